@@ -14,7 +14,7 @@ HOMES = {
     "uuid": "UUID",
     ".._base.message": "Message Request Response",
     ".._core.arrays": (
-        "PACK_B PACK_H PACK_I PACK_Q UNPACK_B UNPACK_H UNPACK_I UNPACK_Q bool_array bool_elements bytes_array "
+        "NO_LISTS PACK_B PACK_H PACK_I PACK_Q UNPACK_B UNPACK_H UNPACK_I UNPACK_Q bool_array bool_elements bytes_array "
         "bytes_array_size bytes_elements compact_bytes_array compact_bytes_array_size compact_bytes_elements "
         "compact_string_array compact_string_array_size compact_string_elements elements_of fixed_array fixed_elements "
         "float_array long_fixed_array long_nullable_fixed_array string_array string_array_size string_elements uuid_array "

@@ -36,7 +36,7 @@ MESSAGE_CONSTANTS = (
 
 MODULE_NAMES = frozenset(
     {
-        *("Iterable", "KeyedCollection", "LazyDefaults", "Malformed", "Message", "Never", "NotImplemented"),
+        *("Iterable", "KeyedCollection", "LazyDefaults", "Malformed", "Message", "NO_LISTS", "Never", "NotImplemented"),
         *("RawTaggedField", "RawTaggedFields", "Refused", "Request", "Response", "Struct", "StructBase", "TypeAlias"),
         *("UUID", "UNSET", "ZERO_UUID", "TRUTH", "TEXT_LENGTHS", "TYPE_CHECKING", *MESSAGE_CONSTANTS),
         *("PACK_B", "PACK_H", "PACK_I", "PACK_Q", "UNPACK_B", "UNPACK_H", "UNPACK_I", "UNPACK_Q", "VARINTS"),

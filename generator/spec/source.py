@@ -237,10 +237,15 @@ class _Reader:
             self.comma(path, "]")
 
     def comma(self, path: str, closing: str) -> None:
-        """A comma, also a trailing one; or nothing when the container ends here."""
+        """A comma, or nothing when the container ends here; a trailing comma is read, and told."""
         self.skip_blank(path)
         if self.peek() == ",":
+            location = self.location(path)
             self.at += 1
+            self.skip_blank(path)
+            if self.peek() == closing:
+                what = f"there is a comma before the closing {closing!r}, which Kafka's own generator refuses"
+                self.problems.warn(location, f"{what}; remove it")
         elif self.peek() != closing:
             raise self.fail(path, f"expected ',' or {closing!r}, found {self.found()}")
 

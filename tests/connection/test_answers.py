@@ -6,6 +6,7 @@ import gzip
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import kafka_messages
 import pytest
@@ -88,9 +89,9 @@ def test_what_kafka_announces(line: str) -> None:
 
 def test_produce_is_announced_from_0() -> None:
     """Otherwise librdkafka up to 2.5.3 sends what it was told to compress uncompressed, without a word."""
-    [produce] = announce([ApiKey.PRODUCE]).api_keys
+    [produce, _] = announce([ApiKey.PRODUCE]).api_keys
     assert (produce.api_key, produce.min_version, produce.max_version) == (0, 0, 13)
-    [produce] = announce([ProduceRequest], versions={ApiKey.PRODUCE: Versions(3, 7)}).api_keys
+    [produce, _] = announce([ProduceRequest], versions={"Produce": Versions(3, 7)}).api_keys
     assert (produce.min_version, produce.max_version) == (3, 7)
 
 
@@ -117,3 +118,65 @@ def test_a_removed_api_cannot_be_announced() -> None:
     assert isinstance(removed, Api)
     with pytest.raises(UnknownApiError, match=rf"^{removed} has no version to announce$"):
         announce([removed])
+
+
+def test_api_versions_is_always_announced() -> None:
+    """Without it no client agrees on a version with a broker that just answered its ApiVersionsRequest."""
+    assert [each.api_key for each in announce([ApiKey.METADATA]).api_keys] == [3, 18]
+    assert [each.api_key for each in announce([ApiKey.METADATA, ApiKey.API_VERSIONS]).api_keys] == [3, 18]
+
+
+def test_what_announce_refuses() -> None:
+    """A misspelt name announced everything, or nothing."""
+    with pytest.raises(ValueError, match=r"^listener must be 'broker' or 'controller', not 'brokr'$"):
+        announce(listener="brokr")
+    with pytest.raises(UnknownApiError, match=r"^no API is called 'Metdata'; did you mean 'Metadata'\?$"):
+        announce(versions={"Metdata": Versions(0, 5)})
+
+
+def test_a_message_alone_is_answered() -> None:
+    """A test has the message, and no bytes that it came in."""
+    asked = kafka_messages.MetadataRequest(topics=[kafka_messages.MetadataRequest.MetadataRequestTopic(name="t")])
+    assert error_response(asked, 3, version=12) == error_response(received(asked, 12), 3)
+
+
+@pytest.mark.parametrize(("version", "name"), [(10, ""), (11, ""), (12, None)])
+def test_a_topic_asked_by_its_id_has_no_name(version: int, name: str | None) -> None:
+    """Versions 10 and 11 of the response have an id and no null for the name: it could not be written."""
+    topic = kafka_messages.MetadataRequest.MetadataRequestTopic(name=None, topic_id=UUID(int=7))
+    answer = error_response(kafka_messages.MetadataRequest(topics=[topic]), 3, version=version)
+    assert isinstance(answer, kafka_messages.MetadataResponse)
+    assert [(each.name, each.topic_id) for each in answer.topics] == [(name, UUID(int=7))]
+    assert kafka_messages.MetadataResponse.read(answer.write(version), version) == answer
+
+
+@pytest.mark.parametrize("code", [True, 40000, "3", 3.0, None])
+def test_a_code_that_is_none(code: object) -> None:
+    """It would fail later, when the response is written, far from who gave it."""
+    with pytest.raises(ValueError, match=rf"^an error code is an int16, not {code!r}$"):
+        error_response(kafka_messages.MetadataRequest(), code, version=12)  # type: ignore[arg-type]
+
+
+def test_what_is_no_request_to_answer() -> None:
+    """There are a message and a received request, both called Request: each mistake says what is needed."""
+    asked = kafka_messages.MetadataRequest()
+    with pytest.raises(TypeError) as caught:
+        error_response(asked, 3)
+    needed = (
+        "error_response needs the version of a message alone: error_response(MetadataRequest(...), code, version=...)"
+    )
+    assert str(caught.value) == needed
+    with pytest.raises(TypeError) as caught:
+        error_response("Metadata", 3)  # type: ignore[arg-type]
+    needed = "error_response takes what decode_request gives, or a message and its version, not 'Metadata'"
+    assert str(caught.value) == needed
+    with pytest.raises(TypeError) as caught:
+        error_response(received(asked, 12), 3, version=5)
+    assert str(caught.value) == "the request has version 12; error_response takes no other"
+
+
+def test_an_answer_without_a_place_for_the_code() -> None:
+    """As Kafka's classes answer: what asks for all topics names none, and before version 13 only topics have a code."""
+    everything = kafka_messages.MetadataRequest(topics=None)
+    assert list(errors(error_response(everything, 3, version=12))) == []
+    assert [error.path for error in errors(error_response(everything, 3, version=13))] == ["error_code"]

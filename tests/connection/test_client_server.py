@@ -19,6 +19,7 @@ from kafka_messages import (
     MetadataResponse,
     ProduceRequest,
     ProduceResponse,
+    RawTaggedField,
     Response,
     SaslHandshakeRequest,
     SaslHandshakeResponse,
@@ -38,6 +39,7 @@ from kafka_messages.connection import (
 from kafka_messages.protocol import (
     ApiKey,
     BrokerVersions,
+    UnknownApiError,
     UnsupportedRequestError,
     Versions,
     apis,
@@ -388,3 +390,59 @@ def test_correlation_ids_wrap() -> None:
     client = agreed()
     client._next_id = 2**31 - 1
     assert [client.send(HeartbeatRequest()).correlation_id for _ in range(2)] == [2**31 - 1, 0]
+
+
+def test_a_token_goes_behind_the_responses_before_it() -> None:
+    """A broker that answers the handshake before an earlier request must not let the token overtake both."""
+    server = ServerConnection()
+    data = encode_request(HeartbeatRequest(), 4, 1) + encode_request(SaslHandshakeRequest(mechanism="PLAIN"), 0, 2)
+    first, handshake = server.receive_data(data)
+    assert isinstance(first, RequestReceived)
+    assert isinstance(handshake, RequestReceived)
+    assert server.send(handshake, SaslHandshakeResponse()) == b""
+    [token] = server.receive_data(frame(b"secret"))
+    assert isinstance(token, TokenReceived)
+    assert server.send_token(b"welcome") == b""
+    assert server.unanswered == (first,)
+    assert server.send(first, HeartbeatResponse()) == (
+        encode_response(HeartbeatResponse(), 4, 1) + encode_response(SaslHandshakeResponse(), 0, 2) + frame(b"welcome")
+    )
+    assert server.send_token(b"more") == frame(b"more")
+
+
+def test_after_the_end_nothing_is_sent() -> None:
+    """Nobody would answer: a client that sent on waited for ever. The end itself may be told twice, as sockets do it."""
+    client = ClientConnection(versions=BrokerVersions.of({"Heartbeat": Versions(0, 4)}))
+    [closed] = client.receive_data(b"")
+    assert isinstance(closed, ConnectionClosed)
+    assert list(client.receive_data(b"")) == []
+    refused = "the peer has closed the connection; it will answer nothing"
+    with pytest.raises(LocalProtocolError, match=f"^{refused}$"):
+        client.send(HeartbeatRequest())
+    with pytest.raises(LocalProtocolError, match=f"^{refused}$"):
+        client.send_token(b"t")
+    assert client.unanswered == ()
+    server = ServerConnection()
+    [asked] = server.receive_data(encode_request(HeartbeatRequest(), 4, 1))
+    list(server.receive_data(b""))  # a client may close its own half and await the response
+    assert isinstance(asked, RequestReceived)
+    assert server.send(asked, HeartbeatResponse()) == encode_response(HeartbeatResponse(), 4, 1)
+
+
+def test_an_older_broker_is_asked_without_what_it_lacks() -> None:
+    """Version 0 of ApiVersions has no tagged fields: asking again failed, and the connection was lost."""
+    client = ClientConnection()
+    sent = client.send(ApiVersionsRequest(unknown_tagged_fields=(RawTaggedField(9, b"x"),)))
+    [again] = client.receive_data(encode_response(ApiVersionsResponse(error_code=35), 0, 0))
+    assert isinstance(again, SendAgain)
+    assert again.data == encode_request(ApiVersionsRequest(), 0, 0)
+    assert sent.version == 0
+
+
+def test_versions_of_a_broker_in_short() -> None:
+    """For a connection that never asks; an API is named as anywhere else."""
+    known = BrokerVersions.of({ApiKey.METADATA: Versions(0, 5), "Heartbeat": Versions(0, 4), 1000: Versions(0, 1)})
+    assert known == BrokerVersions({3: Versions(0, 5), 12: Versions(0, 4), 1000: Versions(0, 1)}, {}, {}, None)
+    assert known.highest_common("Metadata") == 5
+    with pytest.raises(UnknownApiError, match=r"^no API is called 'Metdata'; did you mean 'Metadata'\?$"):
+        BrokerVersions.of({"Metdata": Versions(0, 5)})

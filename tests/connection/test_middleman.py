@@ -11,24 +11,31 @@ from kafka_messages import (
     ApiVersionsRequest,
     ApiVersionsResponse,
     DescribeGroupsRequest,
+    FetchRequest,
+    FetchResponse,
     HeartbeatRequest,
     HeartbeatResponse,
     MetadataRequest,
     MetadataResponse,
     ProduceRequest,
+    ProduceResponse,
     SaslHandshakeRequest,
     SaslHandshakeResponse,
 )
 from kafka_messages.connection import (
+    AnswerPassing,
     ConnectionClosed,
+    LocalProtocolError,
     Middleman,
     RemoteProtocolError,
     RequestPassing,
     ResponsePassing,
     TokenPassing,
+    announce,
     endpoints,
+    error_response,
 )
-from kafka_messages.protocol import ApiKey, UnknownApiError, encode_request, encode_response, frame
+from kafka_messages.protocol import ApiKey, ErrorCode, UnknownApiError, encode_request, encode_response, frame
 
 from tests.support.cluster import COMMITTED, Cluster
 
@@ -215,3 +222,124 @@ def test_garbage_passes_or_ends_it(there: bytes, back: bytes) -> None:
         except RemoteProtocolError:
             pass
     assert [passed[0] + middleman.trailing_data[0], passed[1] + middleman.trailing_data[1]] == [there, back]
+
+
+def two_asked(middleman: Middleman) -> list[RequestPassing]:
+    """Two requests of a client, and one that a broker need not see between them."""
+    data = b"".join(encode_request(HeartbeatRequest(), 4, number) for number in (1, 2, 3))
+    return [event for event in middleman.receive_from_client(data) if isinstance(event, RequestPassing)]
+
+
+def test_a_request_is_answered_in_its_turn() -> None:
+    """A proxy that refuses must not say so before the broker's responses to what came earlier: clients end it."""
+    middleman = Middleman([])
+    _, second, third = two_asked(middleman)
+    refused = error_response(HeartbeatRequest(), ErrorCode.NOT_COORDINATOR, version=4)
+    assert middleman.answer(third, HeartbeatResponse()) == b""
+    assert middleman.answer(second, refused) == b""
+    assert [each.header.correlation_id for each in middleman.unanswered] == [1]
+    first = encode_response(HeartbeatResponse(), 4, 1)
+    came = list(middleman.receive_from_broker(first))
+    assert [type(each) for each in came] == [ResponsePassing, AnswerPassing, AnswerPassing]
+    assert b"".join(each.data for each in came) == (
+        first + encode_response(refused, 4, 2) + encode_response(HeartbeatResponse(), 4, 3)
+    )
+    assert isinstance(came[1], AnswerPassing)
+    assert came[1].request is second
+
+
+def test_an_answer_whose_turn_it_is_goes_at_once() -> None:
+    """With nothing owed before it there is nothing to wait for; and those behind it go along."""
+    middleman = Middleman()
+    first, second, third = two_asked(middleman)
+    assert middleman.answer(second, HeartbeatResponse()) == b""
+    assert middleman.answer(first, HeartbeatResponse()) == (
+        encode_response(HeartbeatResponse(), 4, 1) + encode_response(HeartbeatResponse(), 4, 2)
+    )
+    assert middleman.unanswered == (third,)
+    [passing] = middleman.receive_from_broker(encode_response(HeartbeatResponse(), 4, 3))
+    assert isinstance(passing, ResponsePassing)
+    assert passing.request is third
+
+
+def test_an_answer_after_a_token_without_one() -> None:
+    """The last token of GSSAPI has no answer; a client that asks something behind it awaits none."""
+    middleman = Middleman()
+    list(middleman.receive_from_client(encode_request(SaslHandshakeRequest(mechanism="GSSAPI"), 0, 1)))
+    list(middleman.receive_from_broker(encode_response(SaslHandshakeResponse(), 0, 1)))
+    [token] = middleman.receive_from_client(frame(b"last"))
+    assert repr(token) == "<TokenPassing of SASL, 4 bytes>"
+    [asked] = middleman.receive_from_client(encode_request(HeartbeatRequest(), 4, 2))
+    assert isinstance(asked, RequestPassing)
+    assert middleman.answer(asked, HeartbeatResponse()) == encode_response(HeartbeatResponse(), 4, 2)
+
+
+def test_answers_that_cannot_be() -> None:
+    """Nothing is sent then, and the request can still be passed on."""
+    middleman = Middleman()
+    first, *_ = two_asked(middleman)
+    with pytest.raises(
+        LocalProtocolError, match=r"^HeartbeatRequest is answered with HeartbeatResponse, not MetadataResponse$"
+    ):
+        middleman.answer(first, MetadataResponse())
+    middleman.answer(first, HeartbeatResponse())
+    again = "HeartbeatRequest with correlation id 1 was answered before, or came on another connection"
+    with pytest.raises(LocalProtocolError, match=f"^{again}$"):
+        middleman.answer(first, HeartbeatResponse())
+    [unknown] = Middleman().receive_from_client(frame(b"\x03\xe8\0\0\0\0\0\x01\xff\xff"))
+    assert isinstance(unknown, RequestPassing)
+    with pytest.raises(LocalProtocolError, match=r"^there is no response to requests of the unknown API 1000$"):
+        middleman.answer(unknown, HeartbeatResponse())
+    [silent] = middleman.receive_from_client(encode_request(ProduceRequest(acks=0), 9, 4))
+    assert isinstance(silent, RequestPassing)
+    assert middleman.answer(silent, ProduceResponse()) == b""
+
+
+def test_an_unknown_version_of_api_versions_is_answered_at_version_0() -> None:
+    """As brokers do (KIP-511): no client could read anything else."""
+    middleman = Middleman()
+    [asked] = middleman.receive_from_client(frame(b"\0\x12\0\x63\0\0\0\1\xff\xff\0body"))
+    assert isinstance(asked, RequestPassing)
+    assert middleman.answer(asked, announce()) == encode_response(
+        ApiVersionsResponse(error_code=35, api_keys=announce().api_keys), 0, 1
+    )
+
+
+def test_passing_frames_print_what_they_are() -> None:
+    """In a log of a proxy; payloads and tokens do not print, as they may be secret."""
+    middleman = Middleman()
+    first, *_ = two_asked(middleman)
+    assert repr(first) == "<RequestPassing HeartbeatRequest v4 with correlation id 1, 19 bytes>"
+    [response] = middleman.receive_from_broker(encode_response(HeartbeatResponse(), 4, 1))
+    assert repr(response) == "<ResponsePassing to HeartbeatRequest v4 with correlation id 1, 12 bytes>"
+    [unknown] = middleman.receive_from_client(frame(b"\x03\xe8\0\7\0\0\0\x01\xff\xff"))
+    assert repr(unknown) == "<RequestPassing API 1000 v7 with correlation id 1, 10 bytes>"
+
+
+@pytest.mark.parametrize("name", ["plain", "caf\udce9"])
+def test_changed_messages_are_written_in_pieces(name: str) -> None:
+    """A response of megabytes whose one address changes need not be copied for it; but text that is no UTF-8 costs that."""
+    records = b"r" * 100_000
+    partition = FetchResponse.PartitionData(records=records)
+    topic = FetchResponse.FetchableTopicResponse(topic=name, partitions=[partition])
+    data = encode_response(FetchResponse(responses=[topic]), 12, 1, text="surrogateescape")
+    middleman = Middleman()
+    [asked] = middleman.receive_from_client(encode_request(FetchRequest(), 12, 1))
+    [passing] = middleman.receive_from_broker(data)
+    assert isinstance(asked, RequestPassing)
+    assert isinstance(passing, ResponsePassing)
+    assert b"".join(asked.encode_parts()) == asked.data
+    assert b"".join(passing.encode_parts()) == data
+    assert passing.message is not None
+    pieces = passing.message.parts(12, text="surrogateescape")
+    assert (records in pieces) is (name == "plain")
+
+
+@pytest.mark.parametrize("acks", [0, 1])
+def test_acks_behind_text_that_is_no_utf8(acks: int) -> None:
+    """A transactional id in Latin-1 hid ``acks=0`` from whoever decodes nothing: the next response was refused."""
+    middleman = Middleman([])
+    asked = ProduceRequest(acks=acks, transactional_id="caf\udce9")
+    [passing] = middleman.receive_from_client(encode_request(asked, 9, 1, text="surrogateescape"))
+    assert isinstance(passing, RequestPassing)
+    assert passing.expects_response is bool(acks)

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import kafka_messages
+import pytest
 from kafka_messages import (
     DescribeGroupsRequest,
+    EncodeError,
     FindCoordinatorResponse,
     MetadataResponse,
     ProduceResponse,
@@ -156,3 +158,47 @@ def test_walks_take_every_message() -> None:
         assert list(errors(message)) == []
         assert list(endpoints(message)) == []
         list(entities(message))
+
+
+@pytest.mark.parametrize(
+    ("topics", "reason"),
+    [
+        (["orders"], "topics[0]: expected MetadataResponseTopic, got 'orders'"),
+        ("orders", "topics: expected a list, not 'orders'"),
+        (
+            [MetadataResponse.MetadataResponseTopic(partitions=[None])],  # type: ignore[list-item]
+            "topics[0].partitions[0]: expected MetadataResponsePartition, got None",
+        ),
+    ],
+)
+def test_a_message_that_is_no_whole_one(topics: Any, reason: str) -> None:
+    """An AttributeError of some str says nothing about the message; the place does."""
+    response = MetadataResponse()
+    response.topics = topics
+    for walk in (errors, endpoints, entities):
+        with pytest.raises(EncodeError) as caught:
+            list(walk(response))
+        assert str(caught.value) == f"MetadataResponse: {reason}"
+
+
+def test_values_that_are_none() -> None:
+    """The same for the values that a walk looks at."""
+    response = MetadataResponse(error_code="broken")  # type: ignore[arg-type]
+    with pytest.raises(EncodeError, match=r"^MetadataResponse: error_code: expected an error code, got 'broken'$"):
+        list(errors(response))
+    request = DescribeGroupsRequest()
+    request.groups = 5  # type: ignore[assignment]
+    with pytest.raises(EncodeError, match=r"^DescribeGroupsRequest: groups: expected a list, not 5$"):
+        list(entities(request))
+    for walk in (errors, endpoints, entities):
+        with pytest.raises(TypeError, match=r"^a message is needed, not 'orders'$"):
+            list(walk("orders"))  # type: ignore[arg-type]
+
+
+def test_a_misspelt_type_of_names() -> None:
+    """It found nothing, which looks like a message without names."""
+    with pytest.raises(ValueError, match=r"^no entity type is called 'topicNames'; did you mean 'topicName'\?$"):
+        entities(METADATA, "topicNames")  # type: ignore[arg-type]
+    choices = "'brokerId', 'groupId', 'producerId', 'topicName', 'transactionalId'"
+    with pytest.raises(ValueError, match=rf"^no entity type is called 'x'; they are {choices}$"):
+        entities(METADATA, "x")  # type: ignore[arg-type]

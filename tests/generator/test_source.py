@@ -42,12 +42,23 @@ def test_comments_stand_wherever_blanks_may(text: str, value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "value"),
-    [('{"a": 1,}', {"a": 1}), ("[1, 2 , ]", [1, 2]), ('{"a": [ {"b": [],}, ],\n}', {"a": [{"b": []}]})],
+    ("text", "told"),
+    [
+        ('{"a": 1,}', {"1: $": "}"}),
+        ("[1, 2 , ]", {"1: $": "]"}),
+        ('{"a": [ {"b": [],}, // both\n ],\n}', {"1: $.a": "]", "1: $.a[0]": "}", "2: $": "}"}),
+    ],
 )
-def test_trailing_commas_are_read(text: str, value: object) -> None:
-    """Kafka's own reader refuses them, but the tools that edit definitions leave them, and nothing is lost."""
-    assert read(text) == value
+def test_trailing_commas_are_told(text: str, told: dict[str, str]) -> None:
+    """Kafka's own generator refuses them, texts of proposals have them: they are read, and each is told."""
+    problems = Problems()
+    source.parse("Test.json", text, problems)
+    why = "which Kafka's own generator refuses; remove it"
+    lines = [
+        f"Test.json:{place}: warning: there is a comma before the closing {end!r}, {why}" for place, end in told.items()
+    ]
+    assert [str(each) for each in problems.warnings] == lines
+    assert problems.errors == []
 
 
 def test_a_byte_order_mark_is_skipped() -> None:

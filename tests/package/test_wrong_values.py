@@ -5,15 +5,19 @@ from __future__ import annotations
 import array
 import importlib
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 from uuid import UUID
 
 import kafka_messages
 import pytest
 from kafka_messages import (
+    ApiVersionsResponse,
     DeleteTopicsRequest,
     EncodeError,
     FetchRequest,
+    FetchResponse,
+    ListTransactionsRequest,
     MetadataRequest,
     MetadataResponse,
     ProduceResponse,
@@ -21,6 +25,8 @@ from kafka_messages import (
     protocol,
     records,
 )
+from kafka_messages._core import native
+from kafka_messages._core.shown import shown
 from kafka_messages.json import to_json
 from kafka_messages.messages import fetch_response, share_fetch_response
 from kafka_messages.messages.fetch_request import FetchTopic, ReplicaState
@@ -30,6 +36,7 @@ from kafka_messages.messages.produce_response import PartitionProduceResponse, T
 from kafka_messages.schema.facts import FieldFacts, facts_of
 
 from tests.support import vectors
+from tests.support.renderings import pure
 
 
 def produced(leader: Any) -> ProduceResponse:
@@ -193,7 +200,7 @@ def test_elements_of_subclasses() -> None:
 )
 def test_arrays_that_are_none(make: Callable[[Any], object], text: str) -> None:
     """One string would become its letters, bytes their numbers, a dict its keys: refused where they are given."""
-    for value, shown in (
+    for value, words in (
         ("orders", "str 'orders'"),
         ("", "str ''"),
         (b"orders", "bytes b'orders'"),
@@ -202,7 +209,7 @@ def test_arrays_that_are_none(make: Callable[[Any], object], text: str) -> None:
     ):
         with pytest.raises(TypeError) as caught:
             make(value)
-        assert str(caught.value) == text.format(shown)
+        assert str(caught.value) == text.format(words)
 
 
 def test_arrays_take_any_other_iterable() -> None:
@@ -292,3 +299,28 @@ def test_iterators_that_were_assigned() -> None:
             with pytest.raises(EncodeError) as caught:
                 use(12)
             assert str(caught.value).startswith("MetadataRequest v12: topics: expected a list, not <list_iterator")
+
+
+@pytest.mark.parametrize("value", ["", b"", bytearray(), memoryview(b""), {}])
+@pytest.mark.parametrize("is_native", [True, False])
+def test_an_empty_text_is_no_empty_list(value: Any, is_native: bool) -> None:
+    """It has no element that would show it: ``request.topics = ""`` was written as a request for no topic."""
+    if is_native and native.rendering() != "native":
+        pytest.skip("the native core is not installed")
+    topic = assigned(MetadataResponseTopic(name="t"), partitions=value)
+    cases: list[tuple[Any, int, str]] = [
+        *((assigned(MetadataRequest(), topics=value), version, "topics") for version in range(14)),
+        *((assigned(DeleteTopicsRequest(), topic_names=value), version, "topic_names") for version in (1, 5)),
+        *((assigned(ListTransactionsRequest(), state_filters=value), version, "state_filters") for version in (0, 1)),
+        *((MetadataResponse(topics=[topic]), version, "topics[0].partitions") for version in (0, 8, 9, 12)),
+        (assigned(ApiVersionsResponse(), supported_features=value), 3, "supported_features"),
+        (assigned(FetchResponse(), node_endpoints=value), 16, "node_endpoints"),
+    ]
+    with pure() if not is_native else nullcontext():
+        for message, version, place in cases:
+            with pytest.raises(EncodeError) as caught:
+                message.write(version)
+            assert (
+                str(caught.value)
+                == f"{type(message).__name__} v{version}: {place}: expected a list, not {shown(value)}"
+            )

@@ -9,6 +9,7 @@ from kafka_message_generator.plan.model import (
     Array,
     Blob,
     Default,
+    FieldPlan,
     Fixed,
     FixedRun,
     Layout,
@@ -191,7 +192,7 @@ class _Lowering:
         self.steps.append(Assign("n", count))
         self.length(operation.compact, "i")
         some = value if operation.nullable else "n"
-        self.steps.append(Choose(((some, (_elements(operation),)),)))
+        self.steps.append(Choose(((some, (_elements(operation),)), _no_list(value))))
 
     def integers(self, operation: Array) -> None:
         """Integers, never null: few are packed by the struct of their number, many by a helper.
@@ -251,7 +252,7 @@ class _Lowering:
             if plan.default is Empty.STRUCT:  # its fields are looked at one by one
                 self.steps.append(Assign(f"d_{plan.name}", value))
                 value = f"d_{plan.name}"
-            tests += literals.tagged_tests(self.message, self.struct, plan, value)
+            tests += _default_tests(self.message, self.struct, plan, value)
         form = form_of(section)
         if section.fields:
             write = Do(call(naming.function(f"write_{form.function}", self.ref), "out", "x"))
@@ -282,6 +283,13 @@ class _Lowering:
         return self.steps
 
 
+def _default_tests(message: MessagePlan, struct: StructPlan, plan: FieldPlan, value: str) -> list[Code]:
+    """Tests that a tagged field may be left out; what is no list goes on to where it is refused."""
+    tests = literals.tagged_tests(message, struct, plan, value)
+    may_show = plan.default is Empty.ARRAY and plan.type not in literals.INTEGER_CODES
+    return [*tests, code("type({}) not in {}", value, use("NO_LISTS"))] if may_show else tests
+
+
 def _section_function(message: MessagePlan, struct: StructPlan, ref: LayoutRef, section: Section) -> Function:
     form, is_optional = form_of(section), isinstance(section, OptionalBuffer)
     steps = tuple(_tagged(message, struct, ref, tagged, is_optional) for tagged in section.fields)
@@ -305,7 +313,7 @@ def _section_bytes(form: Form, known: str, section: Section) -> Code:
 
 def _tagged(message: MessagePlan, struct: StructPlan, ref: LayoutRef, tagged: Tagged, is_optional: bool) -> Step:
     field_plan = struct.field(tagged.name)
-    tests = literals.tagged_tests(message, struct, field_plan, f"x.{literals.slot(struct, field_plan)}")
+    tests = _default_tests(message, struct, field_plan, f"x.{literals.slot(struct, field_plan)}")
     payload = _Lowering(message, struct, ref).tagged_payload(tagged.payload, field_plan.default is None, is_optional)
     body = (Assign("out", "[]"), *payload, Assign(f"known[{tagged.tag}]", 'b"".join(out)'))
     return Choose(((negated(tests), body),))
@@ -322,6 +330,14 @@ def _are_twins(operation: Operation, following: Operation | None) -> bool:
 
 def _length_again(operation: Array) -> Do:
     return COMPACT_LENGTH if operation.compact else _put(call(bound("pack", ("i",)), "n"))
+
+
+def _no_list(value: str) -> tuple[Part, tuple[Step, ...]]:
+    """The branch for an array without elements: an empty text is none, and its like; of others the elements show it.
+
+    Most are lists, which is the cheapest to see. Arrays of integers go without: there are many, and many are empty.
+    """
+    return code("type({}) is not list and type({}) in {}", value, value, use("NO_LISTS")), (REFUSE,)
 
 
 def _elements(operation: Array) -> Step:

@@ -181,6 +181,8 @@ def elements_of(values: Iterable[T], field: str, element: str) -> Iterable[T]:
 
 
 _NO_LISTS = (str, bytes, bytearray, memoryview, dict)
+NO_LISTS = frozenset(_NO_LISTS)
+"""Types that look like an array and are none. Of empty ones no element shows it."""
 
 
 def _no_list(value: object, field: str, element: str) -> TypeError:

@@ -17,11 +17,13 @@ from ._client import ClientConnection, ResponseReceived, SendAgain, Sent
 from ._errors import ConnectionProtocolError, LocalProtocolError, RemoteProtocolError
 from ._events import ConnectionClosed, TokenReceived
 from ._exchange import expects_response
-from ._middleman import Middleman, RequestPassing, ResponsePassing, TokenPassing
+from ._middleman import Middleman
+from ._passing import AnswerPassing, RequestPassing, ResponsePassing, TokenPassing
 from ._server import RequestReceived, ServerConnection
 from ._walks import Endpoint, Entity, Error, endpoints, entities, errors
 
 __all__ = [
+    "AnswerPassing",
     "ClientConnection",
     "ConnectionClosed",
     "ConnectionProtocolError",

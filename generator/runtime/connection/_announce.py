@@ -7,25 +7,25 @@ from collections.abc import Iterable, Mapping
 from .._base.message import Message, class_of
 from ..protocol import Api, UnknownApiError, Versions, apis
 from ..protocol import api as api_of
-from ._exchange import PRODUCE
+from ..protocol._apis import key_of
+from ._exchange import API_VERSIONS, PRODUCE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..protocol import ApiKey
     from ..protocol._apis import AnyApi
     from ._tables import ApiVersionsResponse
 
 _TELEMETRY = ("GetTelemetrySubscriptions", "PushTelemetry")
-_NO_VERSIONS: Mapping[ApiKey | int, Versions] = {}
+_NO_VERSIONS: Mapping[AnyApi, Versions] = {}
 _NO_FEATURES: Mapping[str, Versions] = {}
 
 
 def announce(
     apis: Iterable[AnyApi] | None = None,
     *,
-    versions: Mapping[ApiKey | int, Versions] = _NO_VERSIONS,
+    versions: Mapping[AnyApi, Versions] = _NO_VERSIONS,
     listener: str = "broker",
     allow_unstable: bool = False,
     has_telemetry: bool = False,
@@ -36,19 +36,22 @@ def announce(
 ) -> ApiVersionsResponse:
     """The ApiVersionsResponse of a broker that has these APIs, in the versions of this package.
 
-    ``apis`` are those that one implements; without it they are all of a ``listener`` (``broker`` or ``controller``), but
-    those of client telemetry only with ``has_telemetry``. ``versions`` gives other ranges by API key, such as those of an
-    older broker. An unstable latest version is announced only with ``allow_unstable``.
+    ``apis`` are those that one implements; ApiVersions is always among them, as it is this that asks. Without it they are
+    all of a ``listener`` (``broker`` or ``controller``), but those of client telemetry only with ``has_telemetry``.
+    ``versions`` gives other ranges by API, such as those of an older broker; of APIs that are not announced it says
+    nothing. An unstable latest version is announced only with ``allow_unstable``.
 
     Produce is announced from version 0 whatever the package has, as Kafka does: without that librdkafka up to 2.5.3 takes
     a broker for one that cannot decompress, and says nothing (KAFKA-18659). ``versions`` has the last word there too.
 
     Features are levels by name; ``finalized_features_epoch`` is -1 while they are not known. Raises UnknownApiError for
-    an API or a package without versions.
+    an API or a package without versions, and ValueError for a listener that no API has.
     """
-    chosen = _all(listener, has_telemetry) if apis is None else [api_of(each) for each in apis]
-    ranges = {int(api.key): _versions(api, versions, allow_unstable) for api in chosen}
     kind: Any = _response_class()
+    served = _all(listener, has_telemetry) if apis is None else [api_of(each) for each in (API_VERSIONS, *apis)]
+    chosen = {int(api.key): api for api in served}
+    given = {key_of(each): theirs for each, theirs in versions.items()}
+    ranges = {key: given[key] if key in given else _versions(api, allow_unstable) for key, api in chosen.items()}
     made: ApiVersionsResponse = kind(
         api_keys=[
             kind.ApiVersion(api_key=key, min_version=ours.lowest, max_version=ours.highest)
@@ -69,14 +72,14 @@ def announce(
 
 
 def _all(listener: str, has_telemetry: bool) -> list[Api]:
+    known = sorted({each for api in apis() for each in api.listeners})
+    if listener not in known:
+        raise ValueError(f"listener must be {' or '.join(map(repr, known))}, not {listener!r}")
     served = (each for each in apis() if listener in each.listeners and each.stable_versions)
     return [each for each in served if has_telemetry or each.name not in _TELEMETRY]
 
 
-def _versions(api: Api, given: Mapping[ApiKey | int, Versions], allow_unstable: bool) -> Versions:
-    found = given.get(int(api.key))
-    if found is not None:
-        return found
+def _versions(api: Api, allow_unstable: bool) -> Versions:
     ours = api.valid_versions if allow_unstable else api.stable_versions
     if not ours:
         raise UnknownApiError(f"{api} has no version to announce")

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from .._base.message import Message, checked_version
+from .._core.shown import shown
 from .._core.value import dataclass
 from ..protocol import Request, UnknownApiError
+from ..protocol import api as api_of
 from ..schema.facts import FieldFacts, MessageFacts, class_in, facts_of
 from ._tables import ANSWERS
 
@@ -13,7 +16,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
+    from .._base.message import Request as RequestMessage
     from .._base.message import Response
+    from ..protocol import Api
     from ._tables import Answer
 
     Paths: TypeAlias = tuple[str, str]
@@ -25,40 +30,74 @@ _SAME = (
 )
 """Names of fields that mean the same; Kafka's definitions are not of one hand."""
 _NONE = 0
+_CODES = range(-(1 << 15), 1 << 15)
 
 
-def error_response(request: Request, code: int, message: str | None = None) -> Response:
+def error_response(
+    request: Request | RequestMessage, code: int, message: str | None = None, *, version: int | None = None
+) -> Response:
     """The response to a request that fails with an error code; what Java's ``getErrorResponse`` gives.
 
-    A response with an error code of its own has that; in others each topic, partition, group or resource that the request
-    asks for has it. ``message`` stands beside the codes where there is a field for it. Everything else is as Kafka's
-    own classes have it, for the version of the request; the result can be changed.
+    ``request`` is one that was decoded, or a message alone, and then ``version`` is the one that it came at.
 
-    Raises UnknownApiError for a request that has no response, and ValueError for 0, which is no error.
+    A response with an error code of its own has that; in others each topic, partition, group or resource that the request
+    asks for has it. Where it asks for none, as a MetadataRequest for all topics, such a response has no place for the
+    code: it is that of Kafka's own classes, and ``errors`` finds nothing in it. ``message`` stands beside the codes where
+    there is a field for it. Everything else is as Kafka's own classes have it, for the version of the request; the result
+    can be changed.
+
+    Raises UnknownApiError for a request that has no response, ValueError for 0, which is no error, and for a code that is
+    no int16, UnsupportedVersionError, and TypeError for what is no request.
     """
+    number = _number(code)
+    asked, at = _asked(request, version)
+    api = api_of(type(asked))
+    if not api.response_name:
+        raise UnknownApiError(f"{api.request_name} has no response")
+    return _Answering(asked, api, at, number, message).response()
+
+
+def _number(code: object) -> int:
+    if not isinstance(code, int) or isinstance(code, bool) or code not in _CODES:
+        raise ValueError(f"an error code is an int16, not {shown(code)}")
     if code == _NONE:
         raise ValueError("0 is the code of success; error_response needs one of an error")
-    if not request.api.response_name:
-        raise UnknownApiError(f"{request.api.request_name} has no response")
-    return _Answering(request, int(code), message).response()
+    return int(code)
+
+
+def _asked(request: object, version: int | None) -> tuple[Message, int]:
+    """The message of a request, and its version."""
+    if isinstance(request, Request):
+        if version is not None and version != request.version:
+            raise TypeError(f"the request has version {request.version}; error_response takes no other")
+        return request.message, request.version
+    if not isinstance(request, Message):
+        raise TypeError(
+            f"error_response takes what decode_request gives, or a message and its version, not {shown(request)}"
+        )
+    if version is None:
+        raise TypeError(
+            f"error_response needs the version of a message alone: error_response({request.NAME}(...), code, version=...)"
+        )
+    return request, checked_version(type(request), version)
 
 
 @dataclass(frozen=True, slots=True)
 class _Answering:
     """What all structs of one answer are made from."""
 
-    request: Request
+    message: Message
+    api: Api
+    version: int
     code: int
     text: str | None
 
     def response(self) -> Response:
-        kind = self.request.api.response_class
-        asked, told = facts_of(type(self.request.message)), facts_of(kind)
-        exceptions = {
-            row[1]: row for row in ANSWERS if row[0] == kind.NAME and row[2] <= self.request.version <= row[3]
-        }
+        kind = self.api.response_class
+        asked, told = facts_of(type(self.message)), facts_of(kind)
+        exceptions = {row[1]: row for row in ANSWERS if row[0] == kind.NAME and row[2] <= self.version <= row[3]}
         filled: Response = _Filling(self, asked, told, exceptions).struct(
-            ("", ""), told.name, told.fields, asked.fields, self.request.message
+            ("", ""), told.name, told.fields, asked.fields, self.message
         )
         return filled
 
@@ -81,7 +120,7 @@ class _Filling:
         ``paths`` are where it is in the response, and its source in the request.
         """
         path = paths[0]
-        version = self.answering.request.version
+        version = self.answering.version
         here = [field for field in fields if version in field.versions]
         has_code = any(field.is_error_code for field in here)
         asked = tuple(field for field in asked if version in field.versions)
@@ -101,16 +140,18 @@ class _Filling:
             elif exception is not None and exception[4]:
                 values[field.name] = getattr(source, exception[4][0])
             elif path and (same := _named_alike(field, asked)) is not None:
-                values[field.name] = getattr(source, same.name)
+                named = getattr(source, same.name)
+                if named is not None or version in field.nullable:  # a name that is null may stand beside an id
+                    values[field.name] = named
         if path and not asked and source is not None:
             values[_first_name(here, source)] = source
-        kind: Any = class_in(self.answering.request.api.response_class, name)
+        kind: Any = class_in(self.answering.api.response_class, name)
         return kind(**values)
 
     def message(self, field: FieldFacts) -> str | None:
         """The text beside an error code: null where none is given and null may stand."""
         text = self.answering.text
-        return "" if text is None and self.answering.request.version not in field.nullable else text
+        return "" if text is None and self.answering.version not in field.nullable else text
 
     def counterpart(self, field: FieldFacts, asked: tuple[FieldFacts, ...], has_code: bool) -> tuple[str, ...]:
         """The array of the request that an array of the response answers, by its name or as the only one."""
@@ -122,7 +163,7 @@ class _Filling:
 
     def has_code(self, fields: tuple[FieldFacts, ...]) -> bool:
         """Whether a struct has an error code, or one in it has."""
-        version = self.answering.request.version
+        version = self.answering.version
         return any(
             version in field.versions and (field.is_error_code or self.has_code(self.told.structs.get(field.type, ())))
             for field in fields

@@ -129,10 +129,10 @@ class ClientConnection(Side["ClientEvent"]):
         Without ``version`` it is the highest stable one that broker and package both have. An ApiVersionsRequest needs
         no agreement: it goes out at the package's highest version, and again at the broker's if that is refused.
 
-        Raises LocalProtocolError where no version is agreed yet, UnsupportedVersionError, EncodeError with the field,
-        and RemoteProtocolError if the connection is of no use any more.
+        Raises LocalProtocolError where no version is agreed yet, and where the broker has closed the connection;
+        UnsupportedVersionError, EncodeError with the field, and RemoteProtocolError if the connection is of no use any more.
         """
-        self._incoming.check()
+        self._incoming.check_open()
         is_free = version is None
         chosen = self._agreed(request) if version is None else version
         data = encode_request(request, chosen, self._next_id, self.client_id, text=self._text)
@@ -145,9 +145,10 @@ class ClientConnection(Side["ClientEvent"]):
     def send_token(self, token: BytesLike, *, expects_answer: bool = True) -> bytes:
         """The frame of a raw SASL token, after a SaslHandshake of version 0 succeeded.
 
-        The answer is a TokenReceived; the last token of GSSAPI has none. Raises LocalProtocolError before that.
+        The answer is a TokenReceived; the last token of GSSAPI has none. Raises LocalProtocolError before that, and where
+        the broker has closed the connection.
         """
-        self._incoming.check()
+        self._incoming.check_open()
         if not self._takes_tokens:
             raise LocalProtocolError("raw SASL tokens need a SaslHandshakeResponse of version 0 without an error first")
         if expects_answer:
@@ -194,7 +195,8 @@ class ClientConnection(Side["ClientEvent"]):
         except UnsupportedVersionError:
             version = 0
         sent.version = version if version < sent.version else 0
-        sent.data = encode_request(sent.request, sent.version, sent.correlation_id, self.client_id, text=self._text)
+        request = sent.request.fitted(sent.version)  # the broker's version may have no tagged fields, say
+        sent.data = encode_request(request, sent.version, sent.correlation_id, self.client_id, text=self._text)
         self._waiting.append(sent)
         return SendAgain(sent, sent.data)
 

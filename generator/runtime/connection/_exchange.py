@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 from .._base.message import Message
 from ..protocol import api as api_of
+from ._errors import LocalProtocolError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .._base.message import Response
+    from ..protocol import Api
 
 UNSUPPORTED_VERSION = 35
 """The error code of an answer to a version of ApiVersions that a broker does not have (KIP-511)."""
@@ -26,3 +36,19 @@ def opens_tokens(message: Message, version: int) -> bool:
     Version 1 puts tokens into SaslAuthenticate requests instead (KIP-152).
     """
     return message.NAME == "SaslHandshakeResponse" and version == 0 and getattr(message, "error_code", -1) == 0
+
+
+def check_response(api: Api, response: Message) -> None:
+    """Raise LocalProtocolError for a message that does not answer requests of an API."""
+    if api.response_name != type(response).NAME:
+        answer = f"is answered with {api.response_name}" if api.response_name else "has no response"
+        raise LocalProtocolError(f"{api.request_name} {answer}, not {type(response).NAME}")
+
+
+def unsupported(response: Any) -> Response:
+    """The answer to an unsupported version of ApiVersions, which says so whatever was announced."""
+    answer: Any = copy(response)
+    if not response.error_code:
+        answer.error_code = UNSUPPORTED_VERSION
+    told: Response = answer
+    return told

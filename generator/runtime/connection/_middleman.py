@@ -1,4 +1,4 @@
-"""Between a client and a broker: decodes the APIs one asks for, and passes everything on as it came."""
+"""Between a client and a broker: decodes the APIs one asks for, and passes everything on as it came, or answers itself."""
 
 from __future__ import annotations
 
@@ -12,122 +12,40 @@ from ..protocol import (
     apis,
     decode_request,
     decode_response,
-    frame,
+    encode_response,
     read_request_header,
 )
 from ..protocol import api as api_of
 from ..schema.build import Builder
 from ..schema.facts import facts_of
-from ..schema.types import SchemaError
+from ..schema.types import ESCAPED_STRINGS, SchemaError
+from ._errors import LocalProtocolError
 from ._events import ConnectionClosed
-from ._exchange import PRODUCE, expects_response, opens_tokens
+from ._exchange import API_VERSIONS, PRODUCE, check_response, expects_response, opens_tokens, unsupported
 from ._incoming import LENGTH_SIZE, Incoming
+from ._passing import TEXT, AnswerPassing, RequestPassing, ResponsePassing, TokenPassing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from .._base.message import Message, Text
+    from .._base.message import Response as ResponseMessage
     from .._core.wire import BytesLike
-    from ..protocol import Api, Request, Response
+    from ..protocol import Api
     from ..protocol._apis import AnyApi
     from ..protocol._shapes import RequestHeader
 
     ClientSide: TypeAlias = "RequestPassing | TokenPassing | ConnectionClosed"
-    BrokerSide: TypeAlias = "ResponsePassing | TokenPassing | ConnectionClosed"
-
-_TEXT: Text = "surrogateescape"
-"""Brokers take text that is no UTF-8: it passes, too."""
-
-
-class Passing:
-    """A frame on its way."""
-
-    __slots__ = ("_payload",)
-
-    def __init__(self, payload: bytes) -> None:
-        self._payload = payload
-
-    @property
-    def data(self) -> bytes:
-        """The frame as it came, its length included."""
-        return frame(self._payload)
-
-    @property
-    def parts(self) -> list[bytes]:
-        """The same in two pieces, for ``writelines``: a large frame is not copied."""
-        return [len(self._payload).to_bytes(LENGTH_SIZE, "big"), self._payload]
-
-
-class RequestPassing(Passing):
-    """A request on its way to the broker: write ``data``, or ``encode()`` if its message was changed."""
-
-    __slots__ = ("api", "error", "expects_response", "header", "request")
-
-    def __init__(self, payload: bytes, header: RequestHeader, api: Api | None) -> None:
-        super().__init__(payload)
-        self.header = header
-        """Of an API that the package does not know only what all headers begin with."""
-        self.api = api
-        """None for an API that the package does not know."""
-        self.request: Request | None = None
-        """The decoded request; None where its API is not to be decoded, and where it cannot be, see ``error``."""
-        self.error: KafkaMessageError | None = None
-        """Why a request of an API that is to be decoded could not be."""
-        self.expects_response = True
-        """Whether there will be a response; of a ProduceRequest with ``acks=0`` there is none."""
-
-    @property
-    def message(self) -> Message | None:
-        """The message of the decoded request."""
-        return self.request.message if self.request is not None else None
-
-    def encode(self) -> bytes:
-        """The frame of the message as it is now, or ``data`` where none was decoded. Raises EncodeError."""
-        return self.request.encode(text=_TEXT) if self.request is not None else self.data
-
-
-class ResponsePassing(Passing):
-    """A response on its way to the client: write ``data``, or ``encode()`` if its message was changed."""
-
-    __slots__ = ("error", "request", "response")
-
-    def __init__(self, payload: bytes, request: RequestPassing) -> None:
-        super().__init__(payload)
-        self.request = request
-        """What it answers."""
-        self.response: Response[Message] | None = None
-        """The decoded response; None where its API is not to be decoded, and where it cannot be, see ``error``."""
-        self.error: KafkaMessageError | None = None
-        """Why a response of an API that is to be decoded could not be."""
-
-    @property
-    def message(self) -> Message | None:
-        """The message of the decoded response."""
-        return self.response.message if self.response is not None else None
-
-    def encode(self) -> bytes:
-        """The frame of the message as it is now, or ``data`` where none was decoded. Raises EncodeError."""
-        return self.response.encode(text=_TEXT) if self.response is not None else self.data
-
-
-class TokenPassing(Passing):
-    """A raw SASL token on its way, after SaslHandshake version 0: write ``data``."""
-
-    __slots__ = ()
-
-    @property
-    def token(self) -> bytes:
-        """The token itself."""
-        return self._payload
+    BrokerSide: TypeAlias = "ResponsePassing | AnswerPassing | TokenPassing | ConnectionClosed"
 
 
 class Middleman:
-    """Both directions of a connection that somebody stands in. It does no I/O, and holds nothing back.
+    """Both directions of a connection that somebody stands in. It does no I/O, and holds nothing back but own answers.
 
     Each frame that comes in comes out as one event. Requests and responses of the APIs in ``decode``, all of them unless
-    told otherwise, are decoded, others pass unread: those of APIs and versions that the package does not know, too.
-    Only what can be no request or response ends it. Not for several threads at once.
+    told otherwise, are decoded, others pass unread: those of APIs and versions that the package does not know, too. What
+    is not to reach the broker is answered with ``answer``. Only what can be no request or response ends it. Not for
+    several threads at once.
     """
 
     def __init__(
@@ -147,7 +65,7 @@ class Middleman:
     @property
     def unanswered(self) -> tuple[RequestPassing, ...]:
         """The requests whose responses have not come, the oldest first."""
-        return tuple(request for request in self._waiting if request is not None)
+        return tuple(request for request in self._waiting if request is not None and request._answer is None)
 
     @property
     def trailing_data(self) -> tuple[bytes, bytes]:
@@ -169,6 +87,42 @@ class Middleman:
         """
         self._broker.receive(data)
         return iter(self._next_of_broker, None)
+
+    def answer(self, request: RequestPassing, response: ResponseMessage) -> bytes:
+        """Answer a request instead of passing it on; the bytes to write to the client now.
+
+        Responses go in the order of their requests: there are none where the broker still owes one before it. The answer
+        then comes as an AnswerPassing, behind that response, out of ``receive_from_broker``. There are none for a request
+        that expects no response.
+
+        ``error_response(request.request, code)`` makes a response where the request was decoded. Raises LocalProtocolError
+        for another message than the response, and for a request that is answered or came on another connection;
+        UnsupportedVersionError, and EncodeError with the field.
+        """
+        api, header = request.api, request.header
+        if api is None:
+            raise LocalProtocolError(f"there is no response to requests of the unknown API {header.request_api_key}")
+        check_response(api, response)
+        if not request.expects_response:
+            return b""
+        if request._answer is not None or not any(each is request for each in self._waiting):
+            where = f"{api.request_name} with correlation id {header.correlation_id}"
+            raise LocalProtocolError(f"{where} was answered before, or came on another connection")
+        version = header.request_api_version
+        if api.name == API_VERSIONS and version not in api.valid_versions:
+            response, version = unsupported(response), 0
+        request._answer = encode_response(response, version, header.correlation_id, framed=False, text=TEXT)
+        self._may_be_token = self._may_be_token or opens_tokens(response, version)
+        return b"".join(answer.data for answer in iter(self._next_answer, None))
+
+    def _next_answer(self) -> AnswerPassing | None:
+        """The next answer of this side, if no response of the broker is to come before it."""
+        first = next((each for each in self._waiting if each is not None), None)
+        if first is None or first._answer is None:
+            return None
+        while self._waiting.popleft() is not first:  # a token that has no answer: the client went on to a request
+            pass
+        return AnswerPassing(first._answer, first)
 
     def _next_of_client(self) -> ClientSide | None:
         payload = self._client.next_frame()
@@ -201,7 +155,7 @@ class Middleman:
         passing = RequestPassing(payload, header, api)
         if api.key in self._decoded:
             try:
-                passing.request = decode_request(payload, text=_TEXT)
+                passing.request = decode_request(payload, text=TEXT)
                 passing.expects_response = expects_response(passing.request.message)
                 return passing
             except KafkaMessageError as error:
@@ -212,6 +166,8 @@ class Middleman:
         return passing
 
     def _next_of_broker(self) -> BrokerSide | None:
+        if (answer := self._next_answer()) is not None:
+            return answer
         payload = self._broker.next_frame()
         if payload is None:
             return self._end(self._broker)
@@ -239,7 +195,7 @@ class Middleman:
         is_handshake = _is_handshake(request)
         if key in self._decoded or is_handshake:
             try:
-                response = decode_response(payload, key, version, text=_TEXT)
+                response = decode_response(payload, key, version, text=TEXT)
             except KafkaMessageError as error:
                 passing.error = error
             else:
@@ -259,7 +215,7 @@ def _header(payload: bytes) -> tuple[RequestHeader, int]:
     try:
         return read_request_header(payload)
     except DecodeError:
-        return read_request_header(payload, text=_TEXT)
+        return read_request_header(payload, text=TEXT)
 
 
 def _is_handshake(request: RequestPassing) -> bool:
@@ -269,7 +225,7 @@ def _is_handshake(request: RequestPassing) -> bool:
 def _acks(api: Api, version: int, payload: bytes, pos: int) -> int | None:
     """``acks`` of a ProduceRequest that is not decoded, at versions that the package lacks too; None if it is not there."""
     facts = facts_of(api.request_class)
-    builder = Builder(facts)
+    builder = Builder(facts, ESCAPED_STRINGS)  # any text goes before acks, as brokers take it
     try:
         for field in facts.fields:
             if version in field.versions:

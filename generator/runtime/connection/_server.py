@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from copy import copy
 
 from ..errors import KafkaMessageError
 from ..protocol import (
@@ -18,12 +17,12 @@ from ..protocol import (
 )
 from ._errors import LocalProtocolError
 from ._events import TokenReceived
-from ._exchange import API_VERSIONS, UNSUPPORTED_VERSION, expects_response, opens_tokens
+from ._exchange import API_VERSIONS, check_response, expects_response, opens_tokens, unsupported
 from ._side import Side
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypeAlias
+    from typing import TypeAlias
 
     from .._base.message import Message, Response, Text
     from .._core.wire import BytesLike
@@ -100,14 +99,14 @@ class ServerConnection(Side["ServerEvent"]):
         self._text: Text = text
         self._announced = BrokerVersions.from_response(announced) if announced is not None else None
         super().__init__(max_frame_size)
-        self._waiting: deque[RequestReceived] = deque()
+        self._waiting: deque[RequestReceived | bytes] = deque()  # bytes are the frame of a token behind an answer
         self._handshake: RequestReceived | None = None  # whose answer says what follows
         self._takes_tokens = False
 
     @property
     def unanswered(self) -> tuple[RequestReceived, ...]:
         """The requests whose responses are not on their way, the oldest first."""
-        return tuple(received for received in self._waiting if received._answer is None)
+        return tuple(each for each in self._waiting if isinstance(each, RequestReceived) and each._answer is None)
 
     def next_event(self) -> ServerEvent | None:
         """The next event, or None where more bytes are needed. Raises RemoteProtocolError.
@@ -137,17 +136,16 @@ class ServerConnection(Side["ServerEvent"]):
         Raises LocalProtocolError for another message than the response and for a second response, EncodeError with the
         field.
         """
-        api = received.api
-        if api.response_name != type(response).NAME:
-            raise LocalProtocolError(f"{api.request_name} is answered with {api.response_name}, not {response.NAME}")
+        api, correlation_id = received.api, received.header.correlation_id
+        check_response(api, response)
         if not received.expects_response:
             return b""
         if received._connection is not self or received._answer is not None:
             where = "was answered before" if received._connection is self else "came on another connection"
-            raise LocalProtocolError(f"{api.request_name} with correlation id {received.header.correlation_id} {where}")
+            raise LocalProtocolError(f"{api.request_name} with correlation id {correlation_id} {where}")
         if not received.is_supported:
-            response = _unsupported(response)
-        correlation_id, version = received.header.correlation_id, received.response_version
+            response = unsupported(response)
+        version = received.response_version
         received._answer = encode_response(response, version, correlation_id, text=self._text)
         if received is self._handshake:
             self._handshake = None
@@ -155,10 +153,15 @@ class ServerConnection(Side["ServerEvent"]):
         return b"".join(self._ready())
 
     def send_token(self, token: BytesLike) -> bytes:
-        """The frame of a raw SASL token, the answer to a TokenReceived. Raises LocalProtocolError where none may go."""
+        """The bytes to write now for a raw SASL token, the answer to a TokenReceived.
+
+        None where an earlier request is not answered yet: the token then goes behind its response. Raises
+        LocalProtocolError where no token may go.
+        """
         if not self._takes_tokens:
             raise LocalProtocolError("raw SASL tokens need a SaslHandshakeResponse of version 0 without an error first")
-        return frame(token)
+        self._waiting.append(frame(token))
+        return b"".join(self._ready())
 
     def end_tokens(self) -> None:
         """The client is authenticated: what follows the token that was received last are requests again."""
@@ -179,19 +182,15 @@ class ServerConnection(Side["ServerEvent"]):
         return RequestReceived(request, self)
 
     def _ready(self) -> Iterator[bytes]:
-        while self._waiting and self._waiting[0]._answer is not None:
-            yield self._waiting.popleft()._answer or b""
+        while self._waiting:
+            first = self._waiting[0]
+            answer = first._answer if isinstance(first, RequestReceived) else first
+            if answer is None:
+                return
+            self._waiting.popleft()
+            yield answer
 
 
 def _not_announced(request: Request) -> UnsupportedRequestError:
     reason = f"{request.api.request_name} v{request.version} is not announced"
     return UnsupportedRequestError(reason, request.api, request.header)
-
-
-def _unsupported(response: Any) -> Response:
-    """The answer to an unsupported version of ApiVersions, which says so whatever was announced."""
-    answer: Any = copy(response)
-    if not response.error_code:
-        answer.error_code = UNSUPPORTED_VERSION
-    told: Response = answer
-    return told

@@ -5,11 +5,12 @@ from __future__ import annotations
 from .._base.versions import Versions
 from .._core.value import dataclass
 from ..errors import UnsupportedVersionError
-from ._apis import Api
+from ._apis import Api, key_of
 from ._apis import api as api_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Self
 
     from ._apis import AnyApi
@@ -46,6 +47,14 @@ class BrokerVersions:
             finalized_features_epoch=epoch if epoch >= 0 else None,
         )
 
+    @classmethod
+    def of(cls, versions: Mapping[AnyApi, Versions]) -> Self:
+        """What a broker supports that says nothing of features: ``BrokerVersions.of({ApiKey.METADATA: Versions(0, 5)})``.
+
+        Keys are all that names an API, also a number that this package does not know. Raises UnknownApiError.
+        """
+        return cls({key_of(each): theirs for each, theirs in versions.items()}, {}, {}, None)
+
     def supports(self, api: AnyApi, version: int) -> bool:
         """Whether the broker has this version of an API; the key may be one that this package does not know."""
         return version in self._of(api)
@@ -65,8 +74,7 @@ class BrokerVersions:
         raise UnsupportedVersionError(f"{api}: no common version: {_broker(theirs)}, {_package(api, ours)}")
 
     def _of(self, api: AnyApi) -> Versions:
-        key = api if isinstance(api, int) else api_of(api).key
-        return self.versions.get(key, _NONE)
+        return self.versions.get(key_of(api), _NONE)
 
 
 _NONE = Versions(0, -1)

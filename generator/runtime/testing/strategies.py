@@ -31,8 +31,8 @@ def messages(message: type[M], version: int, *, unknown_tagged_fields: bool = Tr
 
     Numbers are of the whole range of their type, texts of all lengths that matter and of any characters. What may be null at
     this version sometimes is, fields often keep their defaults, and those that the version does not have always do. Keyed
-    collections now and then have a key twice, as brokers send them. With ``unknown_tagged_fields`` structs may have tagged fields
-    that the definition does not know, where the version has a place for them. Raises UnsupportedVersionError.
+    collections now and then have a key twice, as brokers send them. With ``unknown_tagged_fields`` structs may have tagged
+    fields that the definition does not know, where the version has a place for them. Raises UnsupportedVersionError.
     """
     version = checked_version(message, version)
     chances = MIXED if unknown_tagged_fields else replace(MIXED, unknown=0)

@@ -130,7 +130,11 @@ class Message(StructBase):
         the pieces begin and end is not promised.
         """
         if text != "strict":
-            return [_write_escaped(self, version, text)]
+            _check_text(text)
+            try:
+                return self.parts(version)
+            except EncodeError:
+                return [_write_escaped(self, version, text)]
         codec = self._codecs.get(version) if type(version) is int else _codec_at(type(self), version)
         if codec is None:
             raise unsupported(type(self), version)

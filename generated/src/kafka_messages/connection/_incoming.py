@@ -34,14 +34,14 @@ class Incoming:
         return self._is_closed
 
     def receive(self, data: BytesLike) -> None:
-        """Take the next bytes of the peer; none say that there will be no more."""
+        """Take the next bytes of the peer; none say that there will be no more, and may do so again."""
         self.check()
-        if self._is_closed:
-            raise LocalProtocolError("the peer has closed the connection; no data can follow")
-        if len(data):
-            self._reader.feed(data)
-        else:
+        if not len(data):
             self._is_closed = True
+        elif self._is_closed:
+            raise LocalProtocolError("the peer has closed the connection; no data can follow")
+        else:
+            self._reader.feed(data)
 
     def next_frame(self) -> bytes | None:
         """The next frame without its length, or None where it is not there yet. Raises RemoteProtocolError."""
@@ -68,6 +68,12 @@ class Incoming:
         if self._error is not None:
             error = RemoteProtocolError(self._error.reason, self._error.offset)
             raise error from self._error.__cause__
+
+    def check_open(self) -> None:
+        """Raise LocalProtocolError where the peer has closed its side, and the error of this connection."""
+        self.check()
+        if self._is_closed:
+            raise LocalProtocolError("the peer has closed the connection; it will answer nothing")
 
     def _ended(self, reason: str, rest: bytes) -> RemoteProtocolError:
         self._rest = rest

@@ -7,15 +7,22 @@ from collections.abc import Iterator
 
 from .._base.message import Message
 from .._core.collection import KeyedCollection
+from .._core.shown import shown
+from .._core.spelling import did_you_mean
+from .._core.structs import StructBase
 from .._core.value import dataclass
+from ..errors import EncodeError
 from ..protocol import ErrorCode
 from ..schema.facts import FieldFacts, MessageFacts, facts_of
+from ..schema.types import SchemaError, elements
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal, TypeAlias
 
     EntityType: TypeAlias = Literal["brokerId", "groupId", "producerId", "topicName", "transactionalId"]
+
+ENTITY_TYPES: tuple[EntityType, ...] = ("brokerId", "groupId", "producerId", "topicName", "transactionalId")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +106,17 @@ class Entity:
 
 
 def errors(message: Message) -> Iterator[Error]:
-    """Every error code of a message that is not NONE, outer ones first; a response without any has succeeded."""
+    """Every error code of a message that is not NONE, outer ones first; a response without any has succeeded.
+
+    Raises EncodeError with the place of what is no struct or no number where one has to be; so do the other walks.
+    """
     for step in _structs(message):
         for field in step.fields:
             if field.is_error_code and (code := getattr(step.struct, field.name)):
+                if not isinstance(code, int):
+                    raise EncodeError(
+                        f"expected an error code, got {shown(code)}", message.NAME, path=step.place(field)
+                    )
                 text = getattr(step.struct, field.name.removesuffix("code") + "message", None)
                 yield Error(step.place(field), ErrorCode(code), text)
 
@@ -112,8 +126,7 @@ def endpoints(message: Message) -> Iterator[Endpoint]:
 
     A struct with the fields ``host`` and ``port`` has them, in Kafka 4.4 16 in responses and 4 in requests.
     """
-    facts = facts_of(type(message))
-    names = set(facts.endpoints())
+    names = set(_facts(message).endpoints())
     for step in _structs(message):
         if step.name in names and step.struct.host:
             yield Endpoint(step.path, step.struct)
@@ -124,8 +137,16 @@ def entities(message: Message, *types: EntityType) -> Iterator[Entity]:
 
     ``types`` are those that are wanted, all if none is given: ``brokerId``, ``groupId``, ``producerId``, ``topicName``
     and ``transactionalId``. Null names nothing. Names in bytes of their own, such as the records of Produce and the
-    assignments of groups, are not found.
+    assignments of groups, are not found. Raises ValueError for another type.
     """
+    for each in types:
+        if each not in ENTITY_TYPES:
+            advice = did_you_mean(str(each), ENTITY_TYPES) or f"; they are {', '.join(map(repr, ENTITY_TYPES))}"
+            raise ValueError(f"no entity type is called {each!r}{advice}")
+    return _entities(message, types)
+
+
+def _entities(message: Message, types: tuple[EntityType, ...]) -> Iterator[Entity]:
     for step in _structs(message):
         for field in step.fields:
             kind: Any = field.entity_type
@@ -133,7 +154,7 @@ def entities(message: Message, *types: EntityType) -> Iterator[Entity]:
                 continue
             path = step.place(field)
             if field.is_array:
-                for index in range(len(value)):
+                for index in range(len(_elements(message.NAME, path, value))):
                     yield Entity(f"{path}[{index}]", kind, value, index, None)
             else:
                 yield Entity(path, kind, step.struct, field.name, step.keyed if field.map_key else None)
@@ -155,9 +176,15 @@ class _Step:
         return f"{self.path}.{field.name}" if self.path else field.name
 
 
+def _facts(message: Message) -> MessageFacts:
+    if not isinstance(message, Message):
+        raise TypeError(f"a message is needed, not {shown(message)}")
+    return facts_of(type(message))
+
+
 def _structs(message: Message) -> Iterator[_Step]:
     """The message and every struct in it, outer ones first."""
-    facts = facts_of(type(message))
+    facts = _facts(message)
     return _inner(facts, _Step("", facts.name, message, facts.fields, None))
 
 
@@ -167,10 +194,25 @@ def _inner(facts: MessageFacts, step: _Step) -> Iterator[_Step]:
         value = getattr(step.struct, field.name) if field.is_struct else None
         if value is None:
             continue
-        path, fields = step.place(field), facts.structs[field.type]
+        path = step.place(field)
         if not field.is_array:
-            yield from _inner(facts, _Step(path, field.type, value, fields, None))
+            yield from _inner(facts, _step(facts, path, field, value, None))
             continue
         keyed = value if isinstance(value, KeyedCollection) else None
-        for index, element in enumerate(value):
-            yield from _inner(facts, _Step(f"{path}[{index}]", field.type, element, fields, keyed))
+        for index, element in enumerate(_elements(facts.name, path, value)):
+            yield from _inner(facts, _step(facts, f"{path}[{index}]", field, element, keyed))
+
+
+def _step(
+    facts: MessageFacts, path: str, field: FieldFacts, value: object, keyed: KeyedCollection[Any] | None
+) -> _Step:
+    if not isinstance(value, StructBase):
+        raise EncodeError(f"expected {field.type}, got {shown(value)}", facts.name, path=path)
+    return _Step(path, field.type, value, field.fields, keyed)
+
+
+def _elements(message: str, path: str, value: object) -> list[Any]:
+    try:
+        return elements(value)
+    except SchemaError as error:
+        raise EncodeError(error.reason, message, path=path) from None

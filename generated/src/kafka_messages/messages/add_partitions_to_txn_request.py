@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -414,6 +414,8 @@ def _write_all_add_partitions_to_txn_transaction_4(
             out.append(VARINTS[n + 1])
         if n:
             _write_all_add_partitions_to_txn_topic_3(out, x.topics)
+        elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -469,6 +471,8 @@ def _write_add_partitions_to_txn_request_0(out: list[bytes], x: AddPartitionsToT
     out.append(_pack_qhi(x.v3_and_below_producer_id, x.v3_and_below_producer_epoch, n))
     if n:
         _write_all_add_partitions_to_txn_topic_0(out, x.v3_and_below_topics)
+    elif type(x.v3_and_below_topics) is not list and type(x.v3_and_below_topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_add_partitions_to_txn_request_0(x: AddPartitionsToTxnRequest) -> int:
@@ -522,6 +526,8 @@ def _write_add_partitions_to_txn_request_3(out: list[bytes], x: AddPartitionsToT
         out.append(VARINTS[n + 1])
     if n:
         _write_all_add_partitions_to_txn_topic_3(out, x.v3_and_below_topics)
+    elif type(x.v3_and_below_topics) is not list and type(x.v3_and_below_topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -576,6 +582,8 @@ def _write_add_partitions_to_txn_request_4(out: list[bytes], x: AddPartitionsToT
     out.append(VARINTS[n + 1])
     if n:
         _write_all_add_partitions_to_txn_transaction_4(out, x.transactions)
+    elif type(x.transactions) is not list and type(x.transactions) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -393,6 +393,8 @@ def _write_all_add_partitions_to_txn_topic_result_0(
         out.append(_pack_i(n))
         if n:
             _write_all_add_partitions_to_txn_partition_result_0(out, x.results_by_partition)
+        elif type(x.results_by_partition) is not list and type(x.results_by_partition) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_add_partitions_to_txn_topic_result_0(items: Iterable[AddPartitionsToTxnTopicResult]) -> int:
@@ -449,6 +451,8 @@ def _write_all_add_partitions_to_txn_topic_result_3(
         out.append(VARINTS[n + 1])
         if n:
             _write_all_add_partitions_to_txn_partition_result_3(out, x.results_by_partition)
+        elif type(x.results_by_partition) is not list and type(x.results_by_partition) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -511,6 +515,8 @@ def _write_all_add_partitions_to_txn_result_4(out: list[bytes], items: Iterable[
         out.append(VARINTS[n + 1])
         if n:
             _write_all_add_partitions_to_txn_topic_result_3(out, x.topic_results)
+        elif type(x.topic_results) is not list and type(x.topic_results) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -555,6 +561,8 @@ def _write_add_partitions_to_txn_response_0(out: list[bytes], x: AddPartitionsTo
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_add_partitions_to_txn_topic_result_0(out, x.results_by_topic_v3_and_below)
+    elif type(x.results_by_topic_v3_and_below) is not list and type(x.results_by_topic_v3_and_below) in NO_LISTS:
+        raise Refused
 
 
 def _size_add_partitions_to_txn_response_0(x: AddPartitionsToTxnResponse) -> int:
@@ -596,6 +604,8 @@ def _write_add_partitions_to_txn_response_3(out: list[bytes], x: AddPartitionsTo
         out.append(VARINTS[n + 1])
     if n:
         _write_all_add_partitions_to_txn_topic_result_3(out, x.results_by_topic_v3_and_below)
+    elif type(x.results_by_topic_v3_and_below) is not list and type(x.results_by_topic_v3_and_below) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -643,6 +653,8 @@ def _write_add_partitions_to_txn_response_4(out: list[bytes], x: AddPartitionsTo
         out.append(VARINTS[n + 1])
     if n:
         _write_all_add_partitions_to_txn_result_4(out, x.results_by_transaction)
+    elif type(x.results_by_transaction) is not list and type(x.results_by_transaction) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -283,6 +283,8 @@ def _write_add_raft_voter_request_0(out: list[bytes], x: AddRaftVoterRequest) ->
         out.append(VARINTS[n + 1])
     if n:
         _write_all_listener_0(out, x.listeners)
+    elif type(x.listeners) is not list and type(x.listeners) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -349,6 +351,8 @@ def _write_add_raft_voter_request_1(out: list[bytes], x: AddRaftVoterRequest) ->
         out.append(VARINTS[n + 1])
     if n:
         _write_all_listener_0(out, x.listeners)
+    elif type(x.listeners) is not list and type(x.listeners) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_BB(TRUTH[x.ack_when_committed], 0))
     else:

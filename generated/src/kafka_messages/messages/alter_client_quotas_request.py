@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -432,10 +432,14 @@ def _write_all_entry_data_0(out: list[bytes], items: Iterable[EntryData]) -> Non
         out.append(_pack_i(n))
         if n:
             _write_all_entity_data_0(out, x.entity)
+        elif type(x.entity) is not list and type(x.entity) in NO_LISTS:
+            raise Refused
         n = len(x.ops)
         out.append(_pack_i(n))
         if n:
             _write_all_op_data_0(out, x.ops)
+        elif type(x.ops) is not list and type(x.ops) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_entry_data_0(items: Iterable[EntryData]) -> int:
@@ -483,10 +487,14 @@ def _write_all_entry_data_1(out: list[bytes], items: Iterable[EntryData]) -> Non
         out.append(VARINTS[n + 1])
         if n:
             _write_all_entity_data_1(out, x.entity)
+        elif type(x.entity) is not list and type(x.entity) in NO_LISTS:
+            raise Refused
         n = len(x.ops)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_op_data_1(out, x.ops)
+        elif type(x.ops) is not list and type(x.ops) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -531,6 +539,8 @@ def _write_alter_client_quotas_request_0(out: list[bytes], x: AlterClientQuotasR
     out.append(_pack_i(n))
     if n:
         _write_all_entry_data_0(out, x.entries)
+    elif type(x.entries) is not list and type(x.entries) in NO_LISTS:
+        raise Refused
     out.append(_pack_B(TRUTH[x.validate_only]))
 
 
@@ -565,6 +575,8 @@ def _write_alter_client_quotas_request_1(out: list[bytes], x: AlterClientQuotasR
     out.append(VARINTS[n + 1])
     if n:
         _write_all_entry_data_1(out, x.entries)
+    elif type(x.entries) is not list and type(x.entries) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_BB(TRUTH[x.validate_only], 0))
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -320,6 +320,8 @@ def _write_all_entry_data_0(out: list[bytes], items: Iterable[EntryData]) -> Non
         out.append(_pack_i(n))
         if n:
             _write_all_entity_data_0(out, x.entity)
+        elif type(x.entity) is not list and type(x.entity) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_entry_data_0(items: Iterable[EntryData]) -> int:
@@ -383,6 +385,8 @@ def _write_all_entry_data_1(out: list[bytes], items: Iterable[EntryData]) -> Non
         out.append(VARINTS[n + 1])
         if n:
             _write_all_entity_data_1(out, x.entity)
+        elif type(x.entity) is not list and type(x.entity) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -424,6 +428,8 @@ def _write_alter_client_quotas_response_0(out: list[bytes], x: AlterClientQuotas
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_entry_data_0(out, x.entries)
+    elif type(x.entries) is not list and type(x.entries) in NO_LISTS:
+        raise Refused
 
 
 def _size_alter_client_quotas_response_0(x: AlterClientQuotasResponse) -> int:
@@ -461,6 +467,8 @@ def _write_alter_client_quotas_response_1(out: list[bytes], x: AlterClientQuotas
         out.append(VARINTS[n + 1])
     if n:
         _write_all_entry_data_1(out, x.entries)
+    elif type(x.entries) is not list and type(x.entries) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

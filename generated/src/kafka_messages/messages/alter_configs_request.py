@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -369,6 +369,8 @@ def _write_all_alter_configs_resource_0(out: list[bytes], items: Iterable[AlterC
         out.append(_pack_i(n))
         if n:
             _write_all_alterable_config_0(out, x.configs)
+        elif type(x.configs) is not list and type(x.configs) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_alter_configs_resource_0(items: Iterable[AlterConfigsResource]) -> int:
@@ -425,6 +427,8 @@ def _write_all_alter_configs_resource_2(out: list[bytes], items: Iterable[AlterC
         out.append(VARINTS[n + 1])
         if n:
             _write_all_alterable_config_2(out, x.configs)
+        elif type(x.configs) is not list and type(x.configs) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -467,6 +471,8 @@ def _write_alter_configs_request_0(out: list[bytes], x: AlterConfigsRequest) -> 
     out.append(_pack_i(n))
     if n:
         _write_all_alter_configs_resource_0(out, x.resources)
+    elif type(x.resources) is not list and type(x.resources) in NO_LISTS:
+        raise Refused
     out.append(_pack_B(TRUTH[x.validate_only]))
 
 
@@ -501,6 +507,8 @@ def _write_alter_configs_request_2(out: list[bytes], x: AlterConfigsRequest) -> 
     out.append(VARINTS[n + 1])
     if n:
         _write_all_alter_configs_resource_2(out, x.resources)
+    elif type(x.resources) is not list and type(x.resources) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_BB(TRUTH[x.validate_only], 0))
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -295,6 +295,8 @@ def _write_alter_configs_response_0(out: list[bytes], x: AlterConfigsResponse) -
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_alter_configs_resource_response_0(out, x.responses)
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
 
 
 def _size_alter_configs_response_0(x: AlterConfigsResponse) -> int:
@@ -332,6 +334,8 @@ def _write_alter_configs_response_2(out: list[bytes], x: AlterConfigsResponse) -
         out.append(VARINTS[n + 1])
     if n:
         _write_all_alter_configs_resource_response_2(out, x.responses)
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import UNPACK_I, elements_of, fixed_elements, long_nullable_fixed_array
+from .._core.arrays import NO_LISTS, UNPACK_I, elements_of, fixed_elements, long_nullable_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -201,6 +201,8 @@ def _write_all_reassignable_partition_0(out: list[bytes], items: Iterable[Reassi
             out.append(VARINTS[n + 1])
         if x.replicas:
             out.append(fixed_elements(x.replicas, "i"))
+        elif type(x.replicas) is not list and type(x.replicas) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -260,6 +262,8 @@ def _write_all_reassignable_topic_0(out: list[bytes], items: Iterable[Reassignab
         out.append(VARINTS[n + 1])
         if n:
             _write_all_reassignable_partition_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -313,6 +317,8 @@ def _write_alter_partition_reassignments_request_0(out: list[bytes], x: AlterPar
         out.append(VARINTS[n + 1])
     if n:
         _write_all_reassignable_topic_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -359,6 +365,8 @@ def _write_alter_partition_reassignments_request_1(out: list[bytes], x: AlterPar
         out.append(VARINTS[n + 1])
     if n:
         _write_all_reassignable_topic_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

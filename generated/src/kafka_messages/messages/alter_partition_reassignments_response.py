@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
@@ -277,6 +278,8 @@ def _write_all_reassignable_topic_response_0(out: list[bytes], items: Iterable[R
         out.append(VARINTS[n + 1])
         if n:
             _write_all_reassignable_partition_response_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -346,6 +349,8 @@ def _write_alter_partition_reassignments_response_0(out: list[bytes], x: AlterPa
     out.append(VARINTS[n + 1])
     if n:
         _write_all_reassignable_topic_response_0(out, x.responses)
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -413,6 +418,8 @@ def _write_alter_partition_reassignments_response_1(out: list[bytes], x: AlterPa
     out.append(VARINTS[n + 1])
     if n:
         _write_all_reassignable_topic_response_0(out, x.responses)
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

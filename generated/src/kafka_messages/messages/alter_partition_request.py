@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Request
-from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -346,6 +346,8 @@ def _write_all_partition_data_3(out: list[bytes], items: Iterable[PartitionData]
             out.append(VARINTS[n + 1])
         if n:
             _write_all_broker_state_3(out, x.new_isr_with_epochs)
+        elif type(x.new_isr_with_epochs) is not list and type(x.new_isr_with_epochs) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(_pack_biB(x.leader_recovery_state, x.partition_epoch, 0))
         else:
@@ -398,6 +400,8 @@ def _write_all_topic_data_2(out: list[bytes], items: Iterable[TopicData]) -> Non
             out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_2(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -449,6 +453,8 @@ def _write_all_topic_data_3(out: list[bytes], items: Iterable[TopicData]) -> Non
             out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_3(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -495,6 +501,8 @@ def _write_alter_partition_request_2(out: list[bytes], x: AlterPartitionRequest)
         out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_data_2(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -539,6 +547,8 @@ def _write_alter_partition_request_3(out: list[bytes], x: AlterPartitionRequest)
         out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_data_3(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

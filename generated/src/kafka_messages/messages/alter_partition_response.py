@@ -8,11 +8,12 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Response
-from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     VARINTS,
     ZERO_UUID,
     long_count,
@@ -272,6 +273,8 @@ def _write_all_topic_data_2(out: list[bytes], items: Iterable[TopicData]) -> Non
             out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_2(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -318,6 +321,8 @@ def _write_alter_partition_response_2(out: list[bytes], x: AlterPartitionRespons
         out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_data_2(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

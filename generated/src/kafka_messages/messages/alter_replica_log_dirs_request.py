@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -345,6 +345,8 @@ def _write_all_alter_replica_log_dir_1(out: list[bytes], items: Iterable[AlterRe
         out.append(_pack_i(n))
         if n:
             _write_all_alter_replica_log_dir_topic_1(out, x.topics)
+        elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_alter_replica_log_dir_1(items: Iterable[AlterReplicaLogDir]) -> int:
@@ -397,6 +399,8 @@ def _write_all_alter_replica_log_dir_2(out: list[bytes], items: Iterable[AlterRe
         out.append(VARINTS[n + 1])
         if n:
             _write_all_alter_replica_log_dir_topic_2(out, x.topics)
+        elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -437,6 +441,8 @@ def _write_alter_replica_log_dirs_request_1(out: list[bytes], x: AlterReplicaLog
     out.append(_pack_i(n))
     if n:
         _write_all_alter_replica_log_dir_1(out, x.dirs)
+    elif type(x.dirs) is not list and type(x.dirs) in NO_LISTS:
+        raise Refused
 
 
 def _size_alter_replica_log_dirs_request_1(x: AlterReplicaLogDirsRequest) -> int:
@@ -470,6 +476,8 @@ def _write_alter_replica_log_dirs_request_2(out: list[bytes], x: AlterReplicaLog
     out.append(VARINTS[n + 1])
     if n:
         _write_all_alter_replica_log_dir_2(out, x.dirs)
+    elif type(x.dirs) is not list and type(x.dirs) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

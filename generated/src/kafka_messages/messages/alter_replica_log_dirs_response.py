@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -268,6 +268,8 @@ def _write_all_alter_replica_log_dir_topic_result_1(
         out.append(_pack_i(n))
         if n:
             _write_all_alter_replica_log_dir_partition_result_1(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_alter_replica_log_dir_topic_result_1(items: Iterable[AlterReplicaLogDirTopicResult]) -> int:
@@ -324,6 +326,8 @@ def _write_all_alter_replica_log_dir_topic_result_2(
         out.append(VARINTS[n + 1])
         if n:
             _write_all_alter_replica_log_dir_partition_result_2(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -364,6 +368,8 @@ def _write_alter_replica_log_dirs_response_1(out: list[bytes], x: AlterReplicaLo
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_alter_replica_log_dir_topic_result_1(out, x.results)
+    elif type(x.results) is not list and type(x.results) in NO_LISTS:
+        raise Refused
 
 
 def _size_alter_replica_log_dirs_response_1(x: AlterReplicaLogDirsResponse) -> int:
@@ -401,6 +407,8 @@ def _write_alter_replica_log_dirs_response_2(out: list[bytes], x: AlterReplicaLo
         out.append(VARINTS[n + 1])
     if n:
         _write_all_alter_replica_log_dir_topic_result_2(out, x.results)
+    elif type(x.results) is not list and type(x.results) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -257,6 +258,8 @@ def _write_all_alter_share_group_offsets_request_topic_0(
         out.append(VARINTS[n + 1])
         if n:
             _write_all_alter_share_group_offsets_request_partition_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -313,6 +316,8 @@ def _write_alter_share_group_offsets_request_0(out: list[bytes], x: AlterShareGr
     out.append(VARINTS[n + 1])
     if n:
         _write_all_alter_share_group_offsets_request_topic_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -8,12 +8,13 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
@@ -311,6 +312,8 @@ def _write_all_alter_share_group_offsets_response_topic_0(
             out.append(VARINTS[n + 1])
         if n:
             _write_all_alter_share_group_offsets_response_partition_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -377,6 +380,8 @@ def _write_alter_share_group_offsets_response_0(out: list[bytes], x: AlterShareG
     out.append(VARINTS[n + 1])
     if n:
         _write_all_alter_share_group_offsets_response_topic_0(out, x.responses)
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_bytes,
@@ -339,10 +340,14 @@ def _write_alter_user_scram_credentials_request_0(out: list[bytes], x: AlterUser
     out.append(VARINTS[n + 1])
     if n:
         _write_all_scram_credential_deletion_0(out, x.deletions)
+    elif type(x.deletions) is not list and type(x.deletions) in NO_LISTS:
+        raise Refused
     n = len(x.upsertions)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_scram_credential_upsertion_0(out, x.upsertions)
+    elif type(x.upsertions) is not list and type(x.upsertions) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -493,6 +493,8 @@ def _write_api_versions_response_0(out: list[bytes], x: ApiVersionsResponse) -> 
     out.append(_pack_hi(x.error_code, n))
     if n:
         _write_all_api_version_0(out, x.api_keys)
+    elif type(x.api_keys) is not list and type(x.api_keys) in NO_LISTS:
+        raise Refused
 
 
 def _size_api_versions_response_0(x: ApiVersionsResponse) -> int:
@@ -528,6 +530,8 @@ def _write_api_versions_response_1(out: list[bytes], x: ApiVersionsResponse) -> 
     out.append(_pack_hi(x.error_code, n))
     if n:
         _write_all_api_version_0(out, x.api_keys)
+    elif type(x.api_keys) is not list and type(x.api_keys) in NO_LISTS:
+        raise Refused
     out.append(_pack_i(x.throttle_time_ms))
 
 
@@ -601,23 +605,27 @@ def _read_api_versions_response_3(data: bytes, pos: int) -> tuple[ApiVersionsRes
 def _write_tags_api_versions_response_3(parent: list[bytes], x: ApiVersionsResponse) -> None:
     known: dict[int, bytes] = {}
     out: list[bytes] = []
-    if len(x.supported_features):
+    if not (not len(x.supported_features) and type(x.supported_features) not in NO_LISTS):
         out = []
         n = len(x.supported_features)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_supported_feature_key_3(out, x.supported_features)
+        elif type(x.supported_features) is not list and type(x.supported_features) in NO_LISTS:
+            raise Refused
         known[0] = b"".join(out)
     if x.finalized_features_epoch != -1:
         out = []
         out.append(_pack_q(x.finalized_features_epoch))
         known[1] = b"".join(out)
-    if len(x.finalized_features):
+    if not (not len(x.finalized_features) and type(x.finalized_features) not in NO_LISTS):
         out = []
         n = len(x.finalized_features)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_finalized_feature_key_3(out, x.finalized_features)
+        elif type(x.finalized_features) is not list and type(x.finalized_features) in NO_LISTS:
+            raise Refused
         known[2] = b"".join(out)
     if x.zk_migration_ready is not False:
         out = []
@@ -646,10 +654,14 @@ def _write_api_versions_response_3(out: list[bytes], x: ApiVersionsResponse) -> 
         out.append(VARINTS[n + 1])
     if n:
         _write_all_api_version_3(out, x.api_keys)
+    elif type(x.api_keys) is not list and type(x.api_keys) in NO_LISTS:
+        raise Refused
     if (
         not len(x.supported_features)
+        and type(x.supported_features) not in NO_LISTS
         and x.finalized_features_epoch == -1
         and not len(x.finalized_features)
+        and type(x.finalized_features) not in NO_LISTS
         and x.zk_migration_ready is False
         and not x.unknown_tagged_fields
     ):

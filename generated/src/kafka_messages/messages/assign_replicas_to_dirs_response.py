@@ -8,11 +8,12 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     VARINTS,
     ZERO_UUID,
     long_count,
@@ -254,6 +255,8 @@ def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> Non
             out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -305,6 +308,8 @@ def _write_all_directory_data_0(out: list[bytes], items: Iterable[DirectoryData]
             out.append(VARINTS[n + 1])
         if n:
             _write_all_topic_data_0(out, x.topics)
+        elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -351,6 +356,8 @@ def _write_assign_replicas_to_dirs_response_0(out: list[bytes], x: AssignReplica
         out.append(VARINTS[n + 1])
     if n:
         _write_all_directory_data_0(out, x.directories)
+    elif type(x.directories) is not list and type(x.directories) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -347,6 +347,8 @@ def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> Non
         out.append(_pack_i(n))
         if n:
             _write_all_partition_data_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_topic_data_0(items: Iterable[TopicData]) -> int:
@@ -399,6 +401,8 @@ def _write_all_topic_data_1(out: list[bytes], items: Iterable[TopicData]) -> Non
         out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_1(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -517,6 +521,8 @@ def _write_begin_quorum_epoch_request_0(out: list[bytes], x: BeginQuorumEpochReq
     out.append(_pack_i(n))
     if n:
         _write_all_topic_data_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_begin_quorum_epoch_request_0(x: BeginQuorumEpochRequest) -> int:
@@ -581,10 +587,14 @@ def _write_begin_quorum_epoch_request_1(out: list[bytes], x: BeginQuorumEpochReq
         out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_data_1(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     n = len(x.leader_endpoints)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_leader_endpoint_1(out, x.leader_endpoints)
+    elif type(x.leader_endpoints) is not list and type(x.leader_endpoints) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

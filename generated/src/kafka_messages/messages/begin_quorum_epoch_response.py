@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -336,6 +336,8 @@ def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> Non
         out.append(_pack_i(n))
         if n:
             _write_all_partition_data_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_topic_data_0(items: Iterable[TopicData]) -> int:
@@ -388,6 +390,8 @@ def _write_all_topic_data_1(out: list[bytes], items: Iterable[TopicData]) -> Non
         out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_1(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -481,6 +485,8 @@ def _write_begin_quorum_epoch_response_0(out: list[bytes], x: BeginQuorumEpochRe
     out.append(_pack_hi(x.error_code, n))
     if n:
         _write_all_topic_data_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_begin_quorum_epoch_response_0(x: BeginQuorumEpochResponse) -> int:
@@ -536,12 +542,14 @@ def _read_begin_quorum_epoch_response_1(data: bytes, pos: int) -> tuple[BeginQuo
 def _write_tags_begin_quorum_epoch_response_1(parent: list[bytes], x: BeginQuorumEpochResponse) -> None:
     known: dict[int, bytes] = {}
     out: list[bytes] = []
-    if len(x.node_endpoints):
+    if not (not len(x.node_endpoints) and type(x.node_endpoints) not in NO_LISTS):
         out = []
         n = len(x.node_endpoints)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_node_endpoint_1(out, x.node_endpoints)
+        elif type(x.node_endpoints) is not list and type(x.node_endpoints) in NO_LISTS:
+            raise Refused
         known[0] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
@@ -555,7 +563,9 @@ def _write_begin_quorum_epoch_response_1(out: list[bytes], x: BeginQuorumEpochRe
         out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_data_1(out, x.topics)
-    if not len(x.node_endpoints) and not x.unknown_tagged_fields:
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
+    if not len(x.node_endpoints) and type(x.node_endpoints) not in NO_LISTS and not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
         _write_tags_begin_quorum_epoch_response_1(out, x)

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Request
-from .._core.arrays import uuid_array, uuid_elements
+from .._core.arrays import NO_LISTS, uuid_array, uuid_elements
 from .._core.dataclass import dataclass, field
 from .._core.wire import (
     Malformed,
@@ -227,12 +227,14 @@ def _read_broker_heartbeat_request_1(data: bytes, pos: int) -> tuple[BrokerHeart
 def _write_tags_broker_heartbeat_request_1(parent: list[bytes], x: BrokerHeartbeatRequest) -> None:
     known: dict[int, bytes] = {}
     out: list[bytes] = []
-    if len(x.offline_log_dirs):
+    if not (not len(x.offline_log_dirs) and type(x.offline_log_dirs) not in NO_LISTS):
         out = []
         n = len(x.offline_log_dirs)
         out.append(VARINTS[n + 1])
         if n:
             out.append(uuid_elements(x.offline_log_dirs))
+        elif type(x.offline_log_dirs) is not list and type(x.offline_log_dirs) in NO_LISTS:
+            raise Refused
         known[0] = b"".join(out)
     parent.append(
         tags(
@@ -249,7 +251,7 @@ def _write_tags_broker_heartbeat_request_1(parent: list[bytes], x: BrokerHeartbe
 def _write_broker_heartbeat_request_1(out: list[bytes], x: BrokerHeartbeatRequest) -> None:
     if x.cordoned_log_dirs is not None:
         raise Refused
-    if not len(x.offline_log_dirs) and not x.unknown_tagged_fields:
+    if not len(x.offline_log_dirs) and type(x.offline_log_dirs) not in NO_LISTS and not x.unknown_tagged_fields:
         out.append(
             _pack_iqqBBB(
                 x.broker_id, x.broker_epoch, x.current_metadata_offset, TRUTH[x.want_fence], TRUTH[x.want_shut_down], 0
@@ -339,12 +341,14 @@ def _read_broker_heartbeat_request_2(data: bytes, pos: int) -> tuple[BrokerHeart
 def _write_tags_broker_heartbeat_request_2(parent: list[bytes], x: BrokerHeartbeatRequest) -> None:
     known: dict[int, bytes] = {}
     out: list[bytes] = []
-    if len(x.offline_log_dirs):
+    if not (not len(x.offline_log_dirs) and type(x.offline_log_dirs) not in NO_LISTS):
         out = []
         n = len(x.offline_log_dirs)
         out.append(VARINTS[n + 1])
         if n:
             out.append(uuid_elements(x.offline_log_dirs))
+        elif type(x.offline_log_dirs) is not list and type(x.offline_log_dirs) in NO_LISTS:
+            raise Refused
         known[0] = b"".join(out)
     if x.cordoned_log_dirs is not None:
         out = []
@@ -352,6 +356,8 @@ def _write_tags_broker_heartbeat_request_2(parent: list[bytes], x: BrokerHeartbe
         out.append(VARINTS[n + 1])
         if n:
             out.append(uuid_elements(x.cordoned_log_dirs))
+        elif type(x.cordoned_log_dirs) is not list and type(x.cordoned_log_dirs) in NO_LISTS:
+            raise Refused
         known[1] = b"".join(out)
     parent.append(
         tags(
@@ -366,7 +372,12 @@ def _write_tags_broker_heartbeat_request_2(parent: list[bytes], x: BrokerHeartbe
 
 
 def _write_broker_heartbeat_request_2(out: list[bytes], x: BrokerHeartbeatRequest) -> None:
-    if not len(x.offline_log_dirs) and x.cordoned_log_dirs is None and not x.unknown_tagged_fields:
+    if (
+        not len(x.offline_log_dirs)
+        and type(x.offline_log_dirs) not in NO_LISTS
+        and x.cordoned_log_dirs is None
+        and not x.unknown_tagged_fields
+    ):
         out.append(
             _pack_iqqBBB(
                 x.broker_id, x.broker_epoch, x.current_metadata_offset, TRUTH[x.want_fence], TRUTH[x.want_shut_down], 0

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import uuid_array, uuid_elements
+from .._core.arrays import NO_LISTS, uuid_array, uuid_elements
 from .._core.dataclass import dataclass, field
 from .._core.wire import (
     Malformed,
@@ -360,12 +360,14 @@ def _write_tags_broker_registration_change_record_2(parent: list[bytes], x: Brok
         out = []
         out.append(_pack_b(x.in_controlled_shutdown))
         known[1] = b"".join(out)
-    if len(x.log_dirs):
+    if not (not len(x.log_dirs) and type(x.log_dirs) not in NO_LISTS):
         out = []
         n = len(x.log_dirs)
         out.append(VARINTS[n + 1])
         if n:
             out.append(uuid_elements(x.log_dirs))
+        elif type(x.log_dirs) is not list and type(x.log_dirs) in NO_LISTS:
+            raise Refused
         known[2] = b"".join(out)
     parent.append(
         tags(
@@ -384,7 +386,13 @@ def _write_tags_broker_registration_change_record_2(parent: list[bytes], x: Brok
 def _write_broker_registration_change_record_2(out: list[bytes], x: BrokerRegistrationChangeRecord) -> None:
     if x.cordoned_log_dirs is not None:
         raise Refused
-    if x.fenced == 0 and x.in_controlled_shutdown == 0 and not len(x.log_dirs) and not x.unknown_tagged_fields:
+    if (
+        x.fenced == 0
+        and x.in_controlled_shutdown == 0
+        and not len(x.log_dirs)
+        and type(x.log_dirs) not in NO_LISTS
+        and not x.unknown_tagged_fields
+    ):
         out.append(_pack_iqB(x.broker_id, x.broker_epoch, 0))
     else:
         out.append(_pack_iq(x.broker_id, x.broker_epoch))
@@ -490,12 +498,14 @@ def _write_tags_broker_registration_change_record_3(parent: list[bytes], x: Brok
         out = []
         out.append(_pack_b(x.in_controlled_shutdown))
         known[1] = b"".join(out)
-    if len(x.log_dirs):
+    if not (not len(x.log_dirs) and type(x.log_dirs) not in NO_LISTS):
         out = []
         n = len(x.log_dirs)
         out.append(VARINTS[n + 1])
         if n:
             out.append(uuid_elements(x.log_dirs))
+        elif type(x.log_dirs) is not list and type(x.log_dirs) in NO_LISTS:
+            raise Refused
         known[2] = b"".join(out)
     if x.cordoned_log_dirs is not None:
         out = []
@@ -503,6 +513,8 @@ def _write_tags_broker_registration_change_record_3(parent: list[bytes], x: Brok
         out.append(VARINTS[n + 1])
         if n:
             out.append(uuid_elements(x.cordoned_log_dirs))
+        elif type(x.cordoned_log_dirs) is not list and type(x.cordoned_log_dirs) in NO_LISTS:
+            raise Refused
         known[3] = b"".join(out)
     parent.append(
         tags(
@@ -523,6 +535,7 @@ def _write_broker_registration_change_record_3(out: list[bytes], x: BrokerRegist
         x.fenced == 0
         and x.in_controlled_shutdown == 0
         and not len(x.log_dirs)
+        and type(x.log_dirs) not in NO_LISTS
         and x.cordoned_log_dirs is None
         and not x.unknown_tagged_fields
     ):

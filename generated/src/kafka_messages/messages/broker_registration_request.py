@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Request
-from .._core.arrays import elements_of, uuid_array, uuid_elements
+from .._core.arrays import NO_LISTS, elements_of, uuid_array, uuid_elements
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -433,10 +433,14 @@ def _write_broker_registration_request_0(out: list[bytes], x: BrokerRegistration
         out.append(VARINTS[n + 1])
     if n:
         _write_all_listener_0(out, x.listeners)
+    elif type(x.listeners) is not list and type(x.listeners) in NO_LISTS:
+        raise Refused
     n = len(x.features)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_feature_0(out, x.features)
+    elif type(x.features) is not list and type(x.features) in NO_LISTS:
+        raise Refused
     if x.rack is None:
         s = b""
         n = -1
@@ -534,10 +538,14 @@ def _write_broker_registration_request_1(out: list[bytes], x: BrokerRegistration
         out.append(VARINTS[n + 1])
     if n:
         _write_all_listener_0(out, x.listeners)
+    elif type(x.listeners) is not list and type(x.listeners) in NO_LISTS:
+        raise Refused
     n = len(x.features)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_feature_0(out, x.features)
+    elif type(x.features) is not list and type(x.features) in NO_LISTS:
+        raise Refused
     if x.rack is None:
         s = b""
         n = -1
@@ -642,10 +650,14 @@ def _write_broker_registration_request_2(out: list[bytes], x: BrokerRegistration
         out.append(VARINTS[n + 1])
     if n:
         _write_all_listener_0(out, x.listeners)
+    elif type(x.listeners) is not list and type(x.listeners) in NO_LISTS:
+        raise Refused
     n = len(x.features)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_feature_0(out, x.features)
+    elif type(x.features) is not list and type(x.features) in NO_LISTS:
+        raise Refused
     if x.rack is None:
         s = b""
         n = -1
@@ -662,6 +674,8 @@ def _write_broker_registration_request_2(out: list[bytes], x: BrokerRegistration
         out.append(VARINTS[n + 1])
     if n:
         out.append(uuid_elements(x.log_dirs))
+    elif type(x.log_dirs) is not list and type(x.log_dirs) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -760,10 +774,14 @@ def _write_broker_registration_request_3(out: list[bytes], x: BrokerRegistration
         out.append(VARINTS[n + 1])
     if n:
         _write_all_listener_0(out, x.listeners)
+    elif type(x.listeners) is not list and type(x.listeners) in NO_LISTS:
+        raise Refused
     n = len(x.features)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_feature_0(out, x.features)
+    elif type(x.features) is not list and type(x.features) in NO_LISTS:
+        raise Refused
     if x.rack is None:
         s = b""
         n = -1
@@ -780,6 +798,8 @@ def _write_broker_registration_request_3(out: list[bytes], x: BrokerRegistration
         out.append(VARINTS[n + 1])
     if n:
         out.append(uuid_elements(x.log_dirs))
+    elif type(x.log_dirs) is not list and type(x.log_dirs) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_qB(x.previous_broker_epoch, 0))
     else:

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
@@ -219,6 +220,8 @@ def _write_client_quota_record_0(out: list[bytes], x: ClientQuotaRecord) -> None
     out.append(VARINTS[n + 1])
     if n:
         _write_all_entity_data_0(out, x.entity)
+    elif type(x.entity) is not list and type(x.entity) in NO_LISTS:
+        raise Refused
     s = x.key.encode()
     n = len(s)
     out.append(TEXT_LENGTHS[n + 1])

@@ -8,13 +8,22 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array, long_nullable_fixed_array
+from .._core.arrays import (
+    NO_LISTS,
+    PACK_I,
+    UNPACK_I,
+    elements_of,
+    fixed_elements,
+    long_fixed_array,
+    long_nullable_fixed_array,
+)
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
+    Refused,
     VARINTS,
     ZERO_UUID,
     in_order,
@@ -219,6 +228,8 @@ def _write_tags_topic_partitions_0(parent: list[bytes], x: TopicPartitions) -> N
         out.append(VARINTS[n + 1])
         if x.assignment_epochs:
             out.append(fixed_elements(x.assignment_epochs, "i"))
+        elif type(x.assignment_epochs) is not list and type(x.assignment_epochs) in NO_LISTS:
+            raise Refused
         known[0] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
@@ -306,10 +317,14 @@ def _write_consumer_group_current_member_assignment_value_0(
         out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_partitions_0(out, x.assigned_partitions)
+    elif type(x.assigned_partitions) is not list and type(x.assigned_partitions) in NO_LISTS:
+        raise Refused
     n = len(x.partitions_pending_revocation)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_partitions_0(out, x.partitions_pending_revocation)
+    elif type(x.partitions_pending_revocation) is not list and type(x.partitions_pending_revocation) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

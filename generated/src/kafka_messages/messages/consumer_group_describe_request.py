@@ -7,9 +7,26 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
+from .._core.arrays import (
+    NO_LISTS,
+    compact_string_array,
+    compact_string_array_size,
+    compact_string_elements,
+    elements_of,
+)
 from .._core.dataclass import dataclass, field
-from .._core.wire import RawTaggedFields, TRUTH, VARINTS, long_count, new, tags, tags_size, unknown_tags, uvarint_size
+from .._core.wire import (
+    RawTaggedFields,
+    Refused,
+    TRUTH,
+    VARINTS,
+    long_count,
+    new,
+    tags,
+    tags_size,
+    unknown_tags,
+    uvarint_size,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,6 +106,8 @@ def _write_consumer_group_describe_request_0(out: list[bytes], x: ConsumerGroupD
     out.append(VARINTS[n + 1])
     if n:
         out.append(compact_string_elements(x.group_ids))
+    elif type(x.group_ids) is not list and type(x.group_ids) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_BB(TRUTH[x.include_authorized_operations], 0))
     else:

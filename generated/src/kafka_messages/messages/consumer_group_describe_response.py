@@ -9,6 +9,7 @@ from uuid import UUID
 
 from .._base.message import Response
 from .._core.arrays import (
+    NO_LISTS,
     PACK_I,
     UNPACK_I,
     compact_string_array,
@@ -22,6 +23,7 @@ from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
@@ -423,6 +425,8 @@ def _write_assignment_0(out: list[bytes], x: Assignment) -> None:
     out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_partitions_0(out, x.topic_partitions)
+    elif type(x.topic_partitions) is not list and type(x.topic_partitions) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -556,6 +560,8 @@ def _write_all_member_0(out: list[bytes], items: Iterable[Member]) -> None:
         out.append(VARINTS[n + 1])
         if n:
             out.append(compact_string_elements(x.subscribed_topic_names))
+        elif type(x.subscribed_topic_names) is not list and type(x.subscribed_topic_names) in NO_LISTS:
+            raise Refused
         if x.subscribed_topic_regex is None:
             s = b""
             n = -1
@@ -717,6 +723,8 @@ def _write_all_member_1(out: list[bytes], items: Iterable[Member]) -> None:
         out.append(VARINTS[n + 1])
         if n:
             out.append(compact_string_elements(x.subscribed_topic_names))
+        elif type(x.subscribed_topic_names) is not list and type(x.subscribed_topic_names) in NO_LISTS:
+            raise Refused
         if x.subscribed_topic_regex is None:
             s = b""
             n = -1
@@ -853,6 +861,8 @@ def _write_all_described_group_0(out: list[bytes], items: Iterable[DescribedGrou
         out.append(VARINTS[n + 1])
         if n:
             _write_all_member_0(out, x.members)
+        elif type(x.members) is not list and type(x.members) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(_pack_iB(x.authorized_operations, 0))
         else:
@@ -971,6 +981,8 @@ def _write_all_described_group_1(out: list[bytes], items: Iterable[DescribedGrou
         out.append(VARINTS[n + 1])
         if n:
             _write_all_member_1(out, x.members)
+        elif type(x.members) is not list and type(x.members) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(_pack_iB(x.authorized_operations, 0))
         else:
@@ -1027,6 +1039,8 @@ def _write_consumer_group_describe_response_0(out: list[bytes], x: ConsumerGroup
         out.append(VARINTS[n + 1])
     if n:
         _write_all_described_group_0(out, x.groups)
+    elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -1071,6 +1085,8 @@ def _write_consumer_group_describe_response_1(out: list[bytes], x: ConsumerGroup
         out.append(VARINTS[n + 1])
     if n:
         _write_all_described_group_1(out, x.groups)
+    elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from .._base.message import Request
 from .._core.arrays import (
+    NO_LISTS,
     PACK_I,
     UNPACK_I,
     compact_string_array,
@@ -369,6 +370,8 @@ def _write_consumer_group_heartbeat_request_0(out: list[bytes], x: ConsumerGroup
         out.append(VARINTS[n + 1])
     if x.subscribed_topic_names:
         out.append(compact_string_elements(x.subscribed_topic_names))
+    elif type(x.subscribed_topic_names) is not list and type(x.subscribed_topic_names) in NO_LISTS:
+        raise Refused
     if x.server_assignor is None:
         s = b""
         n = -1
@@ -381,6 +384,8 @@ def _write_consumer_group_heartbeat_request_0(out: list[bytes], x: ConsumerGroup
     out.append(VARINTS[n + 1])
     if x.topic_partitions:
         _write_all_topic_partitions_0(out, x.topic_partitions)
+    elif type(x.topic_partitions) is not list and type(x.topic_partitions) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -545,6 +550,8 @@ def _write_consumer_group_heartbeat_request_1(out: list[bytes], x: ConsumerGroup
         out.append(VARINTS[n + 1])
     if x.subscribed_topic_names:
         out.append(compact_string_elements(x.subscribed_topic_names))
+    elif type(x.subscribed_topic_names) is not list and type(x.subscribed_topic_names) in NO_LISTS:
+        raise Refused
     if x.subscribed_topic_regex is None:
         s = b""
         n = -1
@@ -565,6 +572,8 @@ def _write_consumer_group_heartbeat_request_1(out: list[bytes], x: ConsumerGroup
     out.append(VARINTS[n + 1])
     if x.topic_partitions:
         _write_all_topic_partitions_0(out, x.topic_partitions)
+    elif type(x.topic_partitions) is not list and type(x.topic_partitions) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -8,11 +8,12 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Response
-from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
@@ -253,6 +254,8 @@ def _write_assignment_0(out: list[bytes], x: Assignment) -> None:
     out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_partitions_0(out, x.topic_partitions)
+    elif type(x.topic_partitions) is not list and type(x.topic_partitions) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,13 +7,20 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
+from .._core.arrays import (
+    NO_LISTS,
+    compact_string_array,
+    compact_string_array_size,
+    compact_string_elements,
+    elements_of,
+)
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     UNSET,
     VARINTS,
@@ -292,6 +299,8 @@ def _write_classic_member_metadata_0(out: list[bytes], x: ClassicMemberMetadata)
         out.append(VARINTS[n + 1])
     if n:
         _write_all_classic_protocol_0(out, x.supported_protocols)
+    elif type(x.supported_protocols) is not list and type(x.supported_protocols) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -455,6 +464,8 @@ def _write_consumer_group_member_metadata_value_0(out: list[bytes], x: ConsumerG
     out.append(VARINTS[n + 1])
     if n:
         out.append(compact_string_elements(x.subscribed_topic_names))
+    elif type(x.subscribed_topic_names) is not list and type(x.subscribed_topic_names) in NO_LISTS:
+        raise Refused
     if x.subscribed_topic_regex is None:
         s = b""
         n = -1

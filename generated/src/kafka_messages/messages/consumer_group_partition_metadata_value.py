@@ -8,11 +8,18 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
+from .._core.arrays import (
+    NO_LISTS,
+    compact_string_array,
+    compact_string_array_size,
+    compact_string_elements,
+    elements_of,
+)
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
@@ -187,6 +194,8 @@ def _write_all_partition_metadata_0(out: list[bytes], items: Iterable[PartitionM
             out.append(VARINTS[n + 1])
         if n:
             out.append(compact_string_elements(x.racks))
+        elif type(x.racks) is not list and type(x.racks) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -254,6 +263,8 @@ def _write_all_topic_metadata_0(out: list[bytes], items: Iterable[TopicMetadata]
             out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_metadata_0(out, x.partition_metadata)
+        elif type(x.partition_metadata) is not list and type(x.partition_metadata) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -300,6 +311,8 @@ def _write_consumer_group_partition_metadata_value_0(out: list[bytes], x: Consum
     out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_metadata_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

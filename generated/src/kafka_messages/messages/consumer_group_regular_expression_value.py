@@ -7,9 +7,15 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
+from .._core.arrays import (
+    NO_LISTS,
+    compact_string_array,
+    compact_string_array_size,
+    compact_string_elements,
+    elements_of,
+)
 from .._core.dataclass import dataclass, field
-from .._core.wire import RawTaggedFields, VARINTS, long_count, new, tags, tags_size, unknown_tags, uvarint_size
+from .._core.wire import RawTaggedFields, Refused, VARINTS, long_count, new, tags, tags_size, unknown_tags, uvarint_size
 
 _pack_qq = Struct(">qq").pack
 _pack_qqB = Struct(">qqB").pack
@@ -91,6 +97,8 @@ def _write_consumer_group_regular_expression_value_0(out: list[bytes], x: Consum
     out.append(VARINTS[n + 1])
     if n:
         out.append(compact_string_elements(x.topics))
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_qqB(x.version, x.timestamp, 0))
     else:

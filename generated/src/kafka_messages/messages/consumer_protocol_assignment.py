@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements
+from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -203,6 +203,8 @@ def _write_consumer_protocol_assignment_0(out: list[bytes], x: ConsumerProtocolA
     out.append(_pack_i(n))
     if n:
         _write_all_topic_partition_0(out, x.assigned_partitions)
+    elif type(x.assigned_partitions) is not list and type(x.assigned_partitions) in NO_LISTS:
+        raise Refused
     if x.user_data is None:
         s = b""
         n = -1

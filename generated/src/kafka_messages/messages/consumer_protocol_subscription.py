@@ -8,6 +8,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.arrays import (
+    NO_LISTS,
     PACK_I,
     UNPACK_I,
     elements_of,
@@ -232,6 +233,8 @@ def _write_consumer_protocol_subscription_0(out: list[bytes], x: ConsumerProtoco
     out.append(_pack_i(n))
     if n:
         out.append(string_elements(x.topics))
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if x.user_data is None:
         s = b""
         n = -1
@@ -287,6 +290,8 @@ def _write_consumer_protocol_subscription_1(out: list[bytes], x: ConsumerProtoco
     out.append(_pack_i(n))
     if n:
         out.append(string_elements(x.topics))
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if x.user_data is None:
         s = b""
         n = -1
@@ -299,6 +304,8 @@ def _write_consumer_protocol_subscription_1(out: list[bytes], x: ConsumerProtoco
     out.append(_pack_i(n))
     if n:
         _write_all_topic_partition_1(out, x.owned_partitions)
+    elif type(x.owned_partitions) is not list and type(x.owned_partitions) in NO_LISTS:
+        raise Refused
 
 
 def _size_consumer_protocol_subscription_1(x: ConsumerProtocolSubscription) -> int:
@@ -348,6 +355,8 @@ def _write_consumer_protocol_subscription_2(out: list[bytes], x: ConsumerProtoco
     out.append(_pack_i(n))
     if n:
         out.append(string_elements(x.topics))
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if x.user_data is None:
         s = b""
         n = -1
@@ -360,6 +369,8 @@ def _write_consumer_protocol_subscription_2(out: list[bytes], x: ConsumerProtoco
     out.append(_pack_i(n))
     if n:
         _write_all_topic_partition_1(out, x.owned_partitions)
+    elif type(x.owned_partitions) is not list and type(x.owned_partitions) in NO_LISTS:
+        raise Refused
     out.append(_pack_i(x.generation_id))
 
 
@@ -415,6 +426,8 @@ def _write_consumer_protocol_subscription_3(out: list[bytes], x: ConsumerProtoco
     out.append(_pack_i(n))
     if n:
         out.append(string_elements(x.topics))
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if x.user_data is None:
         s = b""
         n = -1
@@ -427,6 +440,8 @@ def _write_consumer_protocol_subscription_3(out: list[bytes], x: ConsumerProtoco
     out.append(_pack_i(n))
     if n:
         _write_all_topic_partition_1(out, x.owned_partitions)
+    elif type(x.owned_partitions) is not list and type(x.owned_partitions) in NO_LISTS:
+        raise Refused
     if x.rack_id is None:
         s = b""
         n = -1

@@ -8,12 +8,13 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
@@ -373,10 +374,14 @@ def _write_controller_registration_request_0(out: list[bytes], x: ControllerRegi
         out.append(VARINTS[n + 1])
     if n:
         _write_all_listener_0(out, x.listeners)
+    elif type(x.listeners) is not list and type(x.listeners) in NO_LISTS:
+        raise Refused
     n = len(x.features)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_feature_0(out, x.features)
+    elif type(x.features) is not list and type(x.features) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -315,6 +315,8 @@ def _write_create_acls_request_1(out: list[bytes], x: CreateAclsRequest) -> None
     out.append(_pack_i(n))
     if n:
         _write_all_acl_creation_1(out, x.creations)
+    elif type(x.creations) is not list and type(x.creations) in NO_LISTS:
+        raise Refused
 
 
 def _size_create_acls_request_1(x: CreateAclsRequest) -> int:
@@ -348,6 +350,8 @@ def _write_create_acls_request_2(out: list[bytes], x: CreateAclsRequest) -> None
     out.append(VARINTS[n + 1])
     if n:
         _write_all_acl_creation_2(out, x.creations)
+    elif type(x.creations) is not list and type(x.creations) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

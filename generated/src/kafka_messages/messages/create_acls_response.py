@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -238,6 +238,8 @@ def _write_create_acls_response_1(out: list[bytes], x: CreateAclsResponse) -> No
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_acl_creation_result_1(out, x.results)
+    elif type(x.results) is not list and type(x.results) in NO_LISTS:
+        raise Refused
 
 
 def _size_create_acls_response_1(x: CreateAclsResponse) -> int:
@@ -275,6 +277,8 @@ def _write_create_acls_response_2(out: list[bytes], x: CreateAclsResponse) -> No
         out.append(VARINTS[n + 1])
     if n:
         _write_all_acl_creation_result_2(out, x.results)
+    elif type(x.results) is not list and type(x.results) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -268,6 +268,8 @@ def _write_create_delegation_token_request_1(out: list[bytes], x: CreateDelegati
     out.append(_pack_i(n))
     if n:
         _write_all_creatable_renewers_1(out, x.renewers)
+    elif type(x.renewers) is not list and type(x.renewers) in NO_LISTS:
+        raise Refused
     out.append(_pack_q(x.max_lifetime_ms))
 
 
@@ -308,6 +310,8 @@ def _write_create_delegation_token_request_2(out: list[bytes], x: CreateDelegati
     out.append(VARINTS[n + 1])
     if n:
         _write_all_creatable_renewers_2(out, x.renewers)
+    elif type(x.renewers) is not list and type(x.renewers) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_qB(x.max_lifetime_ms, 0))
     else:
@@ -385,6 +389,8 @@ def _write_create_delegation_token_request_3(out: list[bytes], x: CreateDelegati
     out.append(VARINTS[n + 1])
     if n:
         _write_all_creatable_renewers_2(out, x.renewers)
+    elif type(x.renewers) is not list and type(x.renewers) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_qB(x.max_lifetime_ms, 0))
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -327,6 +327,8 @@ def _write_all_create_partitions_topic_0(out: list[bytes], items: Iterable[Creat
         out.append(_pack_ii(x.count, n))
         if x.assignments:
             _write_all_create_partitions_assignment_0(out, x.assignments)
+        elif type(x.assignments) is not list and type(x.assignments) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_create_partitions_topic_0(items: Iterable[CreatePartitionsTopic]) -> int:
@@ -391,6 +393,8 @@ def _write_all_create_partitions_topic_2(out: list[bytes], items: Iterable[Creat
             out.append(VARINTS[n + 1])
         if x.assignments:
             _write_all_create_partitions_assignment_2(out, x.assignments)
+        elif type(x.assignments) is not list and type(x.assignments) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -434,6 +438,8 @@ def _write_create_partitions_request_0(out: list[bytes], x: CreatePartitionsRequ
     out.append(_pack_i(n))
     if n:
         _write_all_create_partitions_topic_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     out.append(_pack_iB(x.timeout_ms, TRUTH[x.validate_only]))
 
 
@@ -468,6 +474,8 @@ def _write_create_partitions_request_2(out: list[bytes], x: CreatePartitionsRequ
     out.append(VARINTS[n + 1])
     if n:
         _write_all_create_partitions_topic_2(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_iBB(x.timeout_ms, TRUTH[x.validate_only], 0))
     else:

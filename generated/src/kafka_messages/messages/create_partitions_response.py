@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -278,6 +278,8 @@ def _write_create_partitions_response_0(out: list[bytes], x: CreatePartitionsRes
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_create_partitions_topic_result_0(out, x.results)
+    elif type(x.results) is not list and type(x.results) in NO_LISTS:
+        raise Refused
 
 
 def _size_create_partitions_response_0(x: CreatePartitionsResponse) -> int:
@@ -315,6 +317,8 @@ def _write_create_partitions_response_2(out: list[bytes], x: CreatePartitionsRes
         out.append(VARINTS[n + 1])
     if n:
         _write_all_create_partitions_topic_result_2(out, x.results)
+    elif type(x.results) is not list and type(x.results) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -548,10 +548,14 @@ def _write_all_creatable_topic_2(out: list[bytes], items: Iterable[CreatableTopi
         out.append(_pack_ihi(x.num_partitions, x.replication_factor, n))
         if n:
             _write_all_creatable_replica_assignment_2(out, x.assignments)
+        elif type(x.assignments) is not list and type(x.assignments) in NO_LISTS:
+            raise Refused
         n = len(x.configs)
         out.append(_pack_i(n))
         if n:
             _write_all_creatable_topic_config_2(out, x.configs)
+        elif type(x.configs) is not list and type(x.configs) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_creatable_topic_2(items: Iterable[CreatableTopic]) -> int:
@@ -616,10 +620,14 @@ def _write_all_creatable_topic_5(out: list[bytes], items: Iterable[CreatableTopi
             out.append(VARINTS[n + 1])
         if n:
             _write_all_creatable_replica_assignment_5(out, x.assignments)
+        elif type(x.assignments) is not list and type(x.assignments) in NO_LISTS:
+            raise Refused
         n = len(x.configs)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_creatable_topic_config_5(out, x.configs)
+        elif type(x.configs) is not list and type(x.configs) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -666,6 +674,8 @@ def _write_create_topics_request_2(out: list[bytes], x: CreateTopicsRequest) -> 
     out.append(_pack_i(n))
     if n:
         _write_all_creatable_topic_2(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     out.append(_pack_iB(x.timeout_ms, TRUTH[x.validate_only]))
 
 
@@ -700,6 +710,8 @@ def _write_create_topics_request_5(out: list[bytes], x: CreateTopicsRequest) -> 
     out.append(VARINTS[n + 1])
     if n:
         _write_all_creatable_topic_5(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_iBB(x.timeout_ms, TRUTH[x.validate_only], 0))
     else:

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -478,6 +478,8 @@ def _write_all_creatable_topic_result_5(out: list[bytes], items: Iterable[Creata
             out.append(VARINTS[n + 1])
         if x.configs:
             _write_all_creatable_topic_configs_5(out, x.configs)
+        elif type(x.configs) is not list and type(x.configs) in NO_LISTS:
+            raise Refused
         if x.topic_config_error_code == 0 and not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -613,6 +615,8 @@ def _write_all_creatable_topic_result_7(out: list[bytes], items: Iterable[Creata
             out.append(VARINTS[n + 1])
         if x.configs:
             _write_all_creatable_topic_configs_5(out, x.configs)
+        elif type(x.configs) is not list and type(x.configs) in NO_LISTS:
+            raise Refused
         if x.topic_config_error_code == 0 and not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -667,6 +671,8 @@ def _write_create_topics_response_2(out: list[bytes], x: CreateTopicsResponse) -
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_creatable_topic_result_2(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_create_topics_response_2(x: CreateTopicsResponse) -> int:
@@ -704,6 +710,8 @@ def _write_create_topics_response_5(out: list[bytes], x: CreateTopicsResponse) -
         out.append(VARINTS[n + 1])
     if n:
         _write_all_creatable_topic_result_5(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -748,6 +756,8 @@ def _write_create_topics_response_7(out: list[bytes], x: CreateTopicsResponse) -
         out.append(VARINTS[n + 1])
     if n:
         _write_all_creatable_topic_result_7(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,10 +7,17 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
+from .._core.arrays import (
+    NO_LISTS,
+    compact_string_array,
+    compact_string_array_size,
+    compact_string_elements,
+    elements_of,
+)
 from .._core.dataclass import dataclass, field
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -152,6 +159,8 @@ def _write_delegation_token_record_0(out: list[bytes], x: DelegationTokenRecord)
     out.append(VARINTS[n + 1])
     if n:
         out.append(compact_string_elements(x.renewers))
+    elif type(x.renewers) is not list and type(x.renewers) in NO_LISTS:
+        raise Refused
     s = x.token_id.encode()
     n = len(s)
     if n < 127:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -351,6 +351,8 @@ def _write_delete_acls_request_1(out: list[bytes], x: DeleteAclsRequest) -> None
     out.append(_pack_i(n))
     if n:
         _write_all_delete_acls_filter_1(out, x.filters)
+    elif type(x.filters) is not list and type(x.filters) in NO_LISTS:
+        raise Refused
 
 
 def _size_delete_acls_request_1(x: DeleteAclsRequest) -> int:
@@ -384,6 +386,8 @@ def _write_delete_acls_request_2(out: list[bytes], x: DeleteAclsRequest) -> None
     out.append(VARINTS[n + 1])
     if n:
         _write_all_delete_acls_filter_2(out, x.filters)
+    elif type(x.filters) is not list and type(x.filters) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -449,6 +449,8 @@ def _write_all_delete_acls_filter_result_1(out: list[bytes], items: Iterable[Del
         out.append(_pack_i(n))
         if n:
             _write_all_delete_acls_matching_acl_1(out, x.matching_acls)
+        elif type(x.matching_acls) is not list and type(x.matching_acls) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_delete_acls_filter_result_1(items: Iterable[DeleteAclsFilterResult]) -> int:
@@ -514,6 +516,8 @@ def _write_all_delete_acls_filter_result_2(out: list[bytes], items: Iterable[Del
         out.append(VARINTS[n + 1])
         if n:
             _write_all_delete_acls_matching_acl_2(out, x.matching_acls)
+        elif type(x.matching_acls) is not list and type(x.matching_acls) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -555,6 +559,8 @@ def _write_delete_acls_response_1(out: list[bytes], x: DeleteAclsResponse) -> No
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_delete_acls_filter_result_1(out, x.filter_results)
+    elif type(x.filter_results) is not list and type(x.filter_results) in NO_LISTS:
+        raise Refused
 
 
 def _size_delete_acls_response_1(x: DeleteAclsResponse) -> int:
@@ -592,6 +598,8 @@ def _write_delete_acls_response_2(out: list[bytes], x: DeleteAclsResponse) -> No
         out.append(VARINTS[n + 1])
     if n:
         _write_all_delete_acls_filter_result_2(out, x.filter_results)
+    elif type(x.filter_results) is not list and type(x.filter_results) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -8,6 +8,7 @@ from struct import Struct
 
 from .._base.message import Request
 from .._core.arrays import (
+    NO_LISTS,
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
@@ -96,6 +97,8 @@ def _write_delete_groups_request_0(out: list[bytes], x: DeleteGroupsRequest) -> 
     out.append(_pack_i(n))
     if n:
         out.append(string_elements(x.groups_names))
+    elif type(x.groups_names) is not list and type(x.groups_names) in NO_LISTS:
+        raise Refused
 
 
 def _size_delete_groups_request_0(x: DeleteGroupsRequest) -> int:
@@ -129,6 +132,8 @@ def _write_delete_groups_request_2(out: list[bytes], x: DeleteGroupsRequest) -> 
     out.append(VARINTS[n + 1])
     if n:
         out.append(compact_string_elements(x.groups_names))
+    elif type(x.groups_names) is not list and type(x.groups_names) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

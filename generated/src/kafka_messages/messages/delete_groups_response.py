@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -326,6 +326,8 @@ def _write_delete_groups_response_0(out: list[bytes], x: DeleteGroupsResponse) -
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_deletable_group_result_0(out, x.results)
+    elif type(x.results) is not list and type(x.results) in NO_LISTS:
+        raise Refused
 
 
 def _size_delete_groups_response_0(x: DeleteGroupsResponse) -> int:
@@ -363,6 +365,8 @@ def _write_delete_groups_response_2(out: list[bytes], x: DeleteGroupsResponse) -
         out.append(VARINTS[n + 1])
     if n:
         _write_all_deletable_group_result_2(out, x.results)
+    elif type(x.results) is not list and type(x.results) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -407,6 +411,8 @@ def _write_delete_groups_response_3(out: list[bytes], x: DeleteGroupsResponse) -
         out.append(VARINTS[n + 1])
     if n:
         _write_all_deletable_group_result_3(out, x.results)
+    elif type(x.results) is not list and type(x.results) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

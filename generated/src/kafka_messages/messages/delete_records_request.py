@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -254,6 +254,8 @@ def _write_all_delete_records_topic_0(out: list[bytes], items: Iterable[DeleteRe
         out.append(_pack_i(n))
         if n:
             _write_all_delete_records_partition_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_delete_records_topic_0(items: Iterable[DeleteRecordsTopic]) -> int:
@@ -306,6 +308,8 @@ def _write_all_delete_records_topic_2(out: list[bytes], items: Iterable[DeleteRe
         out.append(VARINTS[n + 1])
         if n:
             _write_all_delete_records_partition_2(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -348,6 +352,8 @@ def _write_delete_records_request_0(out: list[bytes], x: DeleteRecordsRequest) -
     out.append(_pack_i(n))
     if n:
         _write_all_delete_records_topic_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     out.append(_pack_i(x.timeout_ms))
 
 
@@ -382,6 +388,8 @@ def _write_delete_records_request_2(out: list[bytes], x: DeleteRecordsRequest) -
     out.append(VARINTS[n + 1])
     if n:
         _write_all_delete_records_topic_2(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_iB(x.timeout_ms, 0))
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -312,6 +312,8 @@ def _write_all_delete_records_topic_result_0(out: list[bytes], items: Iterable[D
         out.append(_pack_i(n))
         if n:
             _write_all_delete_records_partition_result_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_delete_records_topic_result_0(items: Iterable[DeleteRecordsTopicResult]) -> int:
@@ -366,6 +368,8 @@ def _write_all_delete_records_topic_result_2(out: list[bytes], items: Iterable[D
         out.append(VARINTS[n + 1])
         if n:
             _write_all_delete_records_partition_result_2(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -406,6 +410,8 @@ def _write_delete_records_response_0(out: list[bytes], x: DeleteRecordsResponse)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_delete_records_topic_result_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_delete_records_response_0(x: DeleteRecordsResponse) -> int:
@@ -443,6 +449,8 @@ def _write_delete_records_response_2(out: list[bytes], x: DeleteRecordsResponse)
         out.append(VARINTS[n + 1])
     if n:
         _write_all_delete_records_topic_result_2(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

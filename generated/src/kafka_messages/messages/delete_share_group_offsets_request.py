@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -187,6 +188,8 @@ def _write_delete_share_group_offsets_request_0(out: list[bytes], x: DeleteShare
     out.append(VARINTS[n + 1])
     if n:
         _write_all_delete_share_group_offsets_request_topic_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

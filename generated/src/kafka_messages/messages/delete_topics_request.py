@@ -9,6 +9,7 @@ from uuid import UUID
 
 from .._base.message import Request
 from .._core.arrays import (
+    NO_LISTS,
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
@@ -215,6 +216,8 @@ def _write_delete_topics_request_1(out: list[bytes], x: DeleteTopicsRequest) -> 
     out.append(_pack_i(n))
     if n:
         out.append(string_elements(x.topic_names))
+    elif type(x.topic_names) is not list and type(x.topic_names) in NO_LISTS:
+        raise Refused
     out.append(_pack_i(x.timeout_ms))
 
 
@@ -252,6 +255,8 @@ def _write_delete_topics_request_4(out: list[bytes], x: DeleteTopicsRequest) -> 
     out.append(VARINTS[n + 1])
     if n:
         out.append(compact_string_elements(x.topic_names))
+    elif type(x.topic_names) is not list and type(x.topic_names) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_iB(x.timeout_ms, 0))
     else:
@@ -294,6 +299,8 @@ def _write_delete_topics_request_6(out: list[bytes], x: DeleteTopicsRequest) -> 
     out.append(VARINTS[n + 1])
     if n:
         _write_all_delete_topic_state_6(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_iB(x.timeout_ms, 0))
     else:

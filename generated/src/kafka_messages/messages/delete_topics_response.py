@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -432,6 +432,8 @@ def _write_delete_topics_response_1(out: list[bytes], x: DeleteTopicsResponse) -
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_deletable_topic_result_1(out, x.responses)
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
 
 
 def _size_delete_topics_response_1(x: DeleteTopicsResponse) -> int:
@@ -469,6 +471,8 @@ def _write_delete_topics_response_4(out: list[bytes], x: DeleteTopicsResponse) -
         out.append(VARINTS[n + 1])
     if n:
         _write_all_deletable_topic_result_4(out, x.responses)
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -513,6 +517,8 @@ def _write_delete_topics_response_5(out: list[bytes], x: DeleteTopicsResponse) -
         out.append(VARINTS[n + 1])
     if n:
         _write_all_deletable_topic_result_5(out, x.responses)
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -557,6 +563,8 @@ def _write_delete_topics_response_6(out: list[bytes], x: DeleteTopicsResponse) -
         out.append(VARINTS[n + 1])
     if n:
         _write_all_deletable_topic_result_6(out, x.responses)
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -352,6 +352,8 @@ def _write_all_describe_acls_resource_1(out: list[bytes], items: Iterable[Descri
         out.append(_pack_bi(x.pattern_type, n))
         if n:
             _write_all_acl_description_1(out, x.acls)
+        elif type(x.acls) is not list and type(x.acls) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_describe_acls_resource_1(items: Iterable[DescribeAclsResource]) -> int:
@@ -412,6 +414,8 @@ def _write_all_describe_acls_resource_2(out: list[bytes], items: Iterable[Descri
             out.append(VARINTS[n + 1])
         if n:
             _write_all_acl_description_2(out, x.acls)
+        elif type(x.acls) is not list and type(x.acls) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -468,6 +472,8 @@ def _write_describe_acls_response_1(out: list[bytes], x: DescribeAclsResponse) -
     out.append(_pack_i(n))
     if n:
         _write_all_describe_acls_resource_1(out, x.resources)
+    elif type(x.resources) is not list and type(x.resources) in NO_LISTS:
+        raise Refused
 
 
 def _size_describe_acls_response_1(x: DescribeAclsResponse) -> int:
@@ -525,6 +531,8 @@ def _write_describe_acls_response_2(out: list[bytes], x: DescribeAclsResponse) -
     out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_acls_resource_2(out, x.resources)
+    elif type(x.resources) is not list and type(x.resources) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -281,6 +281,8 @@ def _write_describe_client_quotas_request_0(out: list[bytes], x: DescribeClientQ
     out.append(_pack_i(n))
     if n:
         _write_all_component_data_0(out, x.components)
+    elif type(x.components) is not list and type(x.components) in NO_LISTS:
+        raise Refused
     out.append(_pack_B(TRUTH[x.strict]))
 
 
@@ -315,6 +317,8 @@ def _write_describe_client_quotas_request_1(out: list[bytes], x: DescribeClientQ
     out.append(VARINTS[n + 1])
     if n:
         _write_all_component_data_1(out, x.components)
+    elif type(x.components) is not list and type(x.components) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_BB(TRUTH[x.strict], 0))
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -442,10 +442,14 @@ def _write_all_entry_data_0(out: list[bytes], items: Iterable[EntryData]) -> Non
         out.append(_pack_i(n))
         if n:
             _write_all_entity_data_0(out, x.entity)
+        elif type(x.entity) is not list and type(x.entity) in NO_LISTS:
+            raise Refused
         n = len(x.values)
         out.append(_pack_i(n))
         if n:
             _write_all_value_data_0(out, x.values)
+        elif type(x.values) is not list and type(x.values) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_entry_data_0(items: Iterable[EntryData]) -> int:
@@ -493,10 +497,14 @@ def _write_all_entry_data_1(out: list[bytes], items: Iterable[EntryData]) -> Non
         out.append(VARINTS[n + 1])
         if n:
             _write_all_entity_data_1(out, x.entity)
+        elif type(x.entity) is not list and type(x.entity) in NO_LISTS:
+            raise Refused
         n = len(x.values)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_value_data_1(out, x.values)
+        elif type(x.values) is not list and type(x.values) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -555,6 +563,8 @@ def _write_describe_client_quotas_response_0(out: list[bytes], x: DescribeClient
     out.append(_pack_i(n))
     if x.entries:
         _write_all_entry_data_0(out, x.entries)
+    elif type(x.entries) is not list and type(x.entries) in NO_LISTS:
+        raise Refused
 
 
 def _size_describe_client_quotas_response_0(x: DescribeClientQuotasResponse) -> int:
@@ -618,6 +628,8 @@ def _write_describe_client_quotas_response_1(out: list[bytes], x: DescribeClient
     out.append(VARINTS[n + 1])
     if x.entries:
         _write_all_entry_data_1(out, x.entries)
+    elif type(x.entries) is not list and type(x.entries) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -414,6 +414,8 @@ def _write_describe_cluster_response_0(out: list[bytes], x: DescribeClusterRespo
         out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_cluster_broker_0(out, x.brokers)
+    elif type(x.brokers) is not list and type(x.brokers) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_iB(x.cluster_authorized_operations, 0))
     else:
@@ -502,6 +504,8 @@ def _write_describe_cluster_response_1(out: list[bytes], x: DescribeClusterRespo
         out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_cluster_broker_0(out, x.brokers)
+    elif type(x.brokers) is not list and type(x.brokers) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_iB(x.cluster_authorized_operations, 0))
     else:
@@ -590,6 +594,8 @@ def _write_describe_cluster_response_2(out: list[bytes], x: DescribeClusterRespo
         out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_cluster_broker_2(out, x.brokers)
+    elif type(x.brokers) is not list and type(x.brokers) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_iB(x.cluster_authorized_operations, 0))
     else:

@@ -8,6 +8,7 @@ from struct import Struct
 
 from .._base.message import Request
 from .._core.arrays import (
+    NO_LISTS,
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
@@ -195,6 +196,8 @@ def _write_all_describe_configs_resource_1(out: list[bytes], items: Iterable[Des
         out.append(_pack_i(n))
         if x.configuration_keys:
             out.append(string_elements(x.configuration_keys))
+        elif type(x.configuration_keys) is not list and type(x.configuration_keys) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_describe_configs_resource_1(items: Iterable[DescribeConfigsResource]) -> int:
@@ -259,6 +262,8 @@ def _write_all_describe_configs_resource_4(out: list[bytes], items: Iterable[Des
         out.append(VARINTS[n + 1])
         if x.configuration_keys:
             out.append(compact_string_elements(x.configuration_keys))
+        elif type(x.configuration_keys) is not list and type(x.configuration_keys) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -305,6 +310,8 @@ def _write_describe_configs_request_1(out: list[bytes], x: DescribeConfigsReques
     out.append(_pack_i(n))
     if n:
         _write_all_describe_configs_resource_1(out, x.resources)
+    elif type(x.resources) is not list and type(x.resources) in NO_LISTS:
+        raise Refused
     out.append(_pack_B(TRUTH[x.include_synonyms]))
 
 
@@ -337,6 +344,8 @@ def _write_describe_configs_request_3(out: list[bytes], x: DescribeConfigsReques
     out.append(_pack_i(n))
     if n:
         _write_all_describe_configs_resource_1(out, x.resources)
+    elif type(x.resources) is not list and type(x.resources) in NO_LISTS:
+        raise Refused
     out.append(_pack_BB(TRUTH[x.include_synonyms], TRUTH[x.include_documentation]))
 
 
@@ -371,6 +380,8 @@ def _write_describe_configs_request_4(out: list[bytes], x: DescribeConfigsReques
     out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_configs_resource_4(out, x.resources)
+    elif type(x.resources) is not list and type(x.resources) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_BBB(TRUTH[x.include_synonyms], TRUTH[x.include_documentation], 0))
     else:

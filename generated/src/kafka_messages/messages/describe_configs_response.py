@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -451,6 +451,8 @@ def _write_all_describe_configs_resource_result_1(
         out.append(_pack_BbBi(TRUTH[x.read_only], x.config_source, TRUTH[x.is_sensitive], n))
         if n:
             _write_all_describe_configs_synonym_1(out, x.synonyms)
+        elif type(x.synonyms) is not list and type(x.synonyms) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_describe_configs_resource_result_1(items: Iterable[DescribeConfigsResourceResult]) -> int:
@@ -529,6 +531,8 @@ def _write_all_describe_configs_resource_result_3(
         out.append(_pack_BbBi(TRUTH[x.read_only], x.config_source, TRUTH[x.is_sensitive], n))
         if n:
             _write_all_describe_configs_synonym_1(out, x.synonyms)
+        elif type(x.synonyms) is not list and type(x.synonyms) in NO_LISTS:
+            raise Refused
         if x.documentation is None:
             s = b""
             n = -1
@@ -629,6 +633,8 @@ def _write_all_describe_configs_resource_result_4(
             out.append(VARINTS[n + 1])
         if n:
             _write_all_describe_configs_synonym_4(out, x.synonyms)
+        elif type(x.synonyms) is not list and type(x.synonyms) in NO_LISTS:
+            raise Refused
         if x.documentation is None:
             s = b""
             n = -1
@@ -719,6 +725,8 @@ def _write_all_describe_configs_result_1(out: list[bytes], items: Iterable[Descr
         out.append(_pack_i(n))
         if n:
             _write_all_describe_configs_resource_result_1(out, x.configs)
+        elif type(x.configs) is not list and type(x.configs) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_describe_configs_result_1(items: Iterable[DescribeConfigsResult]) -> int:
@@ -785,6 +793,8 @@ def _write_all_describe_configs_result_3(out: list[bytes], items: Iterable[Descr
         out.append(_pack_i(n))
         if n:
             _write_all_describe_configs_resource_result_3(out, x.configs)
+        elif type(x.configs) is not list and type(x.configs) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_describe_configs_result_3(items: Iterable[DescribeConfigsResult]) -> int:
@@ -865,6 +875,8 @@ def _write_all_describe_configs_result_4(out: list[bytes], items: Iterable[Descr
         out.append(VARINTS[n + 1])
         if n:
             _write_all_describe_configs_resource_result_4(out, x.configs)
+        elif type(x.configs) is not list and type(x.configs) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -908,6 +920,8 @@ def _write_describe_configs_response_1(out: list[bytes], x: DescribeConfigsRespo
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_describe_configs_result_1(out, x.results)
+    elif type(x.results) is not list and type(x.results) in NO_LISTS:
+        raise Refused
 
 
 def _size_describe_configs_response_1(x: DescribeConfigsResponse) -> int:
@@ -937,6 +951,8 @@ def _write_describe_configs_response_3(out: list[bytes], x: DescribeConfigsRespo
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_describe_configs_result_3(out, x.results)
+    elif type(x.results) is not list and type(x.results) in NO_LISTS:
+        raise Refused
 
 
 def _size_describe_configs_response_3(x: DescribeConfigsResponse) -> int:
@@ -974,6 +990,8 @@ def _write_describe_configs_response_4(out: list[bytes], x: DescribeConfigsRespo
         out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_configs_result_4(out, x.results)
+    elif type(x.results) is not list and type(x.results) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -251,6 +251,8 @@ def _write_describe_delegation_token_request_1(out: list[bytes], x: DescribeDele
     out.append(_pack_i(n))
     if x.owners:
         _write_all_describe_delegation_token_owner_1(out, x.owners)
+    elif type(x.owners) is not list and type(x.owners) in NO_LISTS:
+        raise Refused
 
 
 def _size_describe_delegation_token_request_1(x: DescribeDelegationTokenRequest) -> int:
@@ -290,6 +292,8 @@ def _write_describe_delegation_token_request_2(out: list[bytes], x: DescribeDele
     out.append(VARINTS[n + 1])
     if x.owners:
         _write_all_describe_delegation_token_owner_2(out, x.owners)
+    elif type(x.owners) is not list and type(x.owners) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -407,6 +407,8 @@ def _write_all_described_delegation_token_1(out: list[bytes], items: Iterable[De
         out.append(_pack_i(n))
         if n:
             _write_all_described_delegation_token_renewer_1(out, x.renewers)
+        elif type(x.renewers) is not list and type(x.renewers) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_described_delegation_token_1(items: Iterable[DescribedDelegationToken]) -> int:
@@ -514,6 +516,8 @@ def _write_all_described_delegation_token_2(out: list[bytes], items: Iterable[De
         out.append(VARINTS[n + 1])
         if n:
             _write_all_described_delegation_token_renewer_2(out, x.renewers)
+        elif type(x.renewers) is not list and type(x.renewers) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -650,6 +654,8 @@ def _write_all_described_delegation_token_3(out: list[bytes], items: Iterable[De
         out.append(VARINTS[n + 1])
         if n:
             _write_all_described_delegation_token_renewer_2(out, x.renewers)
+        elif type(x.renewers) is not list and type(x.renewers) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -702,6 +708,8 @@ def _write_describe_delegation_token_response_1(out: list[bytes], x: DescribeDel
     out.append(_pack_hi(x.error_code, n))
     if n:
         _write_all_described_delegation_token_1(out, x.tokens)
+    elif type(x.tokens) is not list and type(x.tokens) in NO_LISTS:
+        raise Refused
     out.append(_pack_i(x.throttle_time_ms))
 
 
@@ -740,6 +748,8 @@ def _write_describe_delegation_token_response_2(out: list[bytes], x: DescribeDel
         out.append(VARINTS[n + 1])
     if n:
         _write_all_described_delegation_token_2(out, x.tokens)
+    elif type(x.tokens) is not list and type(x.tokens) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_iB(x.throttle_time_ms, 0))
     else:
@@ -785,6 +795,8 @@ def _write_describe_delegation_token_response_3(out: list[bytes], x: DescribeDel
         out.append(VARINTS[n + 1])
     if n:
         _write_all_described_delegation_token_3(out, x.tokens)
+    elif type(x.tokens) is not list and type(x.tokens) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_iB(x.throttle_time_ms, 0))
     else:

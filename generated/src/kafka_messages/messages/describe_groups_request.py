@@ -8,6 +8,7 @@ from struct import Struct
 
 from .._base.message import Request
 from .._core.arrays import (
+    NO_LISTS,
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
@@ -110,6 +111,8 @@ def _write_describe_groups_request_0(out: list[bytes], x: DescribeGroupsRequest)
     out.append(_pack_i(n))
     if n:
         out.append(string_elements(x.groups))
+    elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
+        raise Refused
 
 
 def _size_describe_groups_request_0(x: DescribeGroupsRequest) -> int:
@@ -141,6 +144,8 @@ def _write_describe_groups_request_3(out: list[bytes], x: DescribeGroupsRequest)
     out.append(_pack_i(n))
     if n:
         out.append(string_elements(x.groups))
+    elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
+        raise Refused
     out.append(_pack_B(TRUTH[x.include_authorized_operations]))
 
 
@@ -175,6 +180,8 @@ def _write_describe_groups_request_5(out: list[bytes], x: DescribeGroupsRequest)
     out.append(VARINTS[n + 1])
     if n:
         out.append(compact_string_elements(x.groups))
+    elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_BB(TRUTH[x.include_authorized_operations], 0))
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -624,6 +624,8 @@ def _write_all_described_group_0(out: list[bytes], items: Iterable[DescribedGrou
         out.append(_pack_i(n))
         if n:
             _write_all_described_group_member_0(out, x.members)
+        elif type(x.members) is not list and type(x.members) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_described_group_0(items: Iterable[DescribedGroup]) -> int:
@@ -716,6 +718,8 @@ def _write_all_described_group_3(out: list[bytes], items: Iterable[DescribedGrou
         out.append(_pack_i(n))
         if n:
             _write_all_described_group_member_0(out, x.members)
+        elif type(x.members) is not list and type(x.members) in NO_LISTS:
+            raise Refused
         out.append(_pack_i(x.authorized_operations))
 
 
@@ -809,6 +813,8 @@ def _write_all_described_group_4(out: list[bytes], items: Iterable[DescribedGrou
         out.append(_pack_i(n))
         if n:
             _write_all_described_group_member_4(out, x.members)
+        elif type(x.members) is not list and type(x.members) in NO_LISTS:
+            raise Refused
         out.append(_pack_i(x.authorized_operations))
 
 
@@ -908,6 +914,8 @@ def _write_all_described_group_5(out: list[bytes], items: Iterable[DescribedGrou
         out.append(VARINTS[n + 1])
         if n:
             _write_all_described_group_member_5(out, x.members)
+        elif type(x.members) is not list and type(x.members) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(_pack_iB(x.authorized_operations, 0))
         else:
@@ -1033,6 +1041,8 @@ def _write_all_described_group_6(out: list[bytes], items: Iterable[DescribedGrou
         out.append(VARINTS[n + 1])
         if n:
             _write_all_described_group_member_5(out, x.members)
+        elif type(x.members) is not list and type(x.members) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(_pack_iB(x.authorized_operations, 0))
         else:
@@ -1084,6 +1094,8 @@ def _write_describe_groups_response_0(out: list[bytes], x: DescribeGroupsRespons
     out.append(_pack_i(n))
     if n:
         _write_all_described_group_0(out, x.groups)
+    elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
+        raise Refused
 
 
 def _size_describe_groups_response_0(x: DescribeGroupsResponse) -> int:
@@ -1113,6 +1125,8 @@ def _write_describe_groups_response_1(out: list[bytes], x: DescribeGroupsRespons
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_described_group_0(out, x.groups)
+    elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
+        raise Refused
 
 
 def _size_describe_groups_response_1(x: DescribeGroupsResponse) -> int:
@@ -1142,6 +1156,8 @@ def _write_describe_groups_response_3(out: list[bytes], x: DescribeGroupsRespons
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_described_group_3(out, x.groups)
+    elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
+        raise Refused
 
 
 def _size_describe_groups_response_3(x: DescribeGroupsResponse) -> int:
@@ -1171,6 +1187,8 @@ def _write_describe_groups_response_4(out: list[bytes], x: DescribeGroupsRespons
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_described_group_4(out, x.groups)
+    elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
+        raise Refused
 
 
 def _size_describe_groups_response_4(x: DescribeGroupsResponse) -> int:
@@ -1208,6 +1226,8 @@ def _write_describe_groups_response_5(out: list[bytes], x: DescribeGroupsRespons
         out.append(VARINTS[n + 1])
     if n:
         _write_all_described_group_5(out, x.groups)
+    elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -1252,6 +1272,8 @@ def _write_describe_groups_response_6(out: list[bytes], x: DescribeGroupsRespons
         out.append(VARINTS[n + 1])
     if n:
         _write_all_described_group_6(out, x.groups)
+    elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -278,6 +278,8 @@ def _write_describe_log_dirs_request_1(out: list[bytes], x: DescribeLogDirsReque
     out.append(_pack_i(n))
     if x.topics:
         _write_all_describable_log_dir_topic_1(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_describe_log_dirs_request_1(x: DescribeLogDirsRequest) -> int:
@@ -317,6 +319,8 @@ def _write_describe_log_dirs_request_2(out: list[bytes], x: DescribeLogDirsReque
     out.append(VARINTS[n + 1])
     if x.topics:
         _write_all_describable_log_dir_topic_2(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -347,6 +347,8 @@ def _write_all_describe_log_dirs_topic_1(out: list[bytes], items: Iterable[Descr
         out.append(_pack_i(n))
         if n:
             _write_all_describe_log_dirs_partition_1(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_describe_log_dirs_topic_1(items: Iterable[DescribeLogDirsTopic]) -> int:
@@ -399,6 +401,8 @@ def _write_all_describe_log_dirs_topic_2(out: list[bytes], items: Iterable[Descr
         out.append(VARINTS[n + 1])
         if n:
             _write_all_describe_log_dirs_partition_2(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -458,6 +462,8 @@ def _write_all_describe_log_dirs_result_1(out: list[bytes], items: Iterable[Desc
         out.append(_pack_i(n))
         if n:
             _write_all_describe_log_dirs_topic_1(out, x.topics)
+        elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_describe_log_dirs_result_1(items: Iterable[DescribeLogDirsResult]) -> int:
@@ -517,6 +523,8 @@ def _write_all_describe_log_dirs_result_2(out: list[bytes], items: Iterable[Desc
         out.append(VARINTS[n + 1])
         if n:
             _write_all_describe_log_dirs_topic_2(out, x.topics)
+        elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -582,6 +590,8 @@ def _write_all_describe_log_dirs_result_4(out: list[bytes], items: Iterable[Desc
         out.append(VARINTS[n + 1])
         if n:
             _write_all_describe_log_dirs_topic_2(out, x.topics)
+        elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(_pack_qqB(x.total_bytes, x.usable_bytes, 0))
         else:
@@ -647,6 +657,8 @@ def _write_all_describe_log_dirs_result_5(out: list[bytes], items: Iterable[Desc
         out.append(VARINTS[n + 1])
         if n:
             _write_all_describe_log_dirs_topic_2(out, x.topics)
+        elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(_pack_qqBB(x.total_bytes, x.usable_bytes, TRUTH[x.is_cordoned], 0))
         else:
@@ -689,6 +701,8 @@ def _write_describe_log_dirs_response_1(out: list[bytes], x: DescribeLogDirsResp
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_describe_log_dirs_result_1(out, x.results)
+    elif type(x.results) is not list and type(x.results) in NO_LISTS:
+        raise Refused
 
 
 def _size_describe_log_dirs_response_1(x: DescribeLogDirsResponse) -> int:
@@ -727,6 +741,8 @@ def _write_describe_log_dirs_response_2(out: list[bytes], x: DescribeLogDirsResp
         out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_log_dirs_result_2(out, x.results)
+    elif type(x.results) is not list and type(x.results) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -771,6 +787,8 @@ def _write_describe_log_dirs_response_3(out: list[bytes], x: DescribeLogDirsResp
         out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_log_dirs_result_2(out, x.results)
+    elif type(x.results) is not list and type(x.results) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -815,6 +833,8 @@ def _write_describe_log_dirs_response_4(out: list[bytes], x: DescribeLogDirsResp
         out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_log_dirs_result_4(out, x.results)
+    elif type(x.results) is not list and type(x.results) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -859,6 +879,8 @@ def _write_describe_log_dirs_response_5(out: list[bytes], x: DescribeLogDirsResp
         out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_log_dirs_result_5(out, x.results)
+    elif type(x.results) is not list and type(x.results) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._base.message import Request
-from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -212,6 +213,8 @@ def _write_describe_producers_request_0(out: list[bytes], x: DescribeProducersRe
     out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_request_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -333,6 +334,8 @@ def _write_all_partition_response_0(out: list[bytes], items: Iterable[PartitionR
         out.append(VARINTS[n + 1])
         if n:
             _write_all_producer_state_0(out, x.active_producers)
+        elif type(x.active_producers) is not list and type(x.active_producers) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -394,6 +397,8 @@ def _write_all_topic_response_0(out: list[bytes], items: Iterable[TopicResponse]
         out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_response_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -442,6 +447,8 @@ def _write_describe_producers_response_0(out: list[bytes], x: DescribeProducersR
         out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_response_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -204,6 +205,8 @@ def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> Non
         out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -248,6 +251,8 @@ def _write_describe_quorum_request_0(out: list[bytes], x: DescribeQuorumRequest)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_data_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -556,10 +556,14 @@ def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]
             out.append(VARINTS[n + 1])
         if n:
             _write_all_replica_state_0(out, x.current_voters)
+        elif type(x.current_voters) is not list and type(x.current_voters) in NO_LISTS:
+            raise Refused
         n = len(x.observers)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_replica_state_0(out, x.observers)
+        elif type(x.observers) is not list and type(x.observers) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -624,10 +628,14 @@ def _write_all_partition_data_1(out: list[bytes], items: Iterable[PartitionData]
             out.append(VARINTS[n + 1])
         if n:
             _write_all_replica_state_1(out, x.current_voters)
+        elif type(x.current_voters) is not list and type(x.current_voters) in NO_LISTS:
+            raise Refused
         n = len(x.observers)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_replica_state_1(out, x.observers)
+        elif type(x.observers) is not list and type(x.observers) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -711,10 +719,14 @@ def _write_all_partition_data_2(out: list[bytes], items: Iterable[PartitionData]
             out.append(VARINTS[n + 1])
         if n:
             _write_all_replica_state_2(out, x.current_voters)
+        elif type(x.current_voters) is not list and type(x.current_voters) in NO_LISTS:
+            raise Refused
         n = len(x.observers)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_replica_state_2(out, x.observers)
+        elif type(x.observers) is not list and type(x.observers) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -780,6 +792,8 @@ def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> Non
         out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -840,6 +854,8 @@ def _write_all_topic_data_1(out: list[bytes], items: Iterable[TopicData]) -> Non
         out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_1(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -900,6 +916,8 @@ def _write_all_topic_data_2(out: list[bytes], items: Iterable[TopicData]) -> Non
         out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_2(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -1012,6 +1030,8 @@ def _write_all_node_2(out: list[bytes], items: Iterable[Node]) -> None:
             out.append(VARINTS[n + 1])
         if n:
             _write_all_listener_2(out, x.listeners)
+        elif type(x.listeners) is not list and type(x.listeners) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -1062,6 +1082,8 @@ def _write_describe_quorum_response_0(out: list[bytes], x: DescribeQuorumRespons
         out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_data_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -1110,6 +1132,8 @@ def _write_describe_quorum_response_1(out: list[bytes], x: DescribeQuorumRespons
         out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_data_1(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -1179,10 +1203,14 @@ def _write_describe_quorum_response_2(out: list[bytes], x: DescribeQuorumRespons
     out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_data_2(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     n = len(x.nodes)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_node_2(out, x.nodes)
+    elif type(x.nodes) is not list and type(x.nodes) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

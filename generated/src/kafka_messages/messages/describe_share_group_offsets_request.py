@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._base.message import Request
-from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -268,6 +269,8 @@ def _write_all_describe_share_group_offsets_request_group_0(
         out.append(VARINTS[n + 1])
         if x.topics:
             _write_all_describe_share_group_offsets_request_topic_0(out, x.topics)
+        elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -315,6 +318,8 @@ def _write_describe_share_group_offsets_request_0(out: list[bytes], x: DescribeS
     out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_share_group_offsets_request_group_0(out, x.groups)
+    elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -8,11 +8,12 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
@@ -414,6 +415,8 @@ def _write_all_describe_share_group_offsets_response_topic_0(
             out.append(VARINTS[n + 1])
         if n:
             _write_all_describe_share_group_offsets_response_partition_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -485,6 +488,8 @@ def _write_all_describe_share_group_offsets_response_topic_1(
             out.append(VARINTS[n + 1])
         if n:
             _write_all_describe_share_group_offsets_response_partition_1(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -561,6 +566,8 @@ def _write_all_describe_share_group_offsets_response_group_0(
         out.append(VARINTS[n + 1])
         if n:
             _write_all_describe_share_group_offsets_response_topic_0(out, x.topics)
+        elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+            raise Refused
         if x.error_message is None:
             s = b""
             n = -1
@@ -652,6 +659,8 @@ def _write_all_describe_share_group_offsets_response_group_1(
         out.append(VARINTS[n + 1])
         if n:
             _write_all_describe_share_group_offsets_response_topic_1(out, x.topics)
+        elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+            raise Refused
         if x.error_message is None:
             s = b""
             n = -1
@@ -719,6 +728,8 @@ def _write_describe_share_group_offsets_response_0(out: list[bytes], x: Describe
         out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_share_group_offsets_response_group_0(out, x.groups)
+    elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -765,6 +776,8 @@ def _write_describe_share_group_offsets_response_1(out: list[bytes], x: Describe
         out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_share_group_offsets_response_group_1(out, x.groups)
+    elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

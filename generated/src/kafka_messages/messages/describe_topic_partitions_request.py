@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -258,6 +259,8 @@ def _write_describe_topic_partitions_request_0(out: list[bytes], x: DescribeTopi
     out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_request_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     out.append(_pack_ib(x.response_partition_limit, -1 if x.cursor is None else 1))
     if x.cursor is not None:
         _write_cursor_0(out, x.cursor)

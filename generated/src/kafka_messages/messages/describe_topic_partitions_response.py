@@ -8,12 +8,21 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Response
-from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array, long_nullable_fixed_array
+from .._core.arrays import (
+    NO_LISTS,
+    PACK_I,
+    UNPACK_I,
+    elements_of,
+    fixed_elements,
+    long_fixed_array,
+    long_nullable_fixed_array,
+)
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
@@ -396,10 +405,14 @@ def _write_all_describe_topic_partitions_response_partition_0(
         out.append(VARINTS[n + 1])
         if x.eligible_leader_replicas:
             out.append(fixed_elements(x.eligible_leader_replicas, "i"))
+        elif type(x.eligible_leader_replicas) is not list and type(x.eligible_leader_replicas) in NO_LISTS:
+            raise Refused
         n = -1 if x.last_known_elr is None else len(x.last_known_elr)
         out.append(VARINTS[n + 1])
         if x.last_known_elr:
             out.append(fixed_elements(x.last_known_elr, "i"))
+        elif type(x.last_known_elr) is not list and type(x.last_known_elr) in NO_LISTS:
+            raise Refused
         n = len(x.offline_replicas)
         if not n:
             out.append(b"\1")
@@ -506,6 +519,8 @@ def _write_all_describe_topic_partitions_response_topic_0(
             out.append(VARINTS[n + 1])
         if n:
             _write_all_describe_topic_partitions_response_partition_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(_pack_iB(x.topic_authorized_operations, 0))
         else:
@@ -602,6 +617,8 @@ def _write_describe_topic_partitions_response_0(out: list[bytes], x: DescribeTop
         out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_topic_partitions_response_topic_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     out.append(_pack_b(-1 if x.next_cursor is None else 1))
     if x.next_cursor is not None:
         _write_cursor_0(out, x.next_cursor)

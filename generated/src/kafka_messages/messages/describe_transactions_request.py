@@ -6,9 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._base.message import Request
-from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
+from .._core.arrays import (
+    NO_LISTS,
+    compact_string_array,
+    compact_string_array_size,
+    compact_string_elements,
+    elements_of,
+)
 from .._core.dataclass import dataclass, field
-from .._core.wire import RawTaggedFields, VARINTS, long_count, new, tags, tags_size, unknown_tags, uvarint_size
+from .._core.wire import RawTaggedFields, Refused, VARINTS, long_count, new, tags, tags_size, unknown_tags, uvarint_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,6 +88,8 @@ def _write_describe_transactions_request_0(out: list[bytes], x: DescribeTransact
     out.append(VARINTS[n + 1])
     if n:
         out.append(compact_string_elements(x.transactional_ids))
+    elif type(x.transactional_ids) is not list and type(x.transactional_ids) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -346,6 +347,8 @@ def _write_all_transaction_state_0(out: list[bytes], items: Iterable[Transaction
             out.append(VARINTS[n + 1])
         if n:
             _write_all_topic_data_0(out, x.topics)
+        elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -396,6 +399,8 @@ def _write_describe_transactions_response_0(out: list[bytes], x: DescribeTransac
         out.append(VARINTS[n + 1])
     if n:
         _write_all_transaction_state_0(out, x.transaction_states)
+    elif type(x.transaction_states) is not list and type(x.transaction_states) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_nullable_count,
@@ -172,6 +173,8 @@ def _write_describe_user_scram_credentials_request_0(out: list[bytes], x: Descri
     out.append(VARINTS[n + 1])
     if x.users:
         _write_all_user_name_0(out, x.users)
+    elif type(x.users) is not list and type(x.users) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

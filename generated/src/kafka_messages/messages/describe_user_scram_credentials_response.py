@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -277,6 +278,8 @@ def _write_all_describe_user_scram_credentials_result_0(
         out.append(VARINTS[n + 1])
         if n:
             _write_all_credential_info_0(out, x.credential_infos)
+        elif type(x.credential_infos) is not list and type(x.credential_infos) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -350,6 +353,8 @@ def _write_describe_user_scram_credentials_response_0(
     out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_user_scram_credentials_result_0(out, x.results)
+    elif type(x.results) is not list and type(x.results) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

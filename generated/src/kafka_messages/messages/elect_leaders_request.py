@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -301,6 +301,8 @@ def _write_elect_leaders_request_0(out: list[bytes], x: ElectLeadersRequest) -> 
     out.append(_pack_i(n))
     if x.topic_partitions:
         _write_all_topic_partitions_0(out, x.topic_partitions)
+    elif type(x.topic_partitions) is not list and type(x.topic_partitions) in NO_LISTS:
+        raise Refused
     out.append(_pack_i(x.timeout_ms))
 
 
@@ -334,6 +336,8 @@ def _write_elect_leaders_request_1(out: list[bytes], x: ElectLeadersRequest) -> 
     out.append(_pack_bi(x.election_type, n))
     if x.topic_partitions:
         _write_all_topic_partitions_0(out, x.topic_partitions)
+    elif type(x.topic_partitions) is not list and type(x.topic_partitions) in NO_LISTS:
+        raise Refused
     out.append(_pack_i(x.timeout_ms))
 
 
@@ -378,6 +382,8 @@ def _write_elect_leaders_request_2(out: list[bytes], x: ElectLeadersRequest) -> 
         out.append(VARINTS[n + 1])
     if x.topic_partitions:
         _write_all_topic_partitions_2(out, x.topic_partitions)
+    elif type(x.topic_partitions) is not list and type(x.topic_partitions) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_iB(x.timeout_ms, 0))
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -309,6 +309,8 @@ def _write_all_replica_election_result_0(out: list[bytes], items: Iterable[Repli
         out.append(_pack_i(n))
         if n:
             _write_all_partition_result_0(out, x.partition_result)
+        elif type(x.partition_result) is not list and type(x.partition_result) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_replica_election_result_0(items: Iterable[ReplicaElectionResult]) -> int:
@@ -361,6 +363,8 @@ def _write_all_replica_election_result_2(out: list[bytes], items: Iterable[Repli
         out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_result_2(out, x.partition_result)
+        elif type(x.partition_result) is not list and type(x.partition_result) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -404,6 +408,8 @@ def _write_elect_leaders_response_0(out: list[bytes], x: ElectLeadersResponse) -
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_replica_election_result_0(out, x.replica_election_results)
+    elif type(x.replica_election_results) is not list and type(x.replica_election_results) in NO_LISTS:
+        raise Refused
 
 
 def _size_elect_leaders_response_0(x: ElectLeadersResponse) -> int:
@@ -433,6 +439,8 @@ def _write_elect_leaders_response_1(out: list[bytes], x: ElectLeadersResponse) -
     out.append(_pack_ihi(x.throttle_time_ms, x.error_code, n))
     if n:
         _write_all_replica_election_result_0(out, x.replica_election_results)
+    elif type(x.replica_election_results) is not list and type(x.replica_election_results) in NO_LISTS:
+        raise Refused
 
 
 def _size_elect_leaders_response_1(x: ElectLeadersResponse) -> int:
@@ -470,6 +478,8 @@ def _write_elect_leaders_response_2(out: list[bytes], x: ElectLeadersResponse) -
         out.append(VARINTS[n + 1])
     if n:
         _write_all_replica_election_result_2(out, x.replica_election_results)
+    elif type(x.replica_election_results) is not list and type(x.replica_election_results) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

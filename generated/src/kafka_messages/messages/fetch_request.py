@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Request
-from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import LazyDefaults, StructBase
 from .._core.wire import (
@@ -859,6 +859,8 @@ def _write_all_fetch_topic_4(out: list[bytes], items: Iterable[FetchTopic]) -> N
         out.append(_pack_i(n))
         if n:
             _write_all_fetch_partition_4(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_fetch_topic_4(items: Iterable[FetchTopic]) -> int:
@@ -908,6 +910,8 @@ def _write_all_fetch_topic_5(out: list[bytes], items: Iterable[FetchTopic]) -> N
         out.append(_pack_i(n))
         if n:
             _write_all_fetch_partition_5(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_fetch_topic_5(items: Iterable[FetchTopic]) -> int:
@@ -957,6 +961,8 @@ def _write_all_fetch_topic_9(out: list[bytes], items: Iterable[FetchTopic]) -> N
         out.append(_pack_i(n))
         if n:
             _write_all_fetch_partition_9(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_fetch_topic_9(items: Iterable[FetchTopic]) -> int:
@@ -1010,6 +1016,8 @@ def _write_all_fetch_topic_12(out: list[bytes], items: Iterable[FetchTopic]) -> 
         out.append(VARINTS[n + 1])
         if n:
             _write_all_fetch_partition_12(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -1064,6 +1072,8 @@ def _write_all_fetch_topic_13(out: list[bytes], items: Iterable[FetchTopic]) -> 
             out.append(VARINTS[n + 1])
         if n:
             _write_all_fetch_partition_12(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -1116,6 +1126,8 @@ def _write_all_fetch_topic_17(out: list[bytes], items: Iterable[FetchTopic]) -> 
             out.append(VARINTS[n + 1])
         if n:
             _write_all_fetch_partition_17(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -1168,6 +1180,8 @@ def _write_all_fetch_topic_18(out: list[bytes], items: Iterable[FetchTopic]) -> 
             out.append(VARINTS[n + 1])
         if n:
             _write_all_fetch_partition_18(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -1401,6 +1415,8 @@ def _write_fetch_request_4(out: list[bytes], x: FetchRequest) -> None:
     out.append(_pack_iiiibi(x.replica_id, x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, n))
     if n:
         _write_all_fetch_topic_4(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_fetch_request_4(x: FetchRequest) -> int:
@@ -1447,6 +1463,8 @@ def _write_fetch_request_5(out: list[bytes], x: FetchRequest) -> None:
     out.append(_pack_iiiibi(x.replica_id, x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, n))
     if n:
         _write_all_fetch_topic_5(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_fetch_request_5(x: FetchRequest) -> int:
@@ -1500,10 +1518,14 @@ def _write_fetch_request_7(out: list[bytes], x: FetchRequest) -> None:
     )
     if n:
         _write_all_fetch_topic_5(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     n = len(x.forgotten_topics_data)
     out.append(_pack_i(n))
     if n:
         _write_all_forgotten_topic_7(out, x.forgotten_topics_data)
+    elif type(x.forgotten_topics_data) is not list and type(x.forgotten_topics_data) in NO_LISTS:
+        raise Refused
 
 
 def _size_fetch_request_7(x: FetchRequest) -> int:
@@ -1558,10 +1580,14 @@ def _write_fetch_request_9(out: list[bytes], x: FetchRequest) -> None:
     )
     if n:
         _write_all_fetch_topic_9(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     n = len(x.forgotten_topics_data)
     out.append(_pack_i(n))
     if n:
         _write_all_forgotten_topic_7(out, x.forgotten_topics_data)
+    elif type(x.forgotten_topics_data) is not list and type(x.forgotten_topics_data) in NO_LISTS:
+        raise Refused
 
 
 def _size_fetch_request_9(x: FetchRequest) -> int:
@@ -1623,10 +1649,14 @@ def _write_fetch_request_11(out: list[bytes], x: FetchRequest) -> None:
     )
     if n:
         _write_all_fetch_topic_9(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     n = len(x.forgotten_topics_data)
     out.append(_pack_i(n))
     if n:
         _write_all_forgotten_topic_7(out, x.forgotten_topics_data)
+    elif type(x.forgotten_topics_data) is not list and type(x.forgotten_topics_data) in NO_LISTS:
+        raise Refused
     s = x.rack_id.encode()
     n = len(s)
     out.append(_pack_h(n))
@@ -1763,10 +1793,14 @@ def _write_fetch_request_12(out: list[bytes], x: FetchRequest) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_fetch_topic_12(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     n = len(x.forgotten_topics_data)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_forgotten_topic_12(out, x.forgotten_topics_data)
+    elif type(x.forgotten_topics_data) is not list and type(x.forgotten_topics_data) in NO_LISTS:
+        raise Refused
     s = x.rack_id.encode()
     n = len(s)
     out.append(TEXT_LENGTHS[n + 1])
@@ -1926,10 +1960,14 @@ def _write_fetch_request_13(out: list[bytes], x: FetchRequest) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_fetch_topic_13(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     n = len(x.forgotten_topics_data)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_forgotten_topic_13(out, x.forgotten_topics_data)
+    elif type(x.forgotten_topics_data) is not list and type(x.forgotten_topics_data) in NO_LISTS:
+        raise Refused
     s = x.rack_id.encode()
     n = len(s)
     out.append(TEXT_LENGTHS[n + 1])
@@ -2085,10 +2123,14 @@ def _write_fetch_request_15(out: list[bytes], x: FetchRequest) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_fetch_topic_13(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     n = len(x.forgotten_topics_data)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_forgotten_topic_13(out, x.forgotten_topics_data)
+    elif type(x.forgotten_topics_data) is not list and type(x.forgotten_topics_data) in NO_LISTS:
+        raise Refused
     s = x.rack_id.encode()
     n = len(s)
     out.append(TEXT_LENGTHS[n + 1])
@@ -2279,10 +2321,14 @@ def _write_fetch_request_17(out: list[bytes], x: FetchRequest) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_fetch_topic_17(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     n = len(x.forgotten_topics_data)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_forgotten_topic_13(out, x.forgotten_topics_data)
+    elif type(x.forgotten_topics_data) is not list and type(x.forgotten_topics_data) in NO_LISTS:
+        raise Refused
     s = x.rack_id.encode()
     n = len(s)
     out.append(TEXT_LENGTHS[n + 1])
@@ -2473,10 +2519,14 @@ def _write_fetch_request_18(out: list[bytes], x: FetchRequest) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_fetch_topic_18(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     n = len(x.forgotten_topics_data)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_forgotten_topic_13(out, x.forgotten_topics_data)
+    elif type(x.forgotten_topics_data) is not list and type(x.forgotten_topics_data) in NO_LISTS:
+        raise Refused
     s = x.rack_id.encode()
     n = len(s)
     out.append(TEXT_LENGTHS[n + 1])

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import LazyDefaults, StructBase
@@ -691,6 +691,8 @@ def _write_all_partition_data_4(out: list[bytes], items: Iterable[PartitionData]
         out.append(_pack_ihqqi(x.partition_index, x.error_code, x.high_watermark, x.last_stable_offset, n))
         if x.aborted_transactions:
             _write_all_aborted_transaction_4(out, x.aborted_transactions)
+        elif type(x.aborted_transactions) is not list and type(x.aborted_transactions) in NO_LISTS:
+            raise Refused
         if x.records is None:
             s = b""
             n = -1
@@ -782,6 +784,8 @@ def _write_all_partition_data_5(out: list[bytes], items: Iterable[PartitionData]
         )
         if x.aborted_transactions:
             _write_all_aborted_transaction_4(out, x.aborted_transactions)
+        elif type(x.aborted_transactions) is not list and type(x.aborted_transactions) in NO_LISTS:
+            raise Refused
         if x.records is None:
             s = b""
             n = -1
@@ -870,6 +874,8 @@ def _write_all_partition_data_11(out: list[bytes], items: Iterable[PartitionData
         )
         if x.aborted_transactions:
             _write_all_aborted_transaction_4(out, x.aborted_transactions)
+        elif type(x.aborted_transactions) is not list and type(x.aborted_transactions) in NO_LISTS:
+            raise Refused
         if x.records is None:
             s = b""
             n = -1
@@ -1020,6 +1026,8 @@ def _write_all_partition_data_12(out: list[bytes], items: Iterable[PartitionData
             out.append(VARINTS[n + 1])
         if x.aborted_transactions:
             _write_all_aborted_transaction_12(out, x.aborted_transactions)
+        elif type(x.aborted_transactions) is not list and type(x.aborted_transactions) in NO_LISTS:
+            raise Refused
         if x.records is None:
             s = b""
             n = -1
@@ -1184,6 +1192,8 @@ def _write_all_fetchable_topic_response_4(out: list[bytes], items: Iterable[Fetc
         out.append(_pack_i(n))
         if n:
             _write_all_partition_data_4(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_fetchable_topic_response_4(items: Iterable[FetchableTopicResponse]) -> int:
@@ -1233,6 +1243,8 @@ def _write_all_fetchable_topic_response_5(out: list[bytes], items: Iterable[Fetc
         out.append(_pack_i(n))
         if n:
             _write_all_partition_data_5(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_fetchable_topic_response_5(items: Iterable[FetchableTopicResponse]) -> int:
@@ -1284,6 +1296,8 @@ def _write_all_fetchable_topic_response_11(out: list[bytes], items: Iterable[Fet
         out.append(_pack_i(n))
         if n:
             _write_all_partition_data_11(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_fetchable_topic_response_11(items: Iterable[FetchableTopicResponse]) -> int:
@@ -1339,6 +1353,8 @@ def _write_all_fetchable_topic_response_12(out: list[bytes], items: Iterable[Fet
         out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_12(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -1395,6 +1411,8 @@ def _write_all_fetchable_topic_response_13(out: list[bytes], items: Iterable[Fet
             out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_12(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -1514,6 +1532,8 @@ def _write_fetch_response_4(out: list[bytes], x: FetchResponse) -> None:
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_fetchable_topic_response_4(out, x.responses)
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
 
 
 def _size_fetch_response_4(x: FetchResponse) -> int:
@@ -1550,6 +1570,8 @@ def _write_fetch_response_5(out: list[bytes], x: FetchResponse) -> None:
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_fetchable_topic_response_5(out, x.responses)
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
 
 
 def _size_fetch_response_5(x: FetchResponse) -> int:
@@ -1582,6 +1604,8 @@ def _write_fetch_response_7(out: list[bytes], x: FetchResponse) -> None:
     out.append(_pack_ihii(x.throttle_time_ms, x.error_code, x.session_id, n))
     if n:
         _write_all_fetchable_topic_response_5(out, x.responses)
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
 
 
 def _size_fetch_response_7(x: FetchResponse) -> int:
@@ -1614,6 +1638,8 @@ def _write_fetch_response_11(out: list[bytes], x: FetchResponse) -> None:
     out.append(_pack_ihii(x.throttle_time_ms, x.error_code, x.session_id, n))
     if n:
         _write_all_fetchable_topic_response_11(out, x.responses)
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
 
 
 def _size_fetch_response_11(x: FetchResponse) -> int:
@@ -1671,6 +1697,8 @@ def _write_fetch_response_12(out: list[bytes], x: FetchResponse) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_fetchable_topic_response_12(out, x.responses)
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -1735,6 +1763,8 @@ def _write_fetch_response_13(out: list[bytes], x: FetchResponse) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_fetchable_topic_response_13(out, x.responses)
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -1797,12 +1827,14 @@ def _read_fetch_response_16(data: bytes, pos: int) -> tuple[FetchResponse, int]:
 def _write_tags_fetch_response_16(parent: list[bytes], x: FetchResponse) -> None:
     known: dict[int, bytes] = {}
     out: list[bytes] = []
-    if len(x.node_endpoints):
+    if not (not len(x.node_endpoints) and type(x.node_endpoints) not in NO_LISTS):
         out = []
         n = len(x.node_endpoints)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_node_endpoint_16(out, x.node_endpoints)
+        elif type(x.node_endpoints) is not list and type(x.node_endpoints) in NO_LISTS:
+            raise Refused
         known[0] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
@@ -1816,7 +1848,9 @@ def _write_fetch_response_16(out: list[bytes], x: FetchResponse) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_fetchable_topic_response_13(out, x.responses)
-    if not len(x.node_endpoints) and not x.unknown_tagged_fields:
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
+    if not len(x.node_endpoints) and type(x.node_endpoints) not in NO_LISTS and not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
         _write_tags_fetch_response_16(out, x)

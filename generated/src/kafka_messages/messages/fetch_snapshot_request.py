@@ -8,13 +8,14 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
@@ -425,6 +426,8 @@ def _write_all_topic_snapshot_0(out: list[bytes], items: Iterable[TopicSnapshot]
         out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_snapshot_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -485,6 +488,8 @@ def _write_all_topic_snapshot_1(out: list[bytes], items: Iterable[TopicSnapshot]
         out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_snapshot_1(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -573,6 +578,8 @@ def _write_fetch_snapshot_request_0(out: list[bytes], x: FetchSnapshotRequest) -
         out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_snapshot_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if x.cluster_id is None and not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -669,6 +676,8 @@ def _write_fetch_snapshot_request_1(out: list[bytes], x: FetchSnapshotRequest) -
         out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_snapshot_1(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if x.cluster_id is None and not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,7 +7,13 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
+from .._core.arrays import (
+    NO_LISTS,
+    compact_string_array,
+    compact_string_array_size,
+    compact_string_elements,
+    elements_of,
+)
 from .._core.dataclass import dataclass, field
 from .._core.wire import (
     Malformed,
@@ -238,6 +244,8 @@ def _write_find_coordinator_request_4(out: list[bytes], x: FindCoordinatorReques
         out.append(VARINTS[n + 1])
     if n:
         out.append(compact_string_elements(x.coordinator_keys))
+    elif type(x.coordinator_keys) is not list and type(x.coordinator_keys) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -465,6 +465,8 @@ def _write_find_coordinator_response_4(out: list[bytes], x: FindCoordinatorRespo
         out.append(VARINTS[n + 1])
     if n:
         _write_all_coordinator_4(out, x.coordinators)
+    elif type(x.coordinators) is not list and type(x.coordinators) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from .._base.message import Response
 from .._core.arrays import (
+    NO_LISTS,
     PACK_B,
     UNPACK_B,
     compact_string_array,
@@ -21,6 +22,7 @@ from .._core.arrays import (
 from .._core.dataclass import dataclass, field
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TRUTH,
     VARINTS,
     ZERO_UUID,
@@ -190,6 +192,8 @@ def _write_get_telemetry_subscriptions_response_0(out: list[bytes], x: GetTeleme
         out.append(VARINTS[n + 1])
     if n:
         out.append(compact_string_elements(x.requested_metrics))
+    elif type(x.requested_metrics) is not list and type(x.requested_metrics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

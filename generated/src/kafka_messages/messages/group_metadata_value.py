@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -671,6 +671,8 @@ def _write_group_metadata_value_0(out: list[bytes], x: GroupMetadataValue) -> No
     out.append(_pack_i(n))
     if n:
         _write_all_member_metadata_0(out, x.members)
+    elif type(x.members) is not list and type(x.members) in NO_LISTS:
+        raise Refused
 
 
 def _size_group_metadata_value_0(x: GroupMetadataValue) -> int:
@@ -750,6 +752,8 @@ def _write_group_metadata_value_1(out: list[bytes], x: GroupMetadataValue) -> No
     out.append(_pack_i(n))
     if n:
         _write_all_member_metadata_1(out, x.members)
+    elif type(x.members) is not list and type(x.members) in NO_LISTS:
+        raise Refused
 
 
 def _size_group_metadata_value_1(x: GroupMetadataValue) -> int:
@@ -828,6 +832,8 @@ def _write_group_metadata_value_2(out: list[bytes], x: GroupMetadataValue) -> No
     out.append(_pack_qi(x.current_state_timestamp, n))
     if n:
         _write_all_member_metadata_1(out, x.members)
+    elif type(x.members) is not list and type(x.members) in NO_LISTS:
+        raise Refused
 
 
 def _size_group_metadata_value_2(x: GroupMetadataValue) -> int:
@@ -906,6 +912,8 @@ def _write_group_metadata_value_3(out: list[bytes], x: GroupMetadataValue) -> No
     out.append(_pack_qi(x.current_state_timestamp, n))
     if n:
         _write_all_member_metadata_3(out, x.members)
+    elif type(x.members) is not list and type(x.members) in NO_LISTS:
+        raise Refused
 
 
 def _size_group_metadata_value_3(x: GroupMetadataValue) -> int:
@@ -1000,6 +1008,8 @@ def _write_group_metadata_value_4(out: list[bytes], x: GroupMetadataValue) -> No
         out.append(VARINTS[n + 1])
     if n:
         _write_all_member_metadata_4(out, x.members)
+    elif type(x.members) is not list and type(x.members) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

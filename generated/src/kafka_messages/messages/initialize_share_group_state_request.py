@@ -8,11 +8,12 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
@@ -224,6 +225,8 @@ def _write_all_initialize_state_data_0(out: list[bytes], items: Iterable[Initial
             out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -278,6 +281,8 @@ def _write_initialize_share_group_state_request_0(out: list[bytes], x: Initializ
     out.append(VARINTS[n + 1])
     if n:
         _write_all_initialize_state_data_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

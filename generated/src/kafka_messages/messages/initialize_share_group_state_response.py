@@ -8,11 +8,12 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
@@ -240,6 +241,8 @@ def _write_all_initialize_state_result_0(out: list[bytes], items: Iterable[Initi
             out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_result_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -284,6 +287,8 @@ def _write_initialize_share_group_state_response_0(out: list[bytes], x: Initiali
     out.append(VARINTS[n + 1])
     if n:
         _write_all_initialize_state_result_0(out, x.results)
+    elif type(x.results) is not list and type(x.results) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -356,6 +356,8 @@ def _write_join_group_request_0(out: list[bytes], x: JoinGroupRequest) -> None:
     out.append(_pack_i(n))
     if n:
         _write_all_join_group_request_protocol_0(out, x.protocols)
+    elif type(x.protocols) is not list and type(x.protocols) in NO_LISTS:
+        raise Refused
 
 
 def _size_join_group_request_0(x: JoinGroupRequest) -> int:
@@ -428,6 +430,8 @@ def _write_join_group_request_1(out: list[bytes], x: JoinGroupRequest) -> None:
     out.append(_pack_i(n))
     if n:
         _write_all_join_group_request_protocol_0(out, x.protocols)
+    elif type(x.protocols) is not list and type(x.protocols) in NO_LISTS:
+        raise Refused
 
 
 def _size_join_group_request_1(x: JoinGroupRequest) -> int:
@@ -513,6 +517,8 @@ def _write_join_group_request_5(out: list[bytes], x: JoinGroupRequest) -> None:
     out.append(_pack_i(n))
     if n:
         _write_all_join_group_request_protocol_0(out, x.protocols)
+    elif type(x.protocols) is not list and type(x.protocols) in NO_LISTS:
+        raise Refused
 
 
 def _size_join_group_request_5(x: JoinGroupRequest) -> int:
@@ -610,6 +616,8 @@ def _write_join_group_request_6(out: list[bytes], x: JoinGroupRequest) -> None:
     out.append(VARINTS[n + 1])
     if n:
         _write_all_join_group_request_protocol_6(out, x.protocols)
+    elif type(x.protocols) is not list and type(x.protocols) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -727,6 +735,8 @@ def _write_join_group_request_8(out: list[bytes], x: JoinGroupRequest) -> None:
     out.append(VARINTS[n + 1])
     if n:
         _write_all_join_group_request_protocol_6(out, x.protocols)
+    elif type(x.protocols) is not list and type(x.protocols) in NO_LISTS:
+        raise Refused
     if x.reason is None:
         s = b""
         n = -1

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -440,6 +440,8 @@ def _write_join_group_response_0(out: list[bytes], x: JoinGroupResponse) -> None
     out.append(_pack_i(n))
     if n:
         _write_all_join_group_response_member_0(out, x.members)
+    elif type(x.members) is not list and type(x.members) in NO_LISTS:
+        raise Refused
 
 
 def _size_join_group_response_0(x: JoinGroupResponse) -> int:
@@ -516,6 +518,8 @@ def _write_join_group_response_2(out: list[bytes], x: JoinGroupResponse) -> None
     out.append(_pack_i(n))
     if n:
         _write_all_join_group_response_member_0(out, x.members)
+    elif type(x.members) is not list and type(x.members) in NO_LISTS:
+        raise Refused
 
 
 def _size_join_group_response_2(x: JoinGroupResponse) -> int:
@@ -592,6 +596,8 @@ def _write_join_group_response_5(out: list[bytes], x: JoinGroupResponse) -> None
     out.append(_pack_i(n))
     if n:
         _write_all_join_group_response_member_5(out, x.members)
+    elif type(x.members) is not list and type(x.members) in NO_LISTS:
+        raise Refused
 
 
 def _size_join_group_response_5(x: JoinGroupResponse) -> int:
@@ -676,6 +682,8 @@ def _write_join_group_response_6(out: list[bytes], x: JoinGroupResponse) -> None
     out.append(VARINTS[n + 1])
     if n:
         _write_all_join_group_response_member_6(out, x.members)
+    elif type(x.members) is not list and type(x.members) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -791,6 +799,8 @@ def _write_join_group_response_7(out: list[bytes], x: JoinGroupResponse) -> None
     out.append(VARINTS[n + 1])
     if n:
         _write_all_join_group_response_member_6(out, x.members)
+    elif type(x.members) is not list and type(x.members) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -909,6 +919,8 @@ def _write_join_group_response_9(out: list[bytes], x: JoinGroupResponse) -> None
     out.append(VARINTS[n + 1])
     if n:
         _write_all_join_group_response_member_6(out, x.members)
+    elif type(x.members) is not list and type(x.members) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

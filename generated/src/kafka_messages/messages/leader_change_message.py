@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -232,10 +232,14 @@ def _write_leader_change_message_0(out: list[bytes], x: LeaderChangeMessage) -> 
         out.append(VARINTS[n + 1])
     if n:
         _write_all_voter_0(out, x.voters)
+    elif type(x.voters) is not list and type(x.voters) in NO_LISTS:
+        raise Refused
     n = len(x.granting_voters)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_voter_0(out, x.granting_voters)
+    elif type(x.granting_voters) is not list and type(x.granting_voters) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -291,10 +295,14 @@ def _write_leader_change_message_1(out: list[bytes], x: LeaderChangeMessage) -> 
         out.append(VARINTS[n + 1])
     if n:
         _write_all_voter_1(out, x.voters)
+    elif type(x.voters) is not list and type(x.voters) in NO_LISTS:
+        raise Refused
     n = len(x.granting_voters)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_voter_1(out, x.granting_voters)
+    elif type(x.granting_voters) is not list and type(x.granting_voters) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -417,6 +417,8 @@ def _write_leave_group_request_3(out: list[bytes], x: LeaveGroupRequest) -> None
     out.append(_pack_i(n))
     if n:
         _write_all_member_identity_3(out, x.members)
+    elif type(x.members) is not list and type(x.members) in NO_LISTS:
+        raise Refused
 
 
 def _size_leave_group_request_3(x: LeaveGroupRequest) -> int:
@@ -466,6 +468,8 @@ def _write_leave_group_request_4(out: list[bytes], x: LeaveGroupRequest) -> None
     out.append(VARINTS[n + 1])
     if n:
         _write_all_member_identity_4(out, x.members)
+    elif type(x.members) is not list and type(x.members) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -523,6 +527,8 @@ def _write_leave_group_request_5(out: list[bytes], x: LeaveGroupRequest) -> None
     out.append(VARINTS[n + 1])
     if n:
         _write_all_member_identity_5(out, x.members)
+    elif type(x.members) is not list and type(x.members) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

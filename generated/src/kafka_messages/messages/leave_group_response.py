@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -323,6 +323,8 @@ def _write_leave_group_response_3(out: list[bytes], x: LeaveGroupResponse) -> No
     out.append(_pack_ihi(x.throttle_time_ms, x.error_code, n))
     if n:
         _write_all_member_response_3(out, x.members)
+    elif type(x.members) is not list and type(x.members) in NO_LISTS:
+        raise Refused
 
 
 def _size_leave_group_response_3(x: LeaveGroupResponse) -> int:
@@ -360,6 +362,8 @@ def _write_leave_group_response_4(out: list[bytes], x: LeaveGroupResponse) -> No
         out.append(VARINTS[n + 1])
     if n:
         _write_all_member_response_4(out, x.members)
+    elif type(x.members) is not list and type(x.members) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

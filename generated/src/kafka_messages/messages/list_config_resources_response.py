@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -243,6 +244,8 @@ def _write_list_config_resources_response_0(out: list[bytes], x: ListConfigResou
         out.append(VARINTS[n + 1])
     if n:
         _write_all_config_resource_0(out, x.config_resources)
+    elif type(x.config_resources) is not list and type(x.config_resources) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -287,6 +290,8 @@ def _write_list_config_resources_response_1(out: list[bytes], x: ListConfigResou
         out.append(VARINTS[n + 1])
     if n:
         _write_all_config_resource_1(out, x.config_resources)
+    elif type(x.config_resources) is not list and type(x.config_resources) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

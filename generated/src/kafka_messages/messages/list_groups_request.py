@@ -6,7 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._base.message import Request
-from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
+from .._core.arrays import (
+    NO_LISTS,
+    compact_string_array,
+    compact_string_array_size,
+    compact_string_elements,
+    elements_of,
+)
 from .._core.dataclass import dataclass, field
 from .._core.wire import RawTaggedFields, Refused, VARINTS, long_count, new, tags, tags_size, unknown_tags, uvarint_size
 
@@ -149,6 +155,8 @@ def _write_list_groups_request_4(out: list[bytes], x: ListGroupsRequest) -> None
     out.append(VARINTS[n + 1])
     if n:
         out.append(compact_string_elements(x.states_filter))
+    elif type(x.states_filter) is not list and type(x.states_filter) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -196,10 +204,14 @@ def _write_list_groups_request_5(out: list[bytes], x: ListGroupsRequest) -> None
     out.append(VARINTS[n + 1])
     if n:
         out.append(compact_string_elements(x.states_filter))
+    elif type(x.states_filter) is not list and type(x.states_filter) in NO_LISTS:
+        raise Refused
     n = len(x.types_filter)
     out.append(VARINTS[n + 1])
     if n:
         out.append(compact_string_elements(x.types_filter))
+    elif type(x.types_filter) is not list and type(x.types_filter) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -429,6 +429,8 @@ def _write_list_groups_response_0(out: list[bytes], x: ListGroupsResponse) -> No
     out.append(_pack_hi(x.error_code, n))
     if n:
         _write_all_listed_group_0(out, x.groups)
+    elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
+        raise Refused
 
 
 def _size_list_groups_response_0(x: ListGroupsResponse) -> int:
@@ -458,6 +460,8 @@ def _write_list_groups_response_1(out: list[bytes], x: ListGroupsResponse) -> No
     out.append(_pack_ihi(x.throttle_time_ms, x.error_code, n))
     if n:
         _write_all_listed_group_0(out, x.groups)
+    elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
+        raise Refused
 
 
 def _size_list_groups_response_1(x: ListGroupsResponse) -> int:
@@ -495,6 +499,8 @@ def _write_list_groups_response_3(out: list[bytes], x: ListGroupsResponse) -> No
         out.append(VARINTS[n + 1])
     if n:
         _write_all_listed_group_3(out, x.groups)
+    elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -539,6 +545,8 @@ def _write_list_groups_response_4(out: list[bytes], x: ListGroupsResponse) -> No
         out.append(VARINTS[n + 1])
     if n:
         _write_all_listed_group_4(out, x.groups)
+    elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -583,6 +591,8 @@ def _write_list_groups_response_5(out: list[bytes], x: ListGroupsResponse) -> No
         out.append(VARINTS[n + 1])
     if n:
         _write_all_listed_group_5(out, x.groups)
+    elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

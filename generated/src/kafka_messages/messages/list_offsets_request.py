@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -308,6 +308,8 @@ def _write_all_list_offsets_topic_1(out: list[bytes], items: Iterable[ListOffset
         out.append(_pack_i(n))
         if n:
             _write_all_list_offsets_partition_1(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_list_offsets_topic_1(items: Iterable[ListOffsetsTopic]) -> int:
@@ -356,6 +358,8 @@ def _write_all_list_offsets_topic_4(out: list[bytes], items: Iterable[ListOffset
         out.append(_pack_i(n))
         if n:
             _write_all_list_offsets_partition_4(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_list_offsets_topic_4(items: Iterable[ListOffsetsTopic]) -> int:
@@ -408,6 +412,8 @@ def _write_all_list_offsets_topic_6(out: list[bytes], items: Iterable[ListOffset
         out.append(VARINTS[n + 1])
         if n:
             _write_all_list_offsets_partition_6(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -452,6 +458,8 @@ def _write_list_offsets_request_1(out: list[bytes], x: ListOffsetsRequest) -> No
     out.append(_pack_ii(x.replica_id, n))
     if n:
         _write_all_list_offsets_topic_1(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_list_offsets_request_1(x: ListOffsetsRequest) -> int:
@@ -482,6 +490,8 @@ def _write_list_offsets_request_2(out: list[bytes], x: ListOffsetsRequest) -> No
     out.append(_pack_ibi(x.replica_id, x.isolation_level, n))
     if n:
         _write_all_list_offsets_topic_1(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_list_offsets_request_2(x: ListOffsetsRequest) -> int:
@@ -512,6 +522,8 @@ def _write_list_offsets_request_4(out: list[bytes], x: ListOffsetsRequest) -> No
     out.append(_pack_ibi(x.replica_id, x.isolation_level, n))
     if n:
         _write_all_list_offsets_topic_4(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_list_offsets_request_4(x: ListOffsetsRequest) -> int:
@@ -550,6 +562,8 @@ def _write_list_offsets_request_6(out: list[bytes], x: ListOffsetsRequest) -> No
         out.append(VARINTS[n + 1])
     if n:
         _write_all_list_offsets_topic_6(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -594,6 +608,8 @@ def _write_list_offsets_request_10(out: list[bytes], x: ListOffsetsRequest) -> N
         out.append(VARINTS[n + 1])
     if n:
         _write_all_list_offsets_topic_6(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_iB(x.timeout_ms, 0))
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -317,6 +317,8 @@ def _write_all_list_offsets_topic_response_1(out: list[bytes], items: Iterable[L
         out.append(_pack_i(n))
         if n:
             _write_all_list_offsets_partition_response_1(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_list_offsets_topic_response_1(items: Iterable[ListOffsetsTopicResponse]) -> int:
@@ -367,6 +369,8 @@ def _write_all_list_offsets_topic_response_4(out: list[bytes], items: Iterable[L
         out.append(_pack_i(n))
         if n:
             _write_all_list_offsets_partition_response_4(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_list_offsets_topic_response_4(items: Iterable[ListOffsetsTopicResponse]) -> int:
@@ -421,6 +425,8 @@ def _write_all_list_offsets_topic_response_6(out: list[bytes], items: Iterable[L
         out.append(VARINTS[n + 1])
         if n:
             _write_all_list_offsets_partition_response_6(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -462,6 +468,8 @@ def _write_list_offsets_response_1(out: list[bytes], x: ListOffsetsResponse) -> 
     out.append(_pack_i(n))
     if n:
         _write_all_list_offsets_topic_response_1(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_list_offsets_response_1(x: ListOffsetsResponse) -> int:
@@ -491,6 +499,8 @@ def _write_list_offsets_response_2(out: list[bytes], x: ListOffsetsResponse) -> 
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_list_offsets_topic_response_1(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_list_offsets_response_2(x: ListOffsetsResponse) -> int:
@@ -520,6 +530,8 @@ def _write_list_offsets_response_4(out: list[bytes], x: ListOffsetsResponse) -> 
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_list_offsets_topic_response_4(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_list_offsets_response_4(x: ListOffsetsResponse) -> int:
@@ -557,6 +569,8 @@ def _write_list_offsets_response_6(out: list[bytes], x: ListOffsetsResponse) -> 
         out.append(VARINTS[n + 1])
     if n:
         _write_all_list_offsets_topic_response_6(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -319,6 +320,8 @@ def _write_all_ongoing_topic_reassignment_0(out: list[bytes], items: Iterable[On
         out.append(VARINTS[n + 1])
         if n:
             _write_all_ongoing_partition_reassignment_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -387,6 +390,8 @@ def _write_list_partition_reassignments_response_0(out: list[bytes], x: ListPart
     out.append(VARINTS[n + 1])
     if n:
         _write_all_ongoing_topic_reassignment_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -8,6 +8,7 @@ from struct import Struct
 
 from .._base.message import Request
 from .._core.arrays import (
+    NO_LISTS,
     PACK_Q,
     UNPACK_Q,
     compact_string_array,
@@ -141,6 +142,8 @@ def _write_list_transactions_request_0(out: list[bytes], x: ListTransactionsRequ
     out.append(VARINTS[n + 1])
     if n:
         out.append(compact_string_elements(x.state_filters))
+    elif type(x.state_filters) is not list and type(x.state_filters) in NO_LISTS:
+        raise Refused
     n = len(x.producer_id_filters)
     if not n:
         out.append(b"\1")
@@ -206,6 +209,8 @@ def _write_list_transactions_request_1(out: list[bytes], x: ListTransactionsRequ
     out.append(VARINTS[n + 1])
     if n:
         out.append(compact_string_elements(x.state_filters))
+    elif type(x.state_filters) is not list and type(x.state_filters) in NO_LISTS:
+        raise Refused
     n = len(x.producer_id_filters)
     if not n:
         out.append(b"\1")
@@ -279,6 +284,8 @@ def _write_list_transactions_request_2(out: list[bytes], x: ListTransactionsRequ
     out.append(VARINTS[n + 1])
     if n:
         out.append(compact_string_elements(x.state_filters))
+    elif type(x.state_filters) is not list and type(x.state_filters) in NO_LISTS:
+        raise Refused
     n = len(x.producer_id_filters)
     if not n:
         out.append(b"\1")

@@ -7,11 +7,18 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
+from .._core.arrays import (
+    NO_LISTS,
+    compact_string_array,
+    compact_string_array_size,
+    compact_string_elements,
+    elements_of,
+)
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -233,10 +240,14 @@ def _write_list_transactions_response_0(out: list[bytes], x: ListTransactionsRes
         out.append(VARINTS[n + 1])
     if n:
         out.append(compact_string_elements(x.unknown_state_filters))
+    elif type(x.unknown_state_filters) is not list and type(x.unknown_state_filters) in NO_LISTS:
+        raise Refused
     n = len(x.transaction_states)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_transaction_state_0(out, x.transaction_states)
+    elif type(x.transaction_states) is not list and type(x.transaction_states) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

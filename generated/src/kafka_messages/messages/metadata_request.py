@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -326,6 +326,8 @@ def _write_metadata_request_0(out: list[bytes], x: MetadataRequest) -> None:
     out.append(_pack_i(n))
     if n:
         _write_all_metadata_request_topic_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_metadata_request_0(x: MetadataRequest) -> int:
@@ -366,6 +368,8 @@ def _write_metadata_request_1(out: list[bytes], x: MetadataRequest) -> None:
     out.append(_pack_i(n))
     if x.topics:
         _write_all_metadata_request_topic_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_metadata_request_1(x: MetadataRequest) -> int:
@@ -404,6 +408,8 @@ def _write_metadata_request_4(out: list[bytes], x: MetadataRequest) -> None:
     out.append(_pack_i(n))
     if x.topics:
         _write_all_metadata_request_topic_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     out.append(_pack_B(TRUTH[x.allow_auto_topic_creation]))
 
 
@@ -439,6 +445,8 @@ def _write_metadata_request_8(out: list[bytes], x: MetadataRequest) -> None:
     out.append(_pack_i(n))
     if x.topics:
         _write_all_metadata_request_topic_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     out.append(
         _pack_BBB(
             TRUTH[x.allow_auto_topic_creation],
@@ -487,6 +495,8 @@ def _write_metadata_request_9(out: list[bytes], x: MetadataRequest) -> None:
     out.append(VARINTS[n + 1])
     if x.topics:
         _write_all_metadata_request_topic_9(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(
             _pack_BBBB(
@@ -549,6 +559,8 @@ def _write_metadata_request_10(out: list[bytes], x: MetadataRequest) -> None:
     out.append(VARINTS[n + 1])
     if x.topics:
         _write_all_metadata_request_topic_10(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(
             _pack_BBBB(
@@ -612,6 +624,8 @@ def _write_metadata_request_11(out: list[bytes], x: MetadataRequest) -> None:
     out.append(VARINTS[n + 1])
     if x.topics:
         _write_all_metadata_request_topic_10(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_BBB(TRUTH[x.allow_auto_topic_creation], TRUTH[x.include_topic_authorized_operations], 0))
     else:

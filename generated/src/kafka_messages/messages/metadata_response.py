@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Response
-from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -897,6 +897,8 @@ def _write_all_metadata_response_topic_0(out: list[bytes], items: Iterable[Metad
         out.append(_pack_i(n))
         if n:
             _write_all_metadata_response_partition_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_metadata_response_topic_0(items: Iterable[MetadataResponseTopic]) -> int:
@@ -955,6 +957,8 @@ def _write_all_metadata_response_topic_1(out: list[bytes], items: Iterable[Metad
         out.append(_pack_Bi(TRUTH[x.is_internal], n))
         if n:
             _write_all_metadata_response_partition_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_metadata_response_topic_1(items: Iterable[MetadataResponseTopic]) -> int:
@@ -1013,6 +1017,8 @@ def _write_all_metadata_response_topic_5(out: list[bytes], items: Iterable[Metad
         out.append(_pack_Bi(TRUTH[x.is_internal], n))
         if n:
             _write_all_metadata_response_partition_5(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_metadata_response_topic_5(items: Iterable[MetadataResponseTopic]) -> int:
@@ -1071,6 +1077,8 @@ def _write_all_metadata_response_topic_7(out: list[bytes], items: Iterable[Metad
         out.append(_pack_Bi(TRUTH[x.is_internal], n))
         if n:
             _write_all_metadata_response_partition_7(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_metadata_response_topic_7(items: Iterable[MetadataResponseTopic]) -> int:
@@ -1128,6 +1136,8 @@ def _write_all_metadata_response_topic_8(out: list[bytes], items: Iterable[Metad
         out.append(_pack_Bi(TRUTH[x.is_internal], n))
         if n:
             _write_all_metadata_response_partition_7(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         out.append(_pack_i(x.topic_authorized_operations))
 
 
@@ -1196,6 +1206,8 @@ def _write_all_metadata_response_topic_9(out: list[bytes], items: Iterable[Metad
             out.append(VARINTS[n + 1])
         if n:
             _write_all_metadata_response_partition_9(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(_pack_iB(x.topic_authorized_operations, 0))
         else:
@@ -1272,6 +1284,8 @@ def _write_all_metadata_response_topic_10(out: list[bytes], items: Iterable[Meta
             out.append(VARINTS[n + 1])
         if n:
             _write_all_metadata_response_partition_9(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(_pack_iB(x.topic_authorized_operations, 0))
         else:
@@ -1352,6 +1366,8 @@ def _write_all_metadata_response_topic_12(out: list[bytes], items: Iterable[Meta
             out.append(VARINTS[n + 1])
         if n:
             _write_all_metadata_response_partition_9(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(_pack_iB(x.topic_authorized_operations, 0))
         else:
@@ -1407,10 +1423,14 @@ def _write_metadata_response_0(out: list[bytes], x: MetadataResponse) -> None:
     out.append(_pack_i(n))
     if n:
         _write_all_metadata_response_broker_0(out, x.brokers)
+    elif type(x.brokers) is not list and type(x.brokers) in NO_LISTS:
+        raise Refused
     n = len(x.topics)
     out.append(_pack_i(n))
     if n:
         _write_all_metadata_response_topic_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_metadata_response_0(x: MetadataResponse) -> int:
@@ -1453,10 +1473,14 @@ def _write_metadata_response_1(out: list[bytes], x: MetadataResponse) -> None:
     out.append(_pack_i(n))
     if n:
         _write_all_metadata_response_broker_1(out, x.brokers)
+    elif type(x.brokers) is not list and type(x.brokers) in NO_LISTS:
+        raise Refused
     n = len(x.topics)
     out.append(_pack_ii(x.controller_id, n))
     if n:
         _write_all_metadata_response_topic_1(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_metadata_response_1(x: MetadataResponse) -> int:
@@ -1506,6 +1530,8 @@ def _write_metadata_response_2(out: list[bytes], x: MetadataResponse) -> None:
     out.append(_pack_i(n))
     if n:
         _write_all_metadata_response_broker_1(out, x.brokers)
+    elif type(x.brokers) is not list and type(x.brokers) in NO_LISTS:
+        raise Refused
     if x.cluster_id is None:
         s = b""
         n = -1
@@ -1518,6 +1544,8 @@ def _write_metadata_response_2(out: list[bytes], x: MetadataResponse) -> None:
     out.append(_pack_ii(x.controller_id, n))
     if n:
         _write_all_metadata_response_topic_1(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_metadata_response_2(x: MetadataResponse) -> int:
@@ -1568,6 +1596,8 @@ def _write_metadata_response_3(out: list[bytes], x: MetadataResponse) -> None:
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_metadata_response_broker_1(out, x.brokers)
+    elif type(x.brokers) is not list and type(x.brokers) in NO_LISTS:
+        raise Refused
     if x.cluster_id is None:
         s = b""
         n = -1
@@ -1580,6 +1610,8 @@ def _write_metadata_response_3(out: list[bytes], x: MetadataResponse) -> None:
     out.append(_pack_ii(x.controller_id, n))
     if n:
         _write_all_metadata_response_topic_1(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_metadata_response_3(x: MetadataResponse) -> int:
@@ -1630,6 +1662,8 @@ def _write_metadata_response_5(out: list[bytes], x: MetadataResponse) -> None:
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_metadata_response_broker_1(out, x.brokers)
+    elif type(x.brokers) is not list and type(x.brokers) in NO_LISTS:
+        raise Refused
     if x.cluster_id is None:
         s = b""
         n = -1
@@ -1642,6 +1676,8 @@ def _write_metadata_response_5(out: list[bytes], x: MetadataResponse) -> None:
     out.append(_pack_ii(x.controller_id, n))
     if n:
         _write_all_metadata_response_topic_5(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_metadata_response_5(x: MetadataResponse) -> int:
@@ -1692,6 +1728,8 @@ def _write_metadata_response_7(out: list[bytes], x: MetadataResponse) -> None:
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_metadata_response_broker_1(out, x.brokers)
+    elif type(x.brokers) is not list and type(x.brokers) in NO_LISTS:
+        raise Refused
     if x.cluster_id is None:
         s = b""
         n = -1
@@ -1704,6 +1742,8 @@ def _write_metadata_response_7(out: list[bytes], x: MetadataResponse) -> None:
     out.append(_pack_ii(x.controller_id, n))
     if n:
         _write_all_metadata_response_topic_7(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_metadata_response_7(x: MetadataResponse) -> int:
@@ -1753,6 +1793,8 @@ def _write_metadata_response_8(out: list[bytes], x: MetadataResponse) -> None:
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_metadata_response_broker_1(out, x.brokers)
+    elif type(x.brokers) is not list and type(x.brokers) in NO_LISTS:
+        raise Refused
     if x.cluster_id is None:
         s = b""
         n = -1
@@ -1765,6 +1807,8 @@ def _write_metadata_response_8(out: list[bytes], x: MetadataResponse) -> None:
     out.append(_pack_ii(x.controller_id, n))
     if n:
         _write_all_metadata_response_topic_8(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     out.append(_pack_i(x.cluster_authorized_operations))
 
 
@@ -1824,6 +1868,8 @@ def _write_metadata_response_9(out: list[bytes], x: MetadataResponse) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_metadata_response_broker_9(out, x.brokers)
+    elif type(x.brokers) is not list and type(x.brokers) in NO_LISTS:
+        raise Refused
     if x.cluster_id is None:
         s = b""
         n = -1
@@ -1840,6 +1886,8 @@ def _write_metadata_response_9(out: list[bytes], x: MetadataResponse) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_metadata_response_topic_9(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_iB(x.cluster_authorized_operations, 0))
     else:
@@ -1910,6 +1958,8 @@ def _write_metadata_response_10(out: list[bytes], x: MetadataResponse) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_metadata_response_broker_9(out, x.brokers)
+    elif type(x.brokers) is not list and type(x.brokers) in NO_LISTS:
+        raise Refused
     if x.cluster_id is None:
         s = b""
         n = -1
@@ -1926,6 +1976,8 @@ def _write_metadata_response_10(out: list[bytes], x: MetadataResponse) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_metadata_response_topic_10(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_iB(x.cluster_authorized_operations, 0))
     else:
@@ -1999,6 +2051,8 @@ def _write_metadata_response_11(out: list[bytes], x: MetadataResponse) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_metadata_response_broker_9(out, x.brokers)
+    elif type(x.brokers) is not list and type(x.brokers) in NO_LISTS:
+        raise Refused
     if x.cluster_id is None:
         s = b""
         n = -1
@@ -2015,6 +2069,8 @@ def _write_metadata_response_11(out: list[bytes], x: MetadataResponse) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_metadata_response_topic_10(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -2087,6 +2143,8 @@ def _write_metadata_response_12(out: list[bytes], x: MetadataResponse) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_metadata_response_broker_9(out, x.brokers)
+    elif type(x.brokers) is not list and type(x.brokers) in NO_LISTS:
+        raise Refused
     if x.cluster_id is None:
         s = b""
         n = -1
@@ -2103,6 +2161,8 @@ def _write_metadata_response_12(out: list[bytes], x: MetadataResponse) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_metadata_response_topic_12(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -2174,6 +2234,8 @@ def _write_metadata_response_13(out: list[bytes], x: MetadataResponse) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_metadata_response_broker_9(out, x.brokers)
+    elif type(x.brokers) is not list and type(x.brokers) in NO_LISTS:
+        raise Refused
     if x.cluster_id is None:
         s = b""
         n = -1
@@ -2190,6 +2252,8 @@ def _write_metadata_response_13(out: list[bytes], x: MetadataResponse) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_metadata_response_topic_12(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_hB(x.error_code, 0))
     else:

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -402,6 +402,8 @@ def _write_all_offset_commit_request_topic_2(out: list[bytes], items: Iterable[O
         out.append(_pack_i(n))
         if n:
             _write_all_offset_commit_request_partition_2(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_offset_commit_request_topic_2(items: Iterable[OffsetCommitRequestTopic]) -> int:
@@ -453,6 +455,8 @@ def _write_all_offset_commit_request_topic_6(out: list[bytes], items: Iterable[O
         out.append(_pack_i(n))
         if n:
             _write_all_offset_commit_request_partition_6(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_offset_commit_request_topic_6(items: Iterable[OffsetCommitRequestTopic]) -> int:
@@ -508,6 +512,8 @@ def _write_all_offset_commit_request_topic_8(out: list[bytes], items: Iterable[O
         out.append(VARINTS[n + 1])
         if n:
             _write_all_offset_commit_request_partition_8(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -564,6 +570,8 @@ def _write_all_offset_commit_request_topic_10(out: list[bytes], items: Iterable[
             out.append(VARINTS[n + 1])
         if n:
             _write_all_offset_commit_request_partition_8(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -629,6 +637,8 @@ def _write_offset_commit_request_2(out: list[bytes], x: OffsetCommitRequest) -> 
     out.append(_pack_qi(x.retention_time_ms, n))
     if n:
         _write_all_offset_commit_request_topic_2(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_offset_commit_request_2(x: OffsetCommitRequest) -> int:
@@ -688,6 +698,8 @@ def _write_offset_commit_request_5(out: list[bytes], x: OffsetCommitRequest) -> 
     out.append(_pack_i(n))
     if n:
         _write_all_offset_commit_request_topic_2(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_offset_commit_request_5(x: OffsetCommitRequest) -> int:
@@ -747,6 +759,8 @@ def _write_offset_commit_request_6(out: list[bytes], x: OffsetCommitRequest) -> 
     out.append(_pack_i(n))
     if n:
         _write_all_offset_commit_request_topic_6(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_offset_commit_request_6(x: OffsetCommitRequest) -> int:
@@ -819,6 +833,8 @@ def _write_offset_commit_request_7(out: list[bytes], x: OffsetCommitRequest) -> 
     out.append(_pack_i(n))
     if n:
         _write_all_offset_commit_request_topic_6(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_offset_commit_request_7(x: OffsetCommitRequest) -> int:
@@ -903,6 +919,8 @@ def _write_offset_commit_request_8(out: list[bytes], x: OffsetCommitRequest) -> 
     out.append(VARINTS[n + 1])
     if n:
         _write_all_offset_commit_request_topic_8(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -997,6 +1015,8 @@ def _write_offset_commit_request_10(out: list[bytes], x: OffsetCommitRequest) ->
     out.append(VARINTS[n + 1])
     if n:
         _write_all_offset_commit_request_topic_10(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

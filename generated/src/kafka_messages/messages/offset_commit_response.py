@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -276,6 +276,8 @@ def _write_all_offset_commit_response_topic_2(out: list[bytes], items: Iterable[
         out.append(_pack_i(n))
         if n:
             _write_all_offset_commit_response_partition_2(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_offset_commit_response_topic_2(items: Iterable[OffsetCommitResponseTopic]) -> int:
@@ -331,6 +333,8 @@ def _write_all_offset_commit_response_topic_8(out: list[bytes], items: Iterable[
         out.append(VARINTS[n + 1])
         if n:
             _write_all_offset_commit_response_partition_8(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -387,6 +391,8 @@ def _write_all_offset_commit_response_topic_10(out: list[bytes], items: Iterable
             out.append(VARINTS[n + 1])
         if n:
             _write_all_offset_commit_response_partition_8(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -426,6 +432,8 @@ def _write_offset_commit_response_2(out: list[bytes], x: OffsetCommitResponse) -
     out.append(_pack_i(n))
     if n:
         _write_all_offset_commit_response_topic_2(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_offset_commit_response_2(x: OffsetCommitResponse) -> int:
@@ -455,6 +463,8 @@ def _write_offset_commit_response_3(out: list[bytes], x: OffsetCommitResponse) -
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_offset_commit_response_topic_2(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_offset_commit_response_3(x: OffsetCommitResponse) -> int:
@@ -492,6 +502,8 @@ def _write_offset_commit_response_8(out: list[bytes], x: OffsetCommitResponse) -
         out.append(VARINTS[n + 1])
     if n:
         _write_all_offset_commit_response_topic_8(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -536,6 +548,8 @@ def _write_offset_commit_response_10(out: list[bytes], x: OffsetCommitResponse) 
         out.append(VARINTS[n + 1])
     if n:
         _write_all_offset_commit_response_topic_10(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

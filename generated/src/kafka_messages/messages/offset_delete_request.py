@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -223,6 +223,8 @@ def _write_all_offset_delete_request_topic_0(out: list[bytes], items: Iterable[O
         out.append(_pack_i(n))
         if n:
             _write_all_offset_delete_request_partition_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_offset_delete_request_topic_0(items: Iterable[OffsetDeleteRequestTopic]) -> int:
@@ -267,6 +269,8 @@ def _write_offset_delete_request_0(out: list[bytes], x: OffsetDeleteRequest) -> 
     out.append(_pack_i(n))
     if n:
         _write_all_offset_delete_request_topic_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_offset_delete_request_0(x: OffsetDeleteRequest) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -256,6 +256,8 @@ def _write_all_offset_delete_response_topic_0(out: list[bytes], items: Iterable[
         out.append(_pack_i(n))
         if n:
             _write_all_offset_delete_response_partition_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_offset_delete_response_topic_0(items: Iterable[OffsetDeleteResponseTopic]) -> int:
@@ -288,6 +290,8 @@ def _write_offset_delete_response_0(out: list[bytes], x: OffsetDeleteResponse) -
     out.append(_pack_hii(x.error_code, x.throttle_time_ms, n))
     if n:
         _write_all_offset_delete_response_topic_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_offset_delete_response_0(x: OffsetDeleteResponse) -> int:

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Request
-from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -532,6 +532,8 @@ def _write_all_offset_fetch_request_group_8(out: list[bytes], items: Iterable[Of
         out.append(VARINTS[n + 1])
         if x.topics:
             _write_all_offset_fetch_request_topics_8(out, x.topics)
+        elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -622,6 +624,8 @@ def _write_all_offset_fetch_request_group_9(out: list[bytes], items: Iterable[Of
             out.append(VARINTS[n + 1])
         if x.topics:
             _write_all_offset_fetch_request_topics_8(out, x.topics)
+        elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -715,6 +719,8 @@ def _write_all_offset_fetch_request_group_10(out: list[bytes], items: Iterable[O
             out.append(VARINTS[n + 1])
         if x.topics:
             _write_all_offset_fetch_request_topics_10(out, x.topics)
+        elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -779,6 +785,8 @@ def _write_offset_fetch_request_1(out: list[bytes], x: OffsetFetchRequest) -> No
     out.append(_pack_i(n))
     if n:
         _write_all_offset_fetch_request_topic_1(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_offset_fetch_request_1(x: OffsetFetchRequest) -> int:
@@ -829,6 +837,8 @@ def _write_offset_fetch_request_2(out: list[bytes], x: OffsetFetchRequest) -> No
     out.append(_pack_i(n))
     if x.topics:
         _write_all_offset_fetch_request_topic_1(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_offset_fetch_request_2(x: OffsetFetchRequest) -> int:
@@ -887,6 +897,8 @@ def _write_offset_fetch_request_6(out: list[bytes], x: OffsetFetchRequest) -> No
     out.append(VARINTS[n + 1])
     if x.topics:
         _write_all_offset_fetch_request_topic_6(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -950,6 +962,8 @@ def _write_offset_fetch_request_7(out: list[bytes], x: OffsetFetchRequest) -> No
     out.append(VARINTS[n + 1])
     if x.topics:
         _write_all_offset_fetch_request_topic_6(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_BB(TRUTH[x.require_stable], 0))
     else:
@@ -1000,6 +1014,8 @@ def _write_offset_fetch_request_8(out: list[bytes], x: OffsetFetchRequest) -> No
     out.append(VARINTS[n + 1])
     if n:
         _write_all_offset_fetch_request_group_8(out, x.groups)
+    elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_BB(TRUTH[x.require_stable], 0))
     else:
@@ -1047,6 +1063,8 @@ def _write_offset_fetch_request_9(out: list[bytes], x: OffsetFetchRequest) -> No
     out.append(VARINTS[n + 1])
     if n:
         _write_all_offset_fetch_request_group_9(out, x.groups)
+    elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_BB(TRUTH[x.require_stable], 0))
     else:
@@ -1094,6 +1112,8 @@ def _write_offset_fetch_request_10(out: list[bytes], x: OffsetFetchRequest) -> N
     out.append(VARINTS[n + 1])
     if n:
         _write_all_offset_fetch_request_group_10(out, x.groups)
+    elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_BB(TRUTH[x.require_stable], 0))
     else:

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -526,6 +526,8 @@ def _write_all_offset_fetch_response_topic_1(out: list[bytes], items: Iterable[O
         out.append(_pack_i(n))
         if n:
             _write_all_offset_fetch_response_partition_1(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_offset_fetch_response_topic_1(items: Iterable[OffsetFetchResponseTopic]) -> int:
@@ -576,6 +578,8 @@ def _write_all_offset_fetch_response_topic_5(out: list[bytes], items: Iterable[O
         out.append(_pack_i(n))
         if n:
             _write_all_offset_fetch_response_partition_5(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_offset_fetch_response_topic_5(items: Iterable[OffsetFetchResponseTopic]) -> int:
@@ -630,6 +634,8 @@ def _write_all_offset_fetch_response_topic_6(out: list[bytes], items: Iterable[O
         out.append(VARINTS[n + 1])
         if n:
             _write_all_offset_fetch_response_partition_6(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -754,6 +760,8 @@ def _write_all_offset_fetch_response_topics_8(out: list[bytes], items: Iterable[
         out.append(VARINTS[n + 1])
         if n:
             _write_all_offset_fetch_response_partitions_8(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -810,6 +818,8 @@ def _write_all_offset_fetch_response_topics_10(out: list[bytes], items: Iterable
             out.append(VARINTS[n + 1])
         if n:
             _write_all_offset_fetch_response_partitions_8(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -870,6 +880,8 @@ def _write_all_offset_fetch_response_group_8(out: list[bytes], items: Iterable[O
         out.append(VARINTS[n + 1])
         if n:
             _write_all_offset_fetch_response_topics_8(out, x.topics)
+        elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(_pack_hB(x.error_code, 0))
         else:
@@ -933,6 +945,8 @@ def _write_all_offset_fetch_response_group_10(out: list[bytes], items: Iterable[
         out.append(VARINTS[n + 1])
         if n:
             _write_all_offset_fetch_response_topics_10(out, x.topics)
+        elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(_pack_hB(x.error_code, 0))
         else:
@@ -979,6 +993,8 @@ def _write_offset_fetch_response_1(out: list[bytes], x: OffsetFetchResponse) -> 
     out.append(_pack_i(n))
     if n:
         _write_all_offset_fetch_response_topic_1(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_offset_fetch_response_1(x: OffsetFetchResponse) -> int:
@@ -1014,6 +1030,8 @@ def _write_offset_fetch_response_2(out: list[bytes], x: OffsetFetchResponse) -> 
     out.append(_pack_i(n))
     if n:
         _write_all_offset_fetch_response_topic_1(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     out.append(_pack_h(x.error_code))
 
 
@@ -1049,6 +1067,8 @@ def _write_offset_fetch_response_3(out: list[bytes], x: OffsetFetchResponse) -> 
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_offset_fetch_response_topic_1(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     out.append(_pack_h(x.error_code))
 
 
@@ -1084,6 +1104,8 @@ def _write_offset_fetch_response_5(out: list[bytes], x: OffsetFetchResponse) -> 
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_offset_fetch_response_topic_5(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     out.append(_pack_h(x.error_code))
 
 
@@ -1125,6 +1147,8 @@ def _write_offset_fetch_response_6(out: list[bytes], x: OffsetFetchResponse) -> 
         out.append(VARINTS[n + 1])
     if n:
         _write_all_offset_fetch_response_topic_6(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_hB(x.error_code, 0))
     else:
@@ -1174,6 +1198,8 @@ def _write_offset_fetch_response_8(out: list[bytes], x: OffsetFetchResponse) -> 
         out.append(VARINTS[n + 1])
     if n:
         _write_all_offset_fetch_response_group_8(out, x.groups)
+    elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -1222,6 +1248,8 @@ def _write_offset_fetch_response_10(out: list[bytes], x: OffsetFetchResponse) ->
         out.append(VARINTS[n + 1])
     if n:
         _write_all_offset_fetch_response_group_10(out, x.groups)
+    elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

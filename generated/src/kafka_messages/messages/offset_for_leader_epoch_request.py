@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -293,6 +293,8 @@ def _write_all_offset_for_leader_topic_2(out: list[bytes], items: Iterable[Offse
         out.append(_pack_i(n))
         if n:
             _write_all_offset_for_leader_partition_2(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_offset_for_leader_topic_2(items: Iterable[OffsetForLeaderTopic]) -> int:
@@ -347,6 +349,8 @@ def _write_all_offset_for_leader_topic_4(out: list[bytes], items: Iterable[Offse
         out.append(VARINTS[n + 1])
         if n:
             _write_all_offset_for_leader_partition_4(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -388,6 +392,8 @@ def _write_offset_for_leader_epoch_request_2(out: list[bytes], x: OffsetForLeade
     out.append(_pack_i(n))
     if n:
         _write_all_offset_for_leader_topic_2(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_offset_for_leader_epoch_request_2(x: OffsetForLeaderEpochRequest) -> int:
@@ -417,6 +423,8 @@ def _write_offset_for_leader_epoch_request_3(out: list[bytes], x: OffsetForLeade
     out.append(_pack_ii(x.replica_id, n))
     if n:
         _write_all_offset_for_leader_topic_2(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_offset_for_leader_epoch_request_3(x: OffsetForLeaderEpochRequest) -> int:
@@ -454,6 +462,8 @@ def _write_offset_for_leader_epoch_request_4(out: list[bytes], x: OffsetForLeade
         out.append(VARINTS[n + 1])
     if n:
         _write_all_offset_for_leader_topic_4(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -287,6 +287,8 @@ def _write_all_offset_for_leader_topic_result_2(out: list[bytes], items: Iterabl
         out.append(_pack_i(n))
         if n:
             _write_all_epoch_end_offset_2(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_offset_for_leader_topic_result_2(items: Iterable[OffsetForLeaderTopicResult]) -> int:
@@ -341,6 +343,8 @@ def _write_all_offset_for_leader_topic_result_4(out: list[bytes], items: Iterabl
         out.append(VARINTS[n + 1])
         if n:
             _write_all_epoch_end_offset_4(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -381,6 +385,8 @@ def _write_offset_for_leader_epoch_response_2(out: list[bytes], x: OffsetForLead
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_offset_for_leader_topic_result_2(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_offset_for_leader_epoch_response_2(x: OffsetForLeaderEpochResponse) -> int:
@@ -418,6 +424,8 @@ def _write_offset_for_leader_epoch_response_4(out: list[bytes], x: OffsetForLead
         out.append(VARINTS[n + 1])
     if n:
         _write_all_offset_for_leader_topic_result_4(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

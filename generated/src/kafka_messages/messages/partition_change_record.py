@@ -8,7 +8,15 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, long_nullable_fixed_array, uuid_array, uuid_elements
+from .._core.arrays import (
+    NO_LISTS,
+    PACK_I,
+    UNPACK_I,
+    fixed_elements,
+    long_nullable_fixed_array,
+    uuid_array,
+    uuid_elements,
+)
 from .._core.dataclass import dataclass
 from .._core.wire import (
     Malformed,
@@ -582,6 +590,8 @@ def _write_tags_partition_change_record_1(parent: list[bytes], x: PartitionChang
         out.append(VARINTS[n + 1])
         if n:
             out.append(uuid_elements(x.directories))
+        elif type(x.directories) is not list and type(x.directories) in NO_LISTS:
+            raise Refused
         known[8] = b"".join(out)
     parent.append(
         tags(
@@ -909,6 +919,8 @@ def _write_tags_partition_change_record_2(parent: list[bytes], x: PartitionChang
         out.append(VARINTS[n + 1])
         if n:
             out.append(uuid_elements(x.directories))
+        elif type(x.directories) is not list and type(x.directories) in NO_LISTS:
+            raise Refused
         known[8] = b"".join(out)
     parent.append(
         tags(

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from .._base.message import Message
 from .._core.arrays import (
+    NO_LISTS,
     PACK_I,
     UNPACK_I,
     fixed_elements,
@@ -506,6 +507,8 @@ def _write_partition_record_1(out: list[bytes], x: PartitionRecord) -> None:
         out.append(VARINTS[n + 1])
     if n:
         out.append(uuid_elements(x.directories))
+    elif type(x.directories) is not list and type(x.directories) in NO_LISTS:
+        raise Refused
     if x.leader_recovery_state == 0 and not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -748,6 +751,8 @@ def _write_partition_record_2(out: list[bytes], x: PartitionRecord) -> None:
         out.append(VARINTS[n + 1])
     if n:
         out.append(uuid_elements(x.directories))
+    elif type(x.directories) is not list and type(x.directories) in NO_LISTS:
+        raise Refused
     if (
         x.leader_recovery_state == 0
         and x.eligible_leader_replicas is None

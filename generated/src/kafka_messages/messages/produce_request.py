@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -348,6 +348,8 @@ def _write_all_topic_produce_data_3(out: list[bytes], items: Iterable[TopicProdu
         out.append(_pack_i(n))
         if n:
             _write_all_partition_produce_data_3(out, x.partition_data)
+        elif type(x.partition_data) is not list and type(x.partition_data) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_topic_produce_data_3(items: Iterable[TopicProduceData]) -> int:
@@ -401,6 +403,8 @@ def _write_all_topic_produce_data_9(out: list[bytes], items: Iterable[TopicProdu
         out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_produce_data_9(out, x.partition_data)
+        elif type(x.partition_data) is not list and type(x.partition_data) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -455,6 +459,8 @@ def _write_all_topic_produce_data_13(out: list[bytes], items: Iterable[TopicProd
             out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_produce_data_9(out, x.partition_data)
+        elif type(x.partition_data) is not list and type(x.partition_data) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -509,6 +515,8 @@ def _write_produce_request_3(out: list[bytes], x: ProduceRequest) -> None:
     out.append(_pack_hii(x.acks, x.timeout_ms, n))
     if n:
         _write_all_topic_produce_data_3(out, x.topic_data)
+    elif type(x.topic_data) is not list and type(x.topic_data) in NO_LISTS:
+        raise Refused
 
 
 def _size_produce_request_3(x: ProduceRequest) -> int:
@@ -566,6 +574,8 @@ def _write_produce_request_9(out: list[bytes], x: ProduceRequest) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_produce_data_9(out, x.topic_data)
+    elif type(x.topic_data) is not list and type(x.topic_data) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -631,6 +641,8 @@ def _write_produce_request_13(out: list[bytes], x: ProduceRequest) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_produce_data_13(out, x.topic_data)
+    elif type(x.topic_data) is not list and type(x.topic_data) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import LazyDefaults, StructBase
@@ -642,6 +642,8 @@ def _write_all_partition_produce_response_8(out: list[bytes], items: Iterable[Pa
         out.append(_pack_ihqqqi(x.index, x.error_code, x.base_offset, x.log_append_time_ms, x.log_start_offset, n))
         if n:
             _write_all_batch_index_and_error_message_8(out, x.record_errors)
+        elif type(x.record_errors) is not list and type(x.record_errors) in NO_LISTS:
+            raise Refused
         if x.error_message is None:
             s = b""
             n = -1
@@ -736,6 +738,8 @@ def _write_all_partition_produce_response_9(out: list[bytes], items: Iterable[Pa
             out.append(VARINTS[n + 1])
         if n:
             _write_all_batch_index_and_error_message_9(out, x.record_errors)
+        elif type(x.record_errors) is not list and type(x.record_errors) in NO_LISTS:
+            raise Refused
         if x.error_message is None:
             s = b""
             n = -1
@@ -846,6 +850,8 @@ def _write_all_partition_produce_response_10(out: list[bytes], items: Iterable[P
             out.append(VARINTS[n + 1])
         if n:
             _write_all_batch_index_and_error_message_9(out, x.record_errors)
+        elif type(x.record_errors) is not list and type(x.record_errors) in NO_LISTS:
+            raise Refused
         if x.error_message is None:
             s = b""
             n = -1
@@ -948,6 +954,8 @@ def _write_all_topic_produce_response_3(out: list[bytes], items: Iterable[TopicP
         out.append(_pack_i(n))
         if n:
             _write_all_partition_produce_response_3(out, x.partition_responses)
+        elif type(x.partition_responses) is not list and type(x.partition_responses) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_topic_produce_response_3(items: Iterable[TopicProduceResponse]) -> int:
@@ -997,6 +1005,8 @@ def _write_all_topic_produce_response_5(out: list[bytes], items: Iterable[TopicP
         out.append(_pack_i(n))
         if n:
             _write_all_partition_produce_response_5(out, x.partition_responses)
+        elif type(x.partition_responses) is not list and type(x.partition_responses) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_topic_produce_response_5(items: Iterable[TopicProduceResponse]) -> int:
@@ -1046,6 +1056,8 @@ def _write_all_topic_produce_response_8(out: list[bytes], items: Iterable[TopicP
         out.append(_pack_i(n))
         if n:
             _write_all_partition_produce_response_8(out, x.partition_responses)
+        elif type(x.partition_responses) is not list and type(x.partition_responses) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_topic_produce_response_8(items: Iterable[TopicProduceResponse]) -> int:
@@ -1099,6 +1111,8 @@ def _write_all_topic_produce_response_9(out: list[bytes], items: Iterable[TopicP
         out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_produce_response_9(out, x.partition_responses)
+        elif type(x.partition_responses) is not list and type(x.partition_responses) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -1162,6 +1176,8 @@ def _write_all_topic_produce_response_10(out: list[bytes], items: Iterable[Topic
         out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_produce_response_10(out, x.partition_responses)
+        elif type(x.partition_responses) is not list and type(x.partition_responses) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -1218,6 +1234,8 @@ def _write_all_topic_produce_response_13(out: list[bytes], items: Iterable[Topic
             out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_produce_response_10(out, x.partition_responses)
+        elif type(x.partition_responses) is not list and type(x.partition_responses) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -1335,6 +1353,8 @@ def _write_produce_response_3(out: list[bytes], x: ProduceResponse) -> None:
     out.append(_pack_i(n))
     if n:
         _write_all_topic_produce_response_3(out, x.responses)
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
     out.append(_pack_i(x.throttle_time_ms))
 
 
@@ -1370,6 +1390,8 @@ def _write_produce_response_5(out: list[bytes], x: ProduceResponse) -> None:
     out.append(_pack_i(n))
     if n:
         _write_all_topic_produce_response_5(out, x.responses)
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
     out.append(_pack_i(x.throttle_time_ms))
 
 
@@ -1405,6 +1427,8 @@ def _write_produce_response_8(out: list[bytes], x: ProduceResponse) -> None:
     out.append(_pack_i(n))
     if n:
         _write_all_topic_produce_response_8(out, x.responses)
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
     out.append(_pack_i(x.throttle_time_ms))
 
 
@@ -1459,6 +1483,8 @@ def _write_produce_response_9(out: list[bytes], x: ProduceResponse) -> None:
     out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_produce_response_9(out, x.responses)
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_iB(x.throttle_time_ms, 0))
     else:
@@ -1522,12 +1548,14 @@ def _read_produce_response_10(data: bytes, pos: int) -> tuple[ProduceResponse, i
 def _write_tags_produce_response_10(parent: list[bytes], x: ProduceResponse) -> None:
     known: dict[int, bytes] = {}
     out: list[bytes] = []
-    if len(x.node_endpoints):
+    if not (not len(x.node_endpoints) and type(x.node_endpoints) not in NO_LISTS):
         out = []
         n = len(x.node_endpoints)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_node_endpoint_10(out, x.node_endpoints)
+        elif type(x.node_endpoints) is not list and type(x.node_endpoints) in NO_LISTS:
+            raise Refused
         known[0] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
@@ -1537,7 +1565,9 @@ def _write_produce_response_10(out: list[bytes], x: ProduceResponse) -> None:
     out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_produce_response_10(out, x.responses)
-    if not len(x.node_endpoints) and not x.unknown_tagged_fields:
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
+    if not len(x.node_endpoints) and type(x.node_endpoints) not in NO_LISTS and not x.unknown_tagged_fields:
         out.append(_pack_iB(x.throttle_time_ms, 0))
     else:
         out.append(_pack_i(x.throttle_time_ms))
@@ -1614,12 +1644,14 @@ def _read_produce_response_13(data: bytes, pos: int) -> tuple[ProduceResponse, i
 def _write_tags_produce_response_13(parent: list[bytes], x: ProduceResponse) -> None:
     known: dict[int, bytes] = {}
     out: list[bytes] = []
-    if len(x.node_endpoints):
+    if not (not len(x.node_endpoints) and type(x.node_endpoints) not in NO_LISTS):
         out = []
         n = len(x.node_endpoints)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_node_endpoint_10(out, x.node_endpoints)
+        elif type(x.node_endpoints) is not list and type(x.node_endpoints) in NO_LISTS:
+            raise Refused
         known[0] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
@@ -1629,7 +1661,9 @@ def _write_produce_response_13(out: list[bytes], x: ProduceResponse) -> None:
     out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_produce_response_13(out, x.responses)
-    if not len(x.node_endpoints) and not x.unknown_tagged_fields:
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
+    if not len(x.node_endpoints) and type(x.node_endpoints) not in NO_LISTS and not x.unknown_tagged_fields:
         out.append(_pack_iB(x.throttle_time_ms, 0))
     else:
         out.append(_pack_i(x.throttle_time_ms))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import Malformed, RawTaggedFields, Refused, new
@@ -198,6 +198,8 @@ def _write_producer_snapshot_1(out: list[bytes], x: ProducerSnapshot) -> None:
     out.append(_pack_Ii(x.crc, n))
     if n:
         _write_all_producer_entry_1(out, x.producer_entries)
+    elif type(x.producer_entries) is not list and type(x.producer_entries) in NO_LISTS:
+        raise Refused
 
 
 def _size_producer_snapshot_1(x: ProducerSnapshot) -> int:

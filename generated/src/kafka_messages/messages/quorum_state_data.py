@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -223,6 +223,8 @@ def _write_quorum_state_data_0(out: list[bytes], x: QuorumStateData) -> None:
         out.append(VARINTS[n + 1])
     if x.current_voters:
         _write_all_voter_0(out, x.current_voters)
+    elif type(x.current_voters) is not list and type(x.current_voters) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -8,11 +8,12 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
@@ -327,6 +328,8 @@ def _write_all_read_state_summary_result_0(out: list[bytes], items: Iterable[Rea
             out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_result_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -380,6 +383,8 @@ def _write_all_read_state_summary_result_1(out: list[bytes], items: Iterable[Rea
             out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_result_1(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -424,6 +429,8 @@ def _write_read_share_group_state_summary_response_0(out: list[bytes], x: ReadSh
     out.append(VARINTS[n + 1])
     if n:
         _write_all_read_state_summary_result_0(out, x.results)
+    elif type(x.results) is not list and type(x.results) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -466,6 +473,8 @@ def _write_read_share_group_state_summary_response_1(out: list[bytes], x: ReadSh
     out.append(VARINTS[n + 1])
     if n:
         _write_all_read_state_summary_result_1(out, x.results)
+    elif type(x.results) is not list and type(x.results) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

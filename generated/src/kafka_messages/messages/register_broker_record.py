@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import elements_of, uuid_array, uuid_elements
+from .._core.arrays import NO_LISTS, elements_of, uuid_array, uuid_elements
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -464,10 +464,14 @@ def _write_register_broker_record_0(out: list[bytes], x: RegisterBrokerRecord) -
         out.append(VARINTS[n + 1])
     if n:
         _write_all_broker_endpoint_0(out, x.end_points)
+    elif type(x.end_points) is not list and type(x.end_points) in NO_LISTS:
+        raise Refused
     n = len(x.features)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_broker_feature_0(out, x.features)
+    elif type(x.features) is not list and type(x.features) in NO_LISTS:
+        raise Refused
     if x.rack is None:
         s = b""
         n = -1
@@ -584,10 +588,14 @@ def _write_register_broker_record_1(out: list[bytes], x: RegisterBrokerRecord) -
         out.append(VARINTS[n + 1])
     if n:
         _write_all_broker_endpoint_0(out, x.end_points)
+    elif type(x.end_points) is not list and type(x.end_points) in NO_LISTS:
+        raise Refused
     n = len(x.features)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_broker_feature_0(out, x.features)
+    elif type(x.features) is not list and type(x.features) in NO_LISTS:
+        raise Refused
     if x.rack is None:
         s = b""
         n = -1
@@ -713,10 +721,14 @@ def _write_register_broker_record_2(out: list[bytes], x: RegisterBrokerRecord) -
         out.append(VARINTS[n + 1])
     if n:
         _write_all_broker_endpoint_0(out, x.end_points)
+    elif type(x.end_points) is not list and type(x.end_points) in NO_LISTS:
+        raise Refused
     n = len(x.features)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_broker_feature_0(out, x.features)
+    elif type(x.features) is not list and type(x.features) in NO_LISTS:
+        raise Refused
     if x.rack is None:
         s = b""
         n = -1
@@ -825,12 +837,14 @@ def _read_register_broker_record_3(data: bytes, pos: int) -> tuple[RegisterBroke
 def _write_tags_register_broker_record_3(parent: list[bytes], x: RegisterBrokerRecord) -> None:
     known: dict[int, bytes] = {}
     out: list[bytes] = []
-    if len(x.log_dirs):
+    if not (not len(x.log_dirs) and type(x.log_dirs) not in NO_LISTS):
         out = []
         n = len(x.log_dirs)
         out.append(VARINTS[n + 1])
         if n:
             out.append(uuid_elements(x.log_dirs))
+        elif type(x.log_dirs) is not list and type(x.log_dirs) in NO_LISTS:
+            raise Refused
         known[0] = b"".join(out)
     parent.append(
         tags(
@@ -867,10 +881,14 @@ def _write_register_broker_record_3(out: list[bytes], x: RegisterBrokerRecord) -
         out.append(VARINTS[n + 1])
     if n:
         _write_all_broker_endpoint_0(out, x.end_points)
+    elif type(x.end_points) is not list and type(x.end_points) in NO_LISTS:
+        raise Refused
     n = len(x.features)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_broker_feature_0(out, x.features)
+    elif type(x.features) is not list and type(x.features) in NO_LISTS:
+        raise Refused
     if x.rack is None:
         s = b""
         n = -1
@@ -879,7 +897,7 @@ def _write_register_broker_record_3(out: list[bytes], x: RegisterBrokerRecord) -
         n = len(s)
     out.append(TEXT_LENGTHS[n + 1])
     out.append(s)
-    if not len(x.log_dirs) and not x.unknown_tagged_fields:
+    if not len(x.log_dirs) and type(x.log_dirs) not in NO_LISTS and not x.unknown_tagged_fields:
         out.append(_pack_BBB(TRUTH[x.fenced], TRUTH[x.in_controlled_shutdown], 0))
     else:
         out.append(_pack_BB(TRUTH[x.fenced], TRUTH[x.in_controlled_shutdown]))
@@ -995,12 +1013,14 @@ def _read_register_broker_record_4(data: bytes, pos: int) -> tuple[RegisterBroke
 def _write_tags_register_broker_record_4(parent: list[bytes], x: RegisterBrokerRecord) -> None:
     known: dict[int, bytes] = {}
     out: list[bytes] = []
-    if len(x.log_dirs):
+    if not (not len(x.log_dirs) and type(x.log_dirs) not in NO_LISTS):
         out = []
         n = len(x.log_dirs)
         out.append(VARINTS[n + 1])
         if n:
             out.append(uuid_elements(x.log_dirs))
+        elif type(x.log_dirs) is not list and type(x.log_dirs) in NO_LISTS:
+            raise Refused
         known[0] = b"".join(out)
     if x.cordoned_log_dirs is not None:
         out = []
@@ -1008,6 +1028,8 @@ def _write_tags_register_broker_record_4(parent: list[bytes], x: RegisterBrokerR
         out.append(VARINTS[n + 1])
         if n:
             out.append(uuid_elements(x.cordoned_log_dirs))
+        elif type(x.cordoned_log_dirs) is not list and type(x.cordoned_log_dirs) in NO_LISTS:
+            raise Refused
         known[1] = b"".join(out)
     parent.append(
         tags(
@@ -1042,10 +1064,14 @@ def _write_register_broker_record_4(out: list[bytes], x: RegisterBrokerRecord) -
         out.append(VARINTS[n + 1])
     if n:
         _write_all_broker_endpoint_0(out, x.end_points)
+    elif type(x.end_points) is not list and type(x.end_points) in NO_LISTS:
+        raise Refused
     n = len(x.features)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_broker_feature_0(out, x.features)
+    elif type(x.features) is not list and type(x.features) in NO_LISTS:
+        raise Refused
     if x.rack is None:
         s = b""
         n = -1
@@ -1054,7 +1080,12 @@ def _write_register_broker_record_4(out: list[bytes], x: RegisterBrokerRecord) -
         n = len(s)
     out.append(TEXT_LENGTHS[n + 1])
     out.append(s)
-    if not len(x.log_dirs) and x.cordoned_log_dirs is None and not x.unknown_tagged_fields:
+    if (
+        not len(x.log_dirs)
+        and type(x.log_dirs) not in NO_LISTS
+        and x.cordoned_log_dirs is None
+        and not x.unknown_tagged_fields
+    ):
         out.append(_pack_BBB(TRUTH[x.fenced], TRUTH[x.in_controlled_shutdown], 0))
     else:
         out.append(_pack_BB(TRUTH[x.fenced], TRUTH[x.in_controlled_shutdown]))

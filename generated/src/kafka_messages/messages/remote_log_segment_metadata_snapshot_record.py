@@ -8,13 +8,14 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
+    Refused,
     TRUTH,
     VARINTS,
     ZERO_UUID,
@@ -312,6 +313,8 @@ def _write_remote_log_segment_metadata_snapshot_record_0(
         out.append(VARINTS[n + 1])
     if n:
         _write_all_segment_leader_epoch_entry_0(out, x.segment_leader_epochs)
+    elif type(x.segment_leader_epochs) is not list and type(x.segment_leader_epochs) in NO_LISTS:
+        raise Refused
     if x.custom_metadata is None:
         s = b""
         n = -1

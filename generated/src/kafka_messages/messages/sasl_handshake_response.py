@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of, string_array, string_array_size, string_elements
+from .._core.arrays import NO_LISTS, elements_of, string_array, string_array_size, string_elements
 from .._core.dataclass import dataclass, field
 from .._core.wire import Malformed, RawTaggedFields, Refused, new
 
@@ -80,6 +80,8 @@ def _write_sasl_handshake_response_0(out: list[bytes], x: SaslHandshakeResponse)
     out.append(_pack_hi(x.error_code, n))
     if n:
         out.append(string_elements(x.mechanisms))
+    elif type(x.mechanisms) is not list and type(x.mechanisms) in NO_LISTS:
+        raise Refused
 
 
 def _size_sasl_handshake_response_0(x: SaslHandshakeResponse) -> int:

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Request
-from .._core.arrays import PACK_B, UNPACK_B, elements_of, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_B, UNPACK_B, elements_of, fixed_elements, long_fixed_array
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -346,6 +346,8 @@ def _write_all_acknowledge_partition_1(out: list[bytes], items: Iterable[Acknowl
             out.append(VARINTS[n + 1])
         if n:
             _write_all_acknowledgement_batch_1(out, x.acknowledgement_batches)
+        elif type(x.acknowledgement_batches) is not list and type(x.acknowledgement_batches) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -397,6 +399,8 @@ def _write_all_acknowledge_topic_1(out: list[bytes], items: Iterable[Acknowledge
             out.append(VARINTS[n + 1])
         if n:
             _write_all_acknowledge_partition_1(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -482,6 +486,8 @@ def _write_share_acknowledge_request_1(out: list[bytes], x: ShareAcknowledgeRequ
         out.append(VARINTS[n + 1])
     if n:
         _write_all_acknowledge_topic_1(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -568,6 +574,8 @@ def _write_share_acknowledge_request_2(out: list[bytes], x: ShareAcknowledgeRequ
         out.append(VARINTS[n + 1])
     if n:
         _write_all_acknowledge_topic_1(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -8,12 +8,13 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
@@ -432,6 +433,8 @@ def _write_all_share_acknowledge_topic_response_1(
             out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_1(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -578,10 +581,14 @@ def _write_share_acknowledge_response_1(out: list[bytes], x: ShareAcknowledgeRes
     out.append(VARINTS[n + 1])
     if n:
         _write_all_share_acknowledge_topic_response_1(out, x.responses)
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
     n = len(x.node_endpoints)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_node_endpoint_1(out, x.node_endpoints)
+    elif type(x.node_endpoints) is not list and type(x.node_endpoints) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -662,10 +669,14 @@ def _write_share_acknowledge_response_2(out: list[bytes], x: ShareAcknowledgeRes
         out.append(VARINTS[n + 1])
     if n:
         _write_all_share_acknowledge_topic_response_1(out, x.responses)
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
     n = len(x.node_endpoints)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_node_endpoint_1(out, x.node_endpoints)
+    elif type(x.node_endpoints) is not list and type(x.node_endpoints) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Request
-from .._core.arrays import PACK_B, PACK_I, UNPACK_B, UNPACK_I, elements_of, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_B, PACK_I, UNPACK_B, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -443,6 +443,8 @@ def _write_all_fetch_partition_1(out: list[bytes], items: Iterable[FetchPartitio
             out.append(VARINTS[n + 1])
         if n:
             _write_all_acknowledgement_batch_1(out, x.acknowledgement_batches)
+        elif type(x.acknowledgement_batches) is not list and type(x.acknowledgement_batches) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -494,6 +496,8 @@ def _write_all_fetch_topic_1(out: list[bytes], items: Iterable[FetchTopic]) -> N
             out.append(VARINTS[n + 1])
         if n:
             _write_all_fetch_partition_1(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -649,10 +653,14 @@ def _write_share_fetch_request_1(out: list[bytes], x: ShareFetchRequest) -> None
         out.append(VARINTS[n + 1])
     if n:
         _write_all_fetch_topic_1(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     n = len(x.forgotten_topics_data)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_forgotten_topic_1(out, x.forgotten_topics_data)
+    elif type(x.forgotten_topics_data) is not list and type(x.forgotten_topics_data) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -783,10 +791,14 @@ def _write_share_fetch_request_2(out: list[bytes], x: ShareFetchRequest) -> None
         out.append(VARINTS[n + 1])
     if n:
         _write_all_fetch_topic_1(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     n = len(x.forgotten_topics_data)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_forgotten_topic_1(out, x.forgotten_topics_data)
+    elif type(x.forgotten_topics_data) is not list and type(x.forgotten_topics_data) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

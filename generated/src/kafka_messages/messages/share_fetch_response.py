@@ -8,12 +8,13 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
@@ -540,6 +541,8 @@ def _write_all_partition_data_1(out: list[bytes], items: Iterable[PartitionData]
         out.append(VARINTS[n + 1])
         if n:
             _write_all_acquired_records_1(out, x.acquired_records)
+        elif type(x.acquired_records) is not list and type(x.acquired_records) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -602,6 +605,8 @@ def _write_all_share_fetchable_topic_response_1(out: list[bytes], items: Iterabl
             out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_1(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -751,10 +756,14 @@ def _write_share_fetch_response_1(out: list[bytes], x: ShareFetchResponse) -> No
         out.append(VARINTS[n + 1])
     if n:
         _write_all_share_fetchable_topic_response_1(out, x.responses)
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
     n = len(x.node_endpoints)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_node_endpoint_1(out, x.node_endpoints)
+    elif type(x.node_endpoints) is not list and type(x.node_endpoints) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

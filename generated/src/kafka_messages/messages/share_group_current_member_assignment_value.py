@@ -8,11 +8,12 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     VARINTS,
     ZERO_UUID,
     long_count,
@@ -212,6 +213,8 @@ def _write_share_group_current_member_assignment_value_0(
         out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_partitions_0(out, x.assigned_partitions)
+    elif type(x.assigned_partitions) is not list and type(x.assigned_partitions) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

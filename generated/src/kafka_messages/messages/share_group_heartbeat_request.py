@@ -7,10 +7,17 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
+from .._core.arrays import (
+    NO_LISTS,
+    compact_string_array,
+    compact_string_array_size,
+    compact_string_elements,
+    elements_of,
+)
 from .._core.dataclass import dataclass
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_nullable_count,
@@ -176,6 +183,8 @@ def _write_share_group_heartbeat_request_1(out: list[bytes], x: ShareGroupHeartb
     out.append(VARINTS[n + 1])
     if x.subscribed_topic_names:
         out.append(compact_string_elements(x.subscribed_topic_names))
+    elif type(x.subscribed_topic_names) is not list and type(x.subscribed_topic_names) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

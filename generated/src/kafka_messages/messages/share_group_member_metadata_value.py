@@ -6,10 +6,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._base.message import Message
-from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
+from .._core.arrays import (
+    NO_LISTS,
+    compact_string_array,
+    compact_string_array_size,
+    compact_string_elements,
+    elements_of,
+)
 from .._core.dataclass import dataclass, field
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -147,6 +154,8 @@ def _write_share_group_member_metadata_value_0(out: list[bytes], x: ShareGroupMe
     out.append(VARINTS[n + 1])
     if n:
         out.append(compact_string_elements(x.subscribed_topic_names))
+    elif type(x.subscribed_topic_names) is not list and type(x.subscribed_topic_names) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

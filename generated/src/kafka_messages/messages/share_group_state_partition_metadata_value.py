@@ -8,11 +8,12 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
@@ -332,14 +333,20 @@ def _write_share_group_state_partition_metadata_value_0(
     out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_partitions_info_0(out, x.initializing_topics)
+    elif type(x.initializing_topics) is not list and type(x.initializing_topics) in NO_LISTS:
+        raise Refused
     n = len(x.initialized_topics)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_partitions_info_0(out, x.initialized_topics)
+    elif type(x.initialized_topics) is not list and type(x.initialized_topics) in NO_LISTS:
+        raise Refused
     n = len(x.deleting_topics)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_info_0(out, x.deleting_topics)
+    elif type(x.deleting_topics) is not list and type(x.deleting_topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

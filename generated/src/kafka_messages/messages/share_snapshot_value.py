@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
+    Refused,
     VARINTS,
     in_order,
     long_count,
@@ -269,6 +270,8 @@ def _write_share_snapshot_value_0(out: list[bytes], x: ShareSnapshotValue) -> No
         out.append(VARINTS[n + 1])
     if n:
         _write_all_state_batch_0(out, x.state_batches)
+    elif type(x.state_batches) is not list and type(x.state_batches) in NO_LISTS:
+        raise Refused
     if x.delivery_complete_count == -1 and not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,13 +7,22 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array, long_nullable_fixed_array
+from .._core.arrays import (
+    NO_LISTS,
+    PACK_I,
+    UNPACK_I,
+    elements_of,
+    fixed_elements,
+    long_fixed_array,
+    long_nullable_fixed_array,
+)
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     in_order,
@@ -257,6 +266,8 @@ def _write_tags_task_ids_0(parent: list[bytes], x: TaskIds) -> None:
         out.append(VARINTS[n + 1])
         if x.assignment_epochs:
             out.append(fixed_elements(x.assignment_epochs, "i"))
+        elif type(x.assignment_epochs) is not list and type(x.assignment_epochs) in NO_LISTS:
+            raise Refused
         known[0] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
@@ -378,26 +389,38 @@ def _write_streams_group_current_member_assignment_value_0(
         out.append(VARINTS[n + 1])
     if n:
         _write_all_task_ids_0(out, x.active_tasks)
+    elif type(x.active_tasks) is not list and type(x.active_tasks) in NO_LISTS:
+        raise Refused
     n = len(x.standby_tasks)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_task_ids_0(out, x.standby_tasks)
+    elif type(x.standby_tasks) is not list and type(x.standby_tasks) in NO_LISTS:
+        raise Refused
     n = len(x.warmup_tasks)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_task_ids_0(out, x.warmup_tasks)
+    elif type(x.warmup_tasks) is not list and type(x.warmup_tasks) in NO_LISTS:
+        raise Refused
     n = len(x.active_tasks_pending_revocation)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_task_ids_0(out, x.active_tasks_pending_revocation)
+    elif type(x.active_tasks_pending_revocation) is not list and type(x.active_tasks_pending_revocation) in NO_LISTS:
+        raise Refused
     n = len(x.standby_tasks_pending_revocation)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_task_ids_0(out, x.standby_tasks_pending_revocation)
+    elif type(x.standby_tasks_pending_revocation) is not list and type(x.standby_tasks_pending_revocation) in NO_LISTS:
+        raise Refused
     n = len(x.warmup_tasks_pending_revocation)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_task_ids_0(out, x.warmup_tasks_pending_revocation)
+    elif type(x.warmup_tasks_pending_revocation) is not list and type(x.warmup_tasks_pending_revocation) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

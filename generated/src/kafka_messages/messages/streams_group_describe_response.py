@@ -8,6 +8,7 @@ from struct import Struct
 
 from .._base.message import Response
 from .._core.arrays import (
+    NO_LISTS,
     PACK_I,
     UNPACK_I,
     compact_string_array,
@@ -923,6 +924,8 @@ def _write_all_topic_info_0(out: list[bytes], items: Iterable[TopicInfo]) -> Non
             out.append(VARINTS[n + 1])
         if n:
             _write_all_key_value_0(out, x.topic_configs)
+        elif type(x.topic_configs) is not list and type(x.topic_configs) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -1004,18 +1007,26 @@ def _write_all_subtopology_0(out: list[bytes], items: Iterable[Subtopology]) -> 
         out.append(VARINTS[n + 1])
         if n:
             out.append(compact_string_elements(x.source_topics))
+        elif type(x.source_topics) is not list and type(x.source_topics) in NO_LISTS:
+            raise Refused
         n = len(x.repartition_sink_topics)
         out.append(VARINTS[n + 1])
         if n:
             out.append(compact_string_elements(x.repartition_sink_topics))
+        elif type(x.repartition_sink_topics) is not list and type(x.repartition_sink_topics) in NO_LISTS:
+            raise Refused
         n = len(x.state_changelog_topics)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_topic_info_0(out, x.state_changelog_topics)
+        elif type(x.state_changelog_topics) is not list and type(x.state_changelog_topics) in NO_LISTS:
+            raise Refused
         n = len(x.repartition_source_topics)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_topic_info_0(out, x.repartition_source_topics)
+        elif type(x.repartition_source_topics) is not list and type(x.repartition_source_topics) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -1081,6 +1092,8 @@ def _write_topology_0(out: list[bytes], x: Topology) -> None:
         out.append(VARINTS[n + 1])
     if x.subtopologies:
         _write_all_subtopology_0(out, x.subtopologies)
+    elif type(x.subtopologies) is not list and type(x.subtopologies) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -1289,14 +1302,20 @@ def _write_assignment_0(out: list[bytes], x: Assignment) -> None:
     out.append(VARINTS[n + 1])
     if n:
         _write_all_task_ids_0(out, x.active_tasks)
+    elif type(x.active_tasks) is not list and type(x.active_tasks) in NO_LISTS:
+        raise Refused
     n = len(x.standby_tasks)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_task_ids_0(out, x.standby_tasks)
+    elif type(x.standby_tasks) is not list and type(x.standby_tasks) in NO_LISTS:
+        raise Refused
     n = len(x.warmup_tasks)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_task_ids_0(out, x.warmup_tasks)
+    elif type(x.warmup_tasks) is not list and type(x.warmup_tasks) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -1466,14 +1485,20 @@ def _write_all_member_0(out: list[bytes], items: Iterable[Member]) -> None:
         out.append(VARINTS[n + 1])
         if n:
             _write_all_key_value_0(out, x.client_tags)
+        elif type(x.client_tags) is not list and type(x.client_tags) in NO_LISTS:
+            raise Refused
         n = len(x.task_offsets)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_task_offset_0(out, x.task_offsets)
+        elif type(x.task_offsets) is not list and type(x.task_offsets) in NO_LISTS:
+            raise Refused
         n = len(x.task_end_offsets)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_task_offset_0(out, x.task_end_offsets)
+        elif type(x.task_end_offsets) is not list and type(x.task_end_offsets) in NO_LISTS:
+            raise Refused
         _write_assignment_0(out, x.assignment)
         _write_assignment_0(out, x.target_assignment)
         if not x.unknown_tagged_fields:
@@ -1640,6 +1665,8 @@ def _write_topology_description_node_1(out: list[bytes], x: TopologyDescriptionN
         out.append(VARINTS[n + 1])
     if n:
         out.append(compact_string_elements(x.source_topics))
+    elif type(x.source_topics) is not list and type(x.source_topics) in NO_LISTS:
+        raise Refused
     if x.sink_topic is None:
         s = b""
         n = -1
@@ -1652,10 +1679,14 @@ def _write_topology_description_node_1(out: list[bytes], x: TopologyDescriptionN
     out.append(VARINTS[n + 1])
     if n:
         out.append(compact_string_elements(x.stores))
+    elif type(x.stores) is not list and type(x.stores) in NO_LISTS:
+        raise Refused
     n = len(x.successors)
     out.append(VARINTS[n + 1])
     if n:
         out.append(compact_string_elements(x.successors))
+    elif type(x.successors) is not list and type(x.successors) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -1676,6 +1707,8 @@ def _write_all_topology_description_node_1(out: list[bytes], items: Iterable[Top
             out.append(VARINTS[n + 1])
         if n:
             out.append(compact_string_elements(x.source_topics))
+        elif type(x.source_topics) is not list and type(x.source_topics) in NO_LISTS:
+            raise Refused
         if x.sink_topic is None:
             s = b""
             n = -1
@@ -1688,10 +1721,14 @@ def _write_all_topology_description_node_1(out: list[bytes], items: Iterable[Top
         out.append(VARINTS[n + 1])
         if n:
             out.append(compact_string_elements(x.stores))
+        elif type(x.stores) is not list and type(x.stores) in NO_LISTS:
+            raise Refused
         n = len(x.successors)
         out.append(VARINTS[n + 1])
         if n:
             out.append(compact_string_elements(x.successors))
+        elif type(x.successors) is not list and type(x.successors) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -1791,6 +1828,8 @@ def _write_all_topology_description_subtopology_1(
         out.append(VARINTS[n + 1])
         if n:
             _write_all_topology_description_node_1(out, x.nodes)
+        elif type(x.nodes) is not list and type(x.nodes) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -1883,10 +1922,14 @@ def _write_topology_description_1(out: list[bytes], x: TopologyDescription) -> N
     out.append(VARINTS[n + 1])
     if n:
         _write_all_topology_description_subtopology_1(out, x.subtopologies)
+    elif type(x.subtopologies) is not list and type(x.subtopologies) in NO_LISTS:
+        raise Refused
     n = len(x.global_stores)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_topology_description_global_store_1(out, x.global_stores)
+    elif type(x.global_stores) is not list and type(x.global_stores) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -1997,6 +2040,8 @@ def _write_all_described_group_0(out: list[bytes], items: Iterable[DescribedGrou
         out.append(VARINTS[n + 1])
         if n:
             _write_all_member_0(out, x.members)
+        elif type(x.members) is not list and type(x.members) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(_pack_iB(x.authorized_operations, 0))
         else:
@@ -2124,6 +2169,8 @@ def _write_all_described_group_1(out: list[bytes], items: Iterable[DescribedGrou
         out.append(VARINTS[n + 1])
         if n:
             _write_all_member_0(out, x.members)
+        elif type(x.members) is not list and type(x.members) in NO_LISTS:
+            raise Refused
         out.append(_pack_ib(x.authorized_operations, -1 if x.topology_description is None else 1))
         if x.topology_description is not None:
             _write_topology_description_1(out, x.topology_description)
@@ -2199,6 +2246,8 @@ def _write_streams_group_describe_response_0(out: list[bytes], x: StreamsGroupDe
         out.append(VARINTS[n + 1])
     if n:
         _write_all_described_group_0(out, x.groups)
+    elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -2243,6 +2292,8 @@ def _write_streams_group_describe_response_1(out: list[bytes], x: StreamsGroupDe
         out.append(VARINTS[n + 1])
     if n:
         _write_all_described_group_1(out, x.groups)
+    elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -8,6 +8,7 @@ from struct import Struct
 
 from .._base.message import Request
 from .._core.arrays import (
+    NO_LISTS,
     PACK_H,
     PACK_I,
     UNPACK_H,
@@ -23,6 +24,7 @@ from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
@@ -707,6 +709,8 @@ def _write_all_topic_info_0(out: list[bytes], items: Iterable[TopicInfo]) -> Non
             out.append(VARINTS[n + 1])
         if n:
             _write_all_key_value_0(out, x.topic_configs)
+        elif type(x.topic_configs) is not list and type(x.topic_configs) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -905,26 +909,38 @@ def _write_all_subtopology_0(out: list[bytes], items: Iterable[Subtopology]) -> 
         out.append(VARINTS[n + 1])
         if n:
             out.append(compact_string_elements(x.source_topics))
+        elif type(x.source_topics) is not list and type(x.source_topics) in NO_LISTS:
+            raise Refused
         n = len(x.source_topic_regex)
         out.append(VARINTS[n + 1])
         if n:
             out.append(compact_string_elements(x.source_topic_regex))
+        elif type(x.source_topic_regex) is not list and type(x.source_topic_regex) in NO_LISTS:
+            raise Refused
         n = len(x.state_changelog_topics)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_topic_info_0(out, x.state_changelog_topics)
+        elif type(x.state_changelog_topics) is not list and type(x.state_changelog_topics) in NO_LISTS:
+            raise Refused
         n = len(x.repartition_sink_topics)
         out.append(VARINTS[n + 1])
         if n:
             out.append(compact_string_elements(x.repartition_sink_topics))
+        elif type(x.repartition_sink_topics) is not list and type(x.repartition_sink_topics) in NO_LISTS:
+            raise Refused
         n = len(x.repartition_source_topics)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_topic_info_0(out, x.repartition_source_topics)
+        elif type(x.repartition_source_topics) is not list and type(x.repartition_source_topics) in NO_LISTS:
+            raise Refused
         n = len(x.copartition_groups)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_copartition_group_0(out, x.copartition_groups)
+        elif type(x.copartition_groups) is not list and type(x.copartition_groups) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -993,6 +1009,8 @@ def _write_topology_0(out: list[bytes], x: Topology) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_subtopology_0(out, x.subtopologies)
+    elif type(x.subtopologies) is not list and type(x.subtopologies) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -1340,14 +1358,20 @@ def _write_streams_group_heartbeat_request_0(out: list[bytes], x: StreamsGroupHe
     out.append(VARINTS[n + 1])
     if x.active_tasks:
         _write_all_task_ids_0(out, x.active_tasks)
+    elif type(x.active_tasks) is not list and type(x.active_tasks) in NO_LISTS:
+        raise Refused
     n = -1 if x.standby_tasks is None else len(x.standby_tasks)
     out.append(VARINTS[n + 1])
     if x.standby_tasks:
         _write_all_task_ids_0(out, x.standby_tasks)
+    elif type(x.standby_tasks) is not list and type(x.standby_tasks) in NO_LISTS:
+        raise Refused
     n = -1 if x.warmup_tasks is None else len(x.warmup_tasks)
     out.append(VARINTS[n + 1])
     if x.warmup_tasks:
         _write_all_task_ids_0(out, x.warmup_tasks)
+    elif type(x.warmup_tasks) is not list and type(x.warmup_tasks) in NO_LISTS:
+        raise Refused
     if x.process_id is None:
         s = b""
         n = -1
@@ -1363,14 +1387,20 @@ def _write_streams_group_heartbeat_request_0(out: list[bytes], x: StreamsGroupHe
     out.append(VARINTS[n + 1])
     if x.client_tags:
         _write_all_key_value_0(out, x.client_tags)
+    elif type(x.client_tags) is not list and type(x.client_tags) in NO_LISTS:
+        raise Refused
     n = -1 if x.task_offsets is None else len(x.task_offsets)
     out.append(VARINTS[n + 1])
     if x.task_offsets:
         _write_all_task_offset_0(out, x.task_offsets)
+    elif type(x.task_offsets) is not list and type(x.task_offsets) in NO_LISTS:
+        raise Refused
     n = -1 if x.task_end_offsets is None else len(x.task_end_offsets)
     out.append(VARINTS[n + 1])
     if x.task_end_offsets:
         _write_all_task_offset_0(out, x.task_end_offsets)
+    elif type(x.task_end_offsets) is not list and type(x.task_end_offsets) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_BB(TRUTH[x.shutdown_application], 0))
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -653,10 +653,14 @@ def _write_all_endpoint_to_partitions_0(out: list[bytes], items: Iterable[Endpoi
         out.append(VARINTS[n + 1])
         if n:
             _write_all_topic_partition_0(out, x.active_partitions)
+        elif type(x.active_partitions) is not list and type(x.active_partitions) in NO_LISTS:
+            raise Refused
         n = len(x.standby_partitions)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_topic_partition_0(out, x.standby_partitions)
+        elif type(x.standby_partitions) is not list and type(x.standby_partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -813,18 +817,26 @@ def _write_streams_group_heartbeat_response_0(out: list[bytes], x: StreamsGroupH
         out.append(VARINTS[n + 1])
     if x.status:
         _write_all_status_0(out, x.status)
+    elif type(x.status) is not list and type(x.status) in NO_LISTS:
+        raise Refused
     n = -1 if x.active_tasks is None else len(x.active_tasks)
     out.append(VARINTS[n + 1])
     if x.active_tasks:
         _write_all_task_ids_0(out, x.active_tasks)
+    elif type(x.active_tasks) is not list and type(x.active_tasks) in NO_LISTS:
+        raise Refused
     n = -1 if x.standby_tasks is None else len(x.standby_tasks)
     out.append(VARINTS[n + 1])
     if x.standby_tasks:
         _write_all_task_ids_0(out, x.standby_tasks)
+    elif type(x.standby_tasks) is not list and type(x.standby_tasks) in NO_LISTS:
+        raise Refused
     n = -1 if x.warmup_tasks is None else len(x.warmup_tasks)
     out.append(VARINTS[n + 1])
     if x.warmup_tasks:
         _write_all_task_ids_0(out, x.warmup_tasks)
+    elif type(x.warmup_tasks) is not list and type(x.warmup_tasks) in NO_LISTS:
+        raise Refused
     n = -1 if x.partitions_by_user_endpoint is None else len(x.partitions_by_user_endpoint)
     if n < 127:
         out.append(_pack_iB(x.endpoint_information_epoch, n + 1))
@@ -833,6 +845,8 @@ def _write_streams_group_heartbeat_response_0(out: list[bytes], x: StreamsGroupH
         out.append(VARINTS[n + 1])
     if x.partitions_by_user_endpoint:
         _write_all_endpoint_to_partitions_0(out, x.partitions_by_user_endpoint)
+    elif type(x.partitions_by_user_endpoint) is not list and type(x.partitions_by_user_endpoint) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -1001,18 +1015,26 @@ def _write_streams_group_heartbeat_response_1(out: list[bytes], x: StreamsGroupH
         out.append(VARINTS[n + 1])
     if x.status:
         _write_all_status_0(out, x.status)
+    elif type(x.status) is not list and type(x.status) in NO_LISTS:
+        raise Refused
     n = -1 if x.active_tasks is None else len(x.active_tasks)
     out.append(VARINTS[n + 1])
     if x.active_tasks:
         _write_all_task_ids_0(out, x.active_tasks)
+    elif type(x.active_tasks) is not list and type(x.active_tasks) in NO_LISTS:
+        raise Refused
     n = -1 if x.standby_tasks is None else len(x.standby_tasks)
     out.append(VARINTS[n + 1])
     if x.standby_tasks:
         _write_all_task_ids_0(out, x.standby_tasks)
+    elif type(x.standby_tasks) is not list and type(x.standby_tasks) in NO_LISTS:
+        raise Refused
     n = -1 if x.warmup_tasks is None else len(x.warmup_tasks)
     out.append(VARINTS[n + 1])
     if x.warmup_tasks:
         _write_all_task_ids_0(out, x.warmup_tasks)
+    elif type(x.warmup_tasks) is not list and type(x.warmup_tasks) in NO_LISTS:
+        raise Refused
     n = -1 if x.partitions_by_user_endpoint is None else len(x.partitions_by_user_endpoint)
     if n < 127:
         out.append(_pack_BiB(TRUTH[x.topology_description_required], x.endpoint_information_epoch, n + 1))
@@ -1021,6 +1043,8 @@ def _write_streams_group_heartbeat_response_1(out: list[bytes], x: StreamsGroupH
         out.append(VARINTS[n + 1])
     if x.partitions_by_user_endpoint:
         _write_all_endpoint_to_partitions_0(out, x.partitions_by_user_endpoint)
+    elif type(x.partitions_by_user_endpoint) is not list and type(x.partitions_by_user_endpoint) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

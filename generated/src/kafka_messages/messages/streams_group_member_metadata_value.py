@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -393,6 +394,8 @@ def _write_streams_group_member_metadata_value_0(out: list[bytes], x: StreamsGro
     out.append(VARINTS[n + 1])
     if n:
         _write_all_key_value_0(out, x.client_tags)
+    elif type(x.client_tags) is not list and type(x.client_tags) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     in_order,
@@ -264,12 +265,18 @@ def _write_tags_streams_group_metadata_value_0(parent: list[bytes], x: StreamsGr
         out = []
         out.append(_pack_i(x.validated_topology_epoch))
         known[0] = b"".join(out)
-    if not (x.last_assignment_configs is not None and not len(x.last_assignment_configs)):
+    if not (
+        x.last_assignment_configs is not None
+        and not len(x.last_assignment_configs)
+        and type(x.last_assignment_configs) not in NO_LISTS
+    ):
         out = []
         n = -1 if x.last_assignment_configs is None else len(x.last_assignment_configs)
         out.append(VARINTS[n + 1])
         if x.last_assignment_configs:
             _write_all_last_assignment_config_0(out, x.last_assignment_configs)
+        elif type(x.last_assignment_configs) is not list and type(x.last_assignment_configs) in NO_LISTS:
+            raise Refused
         known[1] = b"".join(out)
     if x.stored_description_topology_epoch != -1:
         out = []
@@ -298,6 +305,7 @@ def _write_streams_group_metadata_value_0(out: list[bytes], x: StreamsGroupMetad
         x.validated_topology_epoch == -1
         and x.last_assignment_configs is not None
         and not len(x.last_assignment_configs)
+        and type(x.last_assignment_configs) not in NO_LISTS
         and x.stored_description_topology_epoch == -1
         and x.failed_description_topology_epoch == -1
         and not x.unknown_tagged_fields

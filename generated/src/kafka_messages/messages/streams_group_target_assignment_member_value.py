@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -230,14 +231,20 @@ def _write_streams_group_target_assignment_member_value_0(
     out.append(VARINTS[n + 1])
     if n:
         _write_all_task_ids_0(out, x.active_tasks)
+    elif type(x.active_tasks) is not list and type(x.active_tasks) in NO_LISTS:
+        raise Refused
     n = len(x.standby_tasks)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_task_ids_0(out, x.standby_tasks)
+    elif type(x.standby_tasks) is not list and type(x.standby_tasks) in NO_LISTS:
+        raise Refused
     n = len(x.warmup_tasks)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_task_ids_0(out, x.warmup_tasks)
+    elif type(x.warmup_tasks) is not list and type(x.warmup_tasks) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

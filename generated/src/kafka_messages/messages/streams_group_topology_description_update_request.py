@@ -7,11 +7,18 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
+from .._core.arrays import (
+    NO_LISTS,
+    compact_string_array,
+    compact_string_array_size,
+    compact_string_elements,
+    elements_of,
+)
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -380,6 +387,8 @@ def _write_topology_description_node_0(out: list[bytes], x: TopologyDescriptionN
         out.append(VARINTS[n + 1])
     if n:
         out.append(compact_string_elements(x.source_topics))
+    elif type(x.source_topics) is not list and type(x.source_topics) in NO_LISTS:
+        raise Refused
     if x.sink_topic is None:
         s = b""
         n = -1
@@ -392,10 +401,14 @@ def _write_topology_description_node_0(out: list[bytes], x: TopologyDescriptionN
     out.append(VARINTS[n + 1])
     if n:
         out.append(compact_string_elements(x.stores))
+    elif type(x.stores) is not list and type(x.stores) in NO_LISTS:
+        raise Refused
     n = len(x.successors)
     out.append(VARINTS[n + 1])
     if n:
         out.append(compact_string_elements(x.successors))
+    elif type(x.successors) is not list and type(x.successors) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -416,6 +429,8 @@ def _write_all_topology_description_node_0(out: list[bytes], items: Iterable[Top
             out.append(VARINTS[n + 1])
         if n:
             out.append(compact_string_elements(x.source_topics))
+        elif type(x.source_topics) is not list and type(x.source_topics) in NO_LISTS:
+            raise Refused
         if x.sink_topic is None:
             s = b""
             n = -1
@@ -428,10 +443,14 @@ def _write_all_topology_description_node_0(out: list[bytes], items: Iterable[Top
         out.append(VARINTS[n + 1])
         if n:
             out.append(compact_string_elements(x.stores))
+        elif type(x.stores) is not list and type(x.stores) in NO_LISTS:
+            raise Refused
         n = len(x.successors)
         out.append(VARINTS[n + 1])
         if n:
             out.append(compact_string_elements(x.successors))
+        elif type(x.successors) is not list and type(x.successors) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -531,6 +550,8 @@ def _write_all_topology_description_subtopology_0(
         out.append(VARINTS[n + 1])
         if n:
             _write_all_topology_description_node_0(out, x.nodes)
+        elif type(x.nodes) is not list and type(x.nodes) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -623,10 +644,14 @@ def _write_topology_description_0(out: list[bytes], x: TopologyDescription) -> N
     out.append(VARINTS[n + 1])
     if n:
         _write_all_topology_description_subtopology_0(out, x.subtopologies)
+    elif type(x.subtopologies) is not list and type(x.subtopologies) in NO_LISTS:
+        raise Refused
     n = len(x.global_stores)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_topology_description_global_store_0(out, x.global_stores)
+    elif type(x.global_stores) is not list and type(x.global_stores) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

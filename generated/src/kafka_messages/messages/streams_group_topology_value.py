@@ -8,6 +8,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.arrays import (
+    NO_LISTS,
     PACK_H,
     UNPACK_H,
     compact_string_array,
@@ -21,6 +22,7 @@ from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -402,6 +404,8 @@ def _write_all_topic_info_0(out: list[bytes], items: Iterable[TopicInfo]) -> Non
             out.append(VARINTS[n + 1])
         if n:
             _write_all_topic_config_0(out, x.topic_configs)
+        elif type(x.topic_configs) is not list and type(x.topic_configs) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -600,26 +604,38 @@ def _write_all_subtopology_0(out: list[bytes], items: Iterable[Subtopology]) -> 
         out.append(VARINTS[n + 1])
         if n:
             out.append(compact_string_elements(x.source_topics))
+        elif type(x.source_topics) is not list and type(x.source_topics) in NO_LISTS:
+            raise Refused
         n = len(x.source_topic_regex)
         out.append(VARINTS[n + 1])
         if n:
             out.append(compact_string_elements(x.source_topic_regex))
+        elif type(x.source_topic_regex) is not list and type(x.source_topic_regex) in NO_LISTS:
+            raise Refused
         n = len(x.state_changelog_topics)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_topic_info_0(out, x.state_changelog_topics)
+        elif type(x.state_changelog_topics) is not list and type(x.state_changelog_topics) in NO_LISTS:
+            raise Refused
         n = len(x.repartition_sink_topics)
         out.append(VARINTS[n + 1])
         if n:
             out.append(compact_string_elements(x.repartition_sink_topics))
+        elif type(x.repartition_sink_topics) is not list and type(x.repartition_sink_topics) in NO_LISTS:
+            raise Refused
         n = len(x.repartition_source_topics)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_topic_info_0(out, x.repartition_source_topics)
+        elif type(x.repartition_source_topics) is not list and type(x.repartition_source_topics) in NO_LISTS:
+            raise Refused
         n = len(x.copartition_groups)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_copartition_group_0(out, x.copartition_groups)
+        elif type(x.copartition_groups) is not list and type(x.copartition_groups) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -688,6 +704,8 @@ def _write_streams_group_topology_value_0(out: list[bytes], x: StreamsGroupTopol
         out.append(VARINTS[n + 1])
     if n:
         _write_all_subtopology_0(out, x.subtopologies)
+    elif type(x.subtopologies) is not list and type(x.subtopologies) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

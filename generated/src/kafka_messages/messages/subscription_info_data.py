@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import Malformed, RawTaggedFields, Refused, ZERO_UUID, new, string_length, uuid_from
@@ -374,6 +374,8 @@ def _write_all_task_offset_sum_7(out: list[bytes], items: Iterable[TaskOffsetSum
         out.append(_pack_ii(x.topic_group_id, n))
         if n:
             _write_all_partition_to_offset_sum_7(out, x.partition_to_offset_sum)
+        elif type(x.partition_to_offset_sum) is not list and type(x.partition_to_offset_sum) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_task_offset_sum_7(items: Iterable[TaskOffsetSum]) -> int:
@@ -525,10 +527,14 @@ def _write_subscription_info_data_1(out: list[bytes], x: SubscriptionInfoData) -
     out.append(_pack_iui(x.version, x.process_id.int.to_bytes(16, "big"), n))
     if n:
         _write_all_task_id_1(out, x.prev_tasks)
+    elif type(x.prev_tasks) is not list and type(x.prev_tasks) in NO_LISTS:
+        raise Refused
     n = len(x.standby_tasks)
     out.append(_pack_i(n))
     if n:
         _write_all_task_id_1(out, x.standby_tasks)
+    elif type(x.standby_tasks) is not list and type(x.standby_tasks) in NO_LISTS:
+        raise Refused
 
 
 def _size_subscription_info_data_1(x: SubscriptionInfoData) -> int:
@@ -589,10 +595,14 @@ def _write_subscription_info_data_2(out: list[bytes], x: SubscriptionInfoData) -
     out.append(_pack_iui(x.version, x.process_id.int.to_bytes(16, "big"), n))
     if n:
         _write_all_task_id_1(out, x.prev_tasks)
+    elif type(x.prev_tasks) is not list and type(x.prev_tasks) in NO_LISTS:
+        raise Refused
     n = len(x.standby_tasks)
     out.append(_pack_i(n))
     if n:
         _write_all_task_id_1(out, x.standby_tasks)
+    elif type(x.standby_tasks) is not list and type(x.standby_tasks) in NO_LISTS:
+        raise Refused
     s = x.user_end_point
     n = len(s)
     out.append(_pack_i(n))
@@ -655,10 +665,14 @@ def _write_subscription_info_data_3(out: list[bytes], x: SubscriptionInfoData) -
     out.append(_pack_iiui(x.version, x.latest_supported_version, x.process_id.int.to_bytes(16, "big"), n))
     if n:
         _write_all_task_id_1(out, x.prev_tasks)
+    elif type(x.prev_tasks) is not list and type(x.prev_tasks) in NO_LISTS:
+        raise Refused
     n = len(x.standby_tasks)
     out.append(_pack_i(n))
     if n:
         _write_all_task_id_1(out, x.standby_tasks)
+    elif type(x.standby_tasks) is not list and type(x.standby_tasks) in NO_LISTS:
+        raise Refused
     s = x.user_end_point
     n = len(s)
     out.append(_pack_i(n))
@@ -722,6 +736,8 @@ def _write_subscription_info_data_7(out: list[bytes], x: SubscriptionInfoData) -
     out.append(_pack_i(n))
     if n:
         _write_all_task_offset_sum_7(out, x.task_offset_sums)
+    elif type(x.task_offset_sums) is not list and type(x.task_offset_sums) in NO_LISTS:
+        raise Refused
 
 
 def _size_subscription_info_data_7(x: SubscriptionInfoData) -> int:
@@ -779,6 +795,8 @@ def _write_subscription_info_data_8(out: list[bytes], x: SubscriptionInfoData) -
     out.append(_pack_i(n))
     if n:
         _write_all_task_offset_sum_7(out, x.task_offset_sums)
+    elif type(x.task_offset_sums) is not list and type(x.task_offset_sums) in NO_LISTS:
+        raise Refused
     out.append(_pack_b(x.unique_field))
 
 
@@ -834,6 +852,8 @@ def _write_subscription_info_data_9(out: list[bytes], x: SubscriptionInfoData) -
     out.append(_pack_i(n))
     if n:
         _write_all_task_offset_sum_7(out, x.task_offset_sums)
+    elif type(x.task_offset_sums) is not list and type(x.task_offset_sums) in NO_LISTS:
+        raise Refused
     out.append(_pack_bi(x.unique_field, x.error_code))
 
 
@@ -889,6 +909,8 @@ def _write_subscription_info_data_10(out: list[bytes], x: SubscriptionInfoData) 
     out.append(_pack_i(n))
     if n:
         _write_all_task_offset_sum_10(out, x.task_offset_sums)
+    elif type(x.task_offset_sums) is not list and type(x.task_offset_sums) in NO_LISTS:
+        raise Refused
     out.append(_pack_bi(x.unique_field, x.error_code))
 
 
@@ -945,10 +967,14 @@ def _write_subscription_info_data_11(out: list[bytes], x: SubscriptionInfoData) 
     out.append(_pack_i(n))
     if n:
         _write_all_task_offset_sum_10(out, x.task_offset_sums)
+    elif type(x.task_offset_sums) is not list and type(x.task_offset_sums) in NO_LISTS:
+        raise Refused
     n = len(x.client_tags)
     out.append(_pack_bii(x.unique_field, x.error_code, n))
     if n:
         _write_all_client_tag_11(out, x.client_tags)
+    elif type(x.client_tags) is not list and type(x.client_tags) in NO_LISTS:
+        raise Refused
 
 
 def _size_subscription_info_data_11(x: SubscriptionInfoData) -> int:

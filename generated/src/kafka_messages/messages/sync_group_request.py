@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -320,6 +320,8 @@ def _write_sync_group_request_0(out: list[bytes], x: SyncGroupRequest) -> None:
     out.append(_pack_i(n))
     if n:
         _write_all_sync_group_request_assignment_0(out, x.assignments)
+    elif type(x.assignments) is not list and type(x.assignments) in NO_LISTS:
+        raise Refused
 
 
 def _size_sync_group_request_0(x: SyncGroupRequest) -> int:
@@ -393,6 +395,8 @@ def _write_sync_group_request_3(out: list[bytes], x: SyncGroupRequest) -> None:
     out.append(_pack_i(n))
     if n:
         _write_all_sync_group_request_assignment_0(out, x.assignments)
+    elif type(x.assignments) is not list and type(x.assignments) in NO_LISTS:
+        raise Refused
 
 
 def _size_sync_group_request_3(x: SyncGroupRequest) -> int:
@@ -478,6 +482,8 @@ def _write_sync_group_request_4(out: list[bytes], x: SyncGroupRequest) -> None:
     out.append(VARINTS[n + 1])
     if n:
         _write_all_sync_group_request_assignment_4(out, x.assignments)
+    elif type(x.assignments) is not list and type(x.assignments) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -607,6 +613,8 @@ def _write_sync_group_request_5(out: list[bytes], x: SyncGroupRequest) -> None:
     out.append(VARINTS[n + 1])
     if n:
         _write_all_sync_group_request_assignment_4(out, x.assignments)
+    elif type(x.assignments) is not list and type(x.assignments) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

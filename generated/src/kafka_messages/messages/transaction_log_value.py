@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -341,6 +341,8 @@ def _write_transaction_log_value_0(out: list[bytes], x: TransactionLogValue) -> 
     out.append(_pack_qhibi(x.producer_id, x.producer_epoch, x.transaction_timeout_ms, x.transaction_status, n))
     if x.transaction_partitions:
         _write_all_partitions_schema_0(out, x.transaction_partitions)
+    elif type(x.transaction_partitions) is not list and type(x.transaction_partitions) in NO_LISTS:
+        raise Refused
     out.append(_pack_qq(x.transaction_last_update_timestamp_ms, x.transaction_start_timestamp_ms))
 
 
@@ -449,6 +451,8 @@ def _write_transaction_log_value_1(out: list[bytes], x: TransactionLogValue) -> 
         out.append(VARINTS[n + 1])
     if x.transaction_partitions:
         _write_all_partitions_schema_1(out, x.transaction_partitions)
+    elif type(x.transaction_partitions) is not list and type(x.transaction_partitions) in NO_LISTS:
+        raise Refused
     if (
         x.previous_producer_id == -1
         and x.next_producer_id == -1

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -413,6 +413,8 @@ def _write_all_txn_offset_commit_request_topic_0(
         out.append(_pack_i(n))
         if n:
             _write_all_txn_offset_commit_request_partition_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_txn_offset_commit_request_topic_0(items: Iterable[TxnOffsetCommitRequestTopic]) -> int:
@@ -466,6 +468,8 @@ def _write_all_txn_offset_commit_request_topic_2(
         out.append(_pack_i(n))
         if n:
             _write_all_txn_offset_commit_request_partition_2(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_txn_offset_commit_request_topic_2(items: Iterable[TxnOffsetCommitRequestTopic]) -> int:
@@ -523,6 +527,8 @@ def _write_all_txn_offset_commit_request_topic_3(
         out.append(VARINTS[n + 1])
         if n:
             _write_all_txn_offset_commit_request_partition_3(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -581,6 +587,8 @@ def _write_all_txn_offset_commit_request_topic_6(
             out.append(VARINTS[n + 1])
         if n:
             _write_all_txn_offset_commit_request_partition_3(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -652,6 +660,8 @@ def _write_txn_offset_commit_request_0(out: list[bytes], x: TxnOffsetCommitReque
     out.append(_pack_qhi(x.producer_id, x.producer_epoch, n))
     if n:
         _write_all_txn_offset_commit_request_topic_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_txn_offset_commit_request_0(x: TxnOffsetCommitRequest) -> int:
@@ -716,6 +726,8 @@ def _write_txn_offset_commit_request_2(out: list[bytes], x: TxnOffsetCommitReque
     out.append(_pack_qhi(x.producer_id, x.producer_epoch, n))
     if n:
         _write_all_txn_offset_commit_request_topic_2(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_txn_offset_commit_request_2(x: TxnOffsetCommitRequest) -> int:
@@ -809,6 +821,8 @@ def _write_txn_offset_commit_request_3(out: list[bytes], x: TxnOffsetCommitReque
     out.append(VARINTS[n + 1])
     if n:
         _write_all_txn_offset_commit_request_topic_3(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -916,6 +930,8 @@ def _write_txn_offset_commit_request_6(out: list[bytes], x: TxnOffsetCommitReque
     out.append(VARINTS[n + 1])
     if n:
         _write_all_txn_offset_commit_request_topic_6(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -280,6 +280,8 @@ def _write_all_txn_offset_commit_response_topic_0(
         out.append(_pack_i(n))
         if n:
             _write_all_txn_offset_commit_response_partition_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
 
 
 def _size_all_txn_offset_commit_response_topic_0(items: Iterable[TxnOffsetCommitResponseTopic]) -> int:
@@ -337,6 +339,8 @@ def _write_all_txn_offset_commit_response_topic_3(
         out.append(VARINTS[n + 1])
         if n:
             _write_all_txn_offset_commit_response_partition_3(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -395,6 +399,8 @@ def _write_all_txn_offset_commit_response_topic_6(
             out.append(VARINTS[n + 1])
         if n:
             _write_all_txn_offset_commit_response_partition_3(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -433,6 +439,8 @@ def _write_txn_offset_commit_response_0(out: list[bytes], x: TxnOffsetCommitResp
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_txn_offset_commit_response_topic_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
 
 
 def _size_txn_offset_commit_response_0(x: TxnOffsetCommitResponse) -> int:
@@ -470,6 +478,8 @@ def _write_txn_offset_commit_response_3(out: list[bytes], x: TxnOffsetCommitResp
         out.append(VARINTS[n + 1])
     if n:
         _write_all_txn_offset_commit_response_topic_3(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -514,6 +524,8 @@ def _write_txn_offset_commit_response_6(out: list[bytes], x: TxnOffsetCommitResp
         out.append(VARINTS[n + 1])
     if n:
         _write_all_txn_offset_commit_response_topic_6(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -291,6 +291,8 @@ def _write_update_features_request_0(out: list[bytes], x: UpdateFeaturesRequest)
         out.append(VARINTS[n + 1])
     if n:
         _write_all_feature_update_key_0(out, x.feature_updates)
+    elif type(x.feature_updates) is not list and type(x.feature_updates) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -335,6 +337,8 @@ def _write_update_features_request_1(out: list[bytes], x: UpdateFeaturesRequest)
         out.append(VARINTS[n + 1])
     if n:
         _write_all_feature_update_key_1(out, x.feature_updates)
+    elif type(x.feature_updates) is not list and type(x.feature_updates) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(_pack_BB(TRUTH[x.validate_only], 0))
     else:

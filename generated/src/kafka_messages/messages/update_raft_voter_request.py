@@ -8,12 +8,13 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
@@ -337,6 +338,8 @@ def _write_update_raft_voter_request_0(out: list[bytes], x: UpdateRaftVoterReque
         out.append(VARINTS[n + 1])
     if n:
         _write_all_listener_0(out, x.listeners)
+    elif type(x.listeners) is not list and type(x.listeners) in NO_LISTS:
+        raise Refused
     _write_kraft_version_feature_0(out, x.kraft_version_feature)
     if not x.unknown_tagged_fields:
         out.append(b"\0")

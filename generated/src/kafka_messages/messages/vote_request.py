@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -412,6 +412,8 @@ def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> Non
         out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -472,6 +474,8 @@ def _write_all_topic_data_1(out: list[bytes], items: Iterable[TopicData]) -> Non
         out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_1(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -532,6 +536,8 @@ def _write_all_topic_data_2(out: list[bytes], items: Iterable[TopicData]) -> Non
         out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_2(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -595,6 +601,8 @@ def _write_vote_request_0(out: list[bytes], x: VoteRequest) -> None:
     out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_data_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -660,6 +668,8 @@ def _write_vote_request_1(out: list[bytes], x: VoteRequest) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_data_1(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -725,6 +735,8 @@ def _write_vote_request_2(out: list[bytes], x: VoteRequest) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_data_2(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -8,12 +8,13 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
@@ -345,6 +346,8 @@ def _write_all_voter_0(out: list[bytes], items: Iterable[Voter]) -> None:
             out.append(VARINTS[n + 1])
         if n:
             _write_all_endpoint_0(out, x.endpoints)
+        elif type(x.endpoints) is not list and type(x.endpoints) in NO_LISTS:
+            raise Refused
         _write_kraft_version_feature_0(out, x.kraft_version_feature)
         if not x.unknown_tagged_fields:
             out.append(b"\0")
@@ -393,6 +396,8 @@ def _write_voters_record_0(out: list[bytes], x: VotersRecord) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_voter_0(out, x.voters)
+    elif type(x.voters) is not list and type(x.voters) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

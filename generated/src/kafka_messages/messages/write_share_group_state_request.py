@@ -8,11 +8,12 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Request
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
@@ -292,6 +293,8 @@ def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]
             out.append(VARINTS[n + 1])
         if n:
             _write_all_state_batch_0(out, x.state_batches)
+        elif type(x.state_batches) is not list and type(x.state_batches) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -350,6 +353,8 @@ def _write_all_partition_data_1(out: list[bytes], items: Iterable[PartitionData]
             out.append(VARINTS[n + 1])
         if n:
             _write_all_state_batch_0(out, x.state_batches)
+        elif type(x.state_batches) is not list and type(x.state_batches) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -401,6 +406,8 @@ def _write_all_write_state_data_0(out: list[bytes], items: Iterable[WriteStateDa
             out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -452,6 +459,8 @@ def _write_all_write_state_data_1(out: list[bytes], items: Iterable[WriteStateDa
             out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_1(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -506,6 +515,8 @@ def _write_write_share_group_state_request_0(out: list[bytes], x: WriteShareGrou
     out.append(VARINTS[n + 1])
     if n:
         _write_all_write_state_data_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -560,6 +571,8 @@ def _write_write_share_group_state_request_1(out: list[bytes], x: WriteShareGrou
     out.append(VARINTS[n + 1])
     if n:
         _write_all_write_state_data_1(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
@@ -273,6 +274,8 @@ def _write_all_writable_txn_marker_1(out: list[bytes], items: Iterable[WritableT
             out.append(VARINTS[n + 1])
         if n:
             _write_all_writable_txn_marker_topic_1(out, x.topics)
+        elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(_pack_iB(x.coordinator_epoch, 0))
         else:
@@ -324,6 +327,8 @@ def _write_all_writable_txn_marker_2(out: list[bytes], items: Iterable[WritableT
             out.append(VARINTS[n + 1])
         if n:
             _write_all_writable_txn_marker_topic_1(out, x.topics)
+        elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(_pack_ibB(x.coordinator_epoch, x.transaction_version, 0))
         else:
@@ -367,6 +372,8 @@ def _write_write_txn_markers_request_1(out: list[bytes], x: WriteTxnMarkersReque
     out.append(VARINTS[n + 1])
     if n:
         _write_all_writable_txn_marker_1(out, x.markers)
+    elif type(x.markers) is not list and type(x.markers) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -407,6 +414,8 @@ def _write_write_txn_markers_request_2(out: list[bytes], x: WriteTxnMarkersReque
     out.append(VARINTS[n + 1])
     if n:
         _write_all_writable_txn_marker_2(out, x.markers)
+    elif type(x.markers) is not list and type(x.markers) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -258,6 +259,8 @@ def _write_all_writable_txn_marker_topic_result_1(
         out.append(VARINTS[n + 1])
         if n:
             _write_all_writable_txn_marker_partition_result_1(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -312,6 +315,8 @@ def _write_all_writable_txn_marker_result_1(out: list[bytes], items: Iterable[Wr
             out.append(VARINTS[n + 1])
         if n:
             _write_all_writable_txn_marker_topic_result_1(out, x.topics)
+        elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -354,6 +359,8 @@ def _write_write_txn_markers_response_1(out: list[bytes], x: WriteTxnMarkersResp
     out.append(VARINTS[n + 1])
     if n:
         _write_all_writable_txn_marker_result_1(out, x.markers)
+    elif type(x.markers) is not list and type(x.markers) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

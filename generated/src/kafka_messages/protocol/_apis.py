@@ -147,6 +147,11 @@ def api(which: AnyApi) -> Api[Any]:
     return api(_key(getattr(which, "NAME", which.__name__), "{} is neither the request nor the response of an API"))
 
 
+def key_of(which: AnyApi) -> int:
+    """The key of an API; a number may be that of one that the package does not know."""
+    return int(which) if isinstance(which, int) else int(api(which).key)
+
+
 def _key(name: str, otherwise: str) -> int:
     """The key of the API with this name, or with a message of this name."""
     if not _keys:

@@ -145,9 +145,9 @@ class Draw(Generic[M]):
 
     def plain(self, field: FieldFacts, bits: int, is_element: bool = False) -> object:
         """A value of a field that is no struct, or of one of its elements."""
-        if field.enumeration is not None and not self.chance(1 - self.chances.member):
-            if members := _members(field.enumeration, field.type, bits):
-                return self.random.choice(members)
+        members = () if field.enumeration is None else _members(field.enumeration, field.type, bits)
+        if members and not self.chance(1 - self.chances.member):
+            return self.random.choice(members)
         return self.scalar(field.type, bits, is_element)
 
     def scalar(self, kind: str, bits: int, is_element: bool = False) -> object:

@@ -8,6 +8,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.arrays import (
+    NO_LISTS,
     PACK_I,
     PACK_Q,
     UNPACK_H,
@@ -595,26 +596,38 @@ def _write_all_encodings_0(out: list[bytes], x: AllEncodings) -> None:
     out.append(_pack_i(n))
     if x.int16s_fixed16:
         out.append(fixed_elements(x.int16s_fixed16, "h"))
+    elif type(x.int16s_fixed16) is not list and type(x.int16s_fixed16) in NO_LISTS:
+        raise Refused
     n = -1 if x.int16s_packed16 is None else len(x.int16s_packed16)
     out.append(_pack_i(n))
     if x.int16s_packed16:
         out.append(packed16_elements(x.int16s_packed16))
+    elif type(x.int16s_packed16) is not list and type(x.int16s_packed16) in NO_LISTS:
+        raise Refused
     n = -1 if x.int16s_upacked16 is None else len(x.int16s_upacked16)
     out.append(_pack_i(n))
     if x.int16s_upacked16:
         out.append(upacked16_elements(x.int16s_upacked16))
+    elif type(x.int16s_upacked16) is not list and type(x.int16s_upacked16) in NO_LISTS:
+        raise Refused
     n = -1 if x.int32s_fixed16 is None else len(x.int32s_fixed16)
     out.append(_pack_i(n))
     if x.int32s_fixed16:
         out.append(fixed_elements(x.int32s_fixed16, "h"))
+    elif type(x.int32s_fixed16) is not list and type(x.int32s_fixed16) in NO_LISTS:
+        raise Refused
     n = -1 if x.int32s_packed16 is None else len(x.int32s_packed16)
     out.append(_pack_i(n))
     if x.int32s_packed16:
         out.append(packed16_elements(x.int32s_packed16))
+    elif type(x.int32s_packed16) is not list and type(x.int32s_packed16) in NO_LISTS:
+        raise Refused
     n = -1 if x.int32s_upacked16 is None else len(x.int32s_upacked16)
     out.append(_pack_i(n))
     if x.int32s_upacked16:
         out.append(upacked16_elements(x.int32s_upacked16))
+    elif type(x.int32s_upacked16) is not list and type(x.int32s_upacked16) in NO_LISTS:
+        raise Refused
     n = len(x.int32s_fixed32)
     out.append(_pack_i(n))
     if n:
@@ -626,22 +639,32 @@ def _write_all_encodings_0(out: list[bytes], x: AllEncodings) -> None:
     out.append(_pack_i(n))
     if n:
         out.append(packed32_elements(x.int32s_packed32))
+    elif type(x.int32s_packed32) is not list and type(x.int32s_packed32) in NO_LISTS:
+        raise Refused
     n = len(x.int32s_upacked32)
     out.append(_pack_i(n))
     if n:
         out.append(upacked32_elements(x.int32s_upacked32))
+    elif type(x.int32s_upacked32) is not list and type(x.int32s_upacked32) in NO_LISTS:
+        raise Refused
     n = -1 if x.int64s_fixed16 is None else len(x.int64s_fixed16)
     out.append(_pack_i(n))
     if x.int64s_fixed16:
         out.append(fixed_elements(x.int64s_fixed16, "h"))
+    elif type(x.int64s_fixed16) is not list and type(x.int64s_fixed16) in NO_LISTS:
+        raise Refused
     n = -1 if x.int64s_packed16 is None else len(x.int64s_packed16)
     out.append(_pack_i(n))
     if x.int64s_packed16:
         out.append(packed16_elements(x.int64s_packed16))
+    elif type(x.int64s_packed16) is not list and type(x.int64s_packed16) in NO_LISTS:
+        raise Refused
     n = -1 if x.int64s_upacked16 is None else len(x.int64s_upacked16)
     out.append(_pack_i(n))
     if x.int64s_upacked16:
         out.append(upacked16_elements(x.int64s_upacked16))
+    elif type(x.int64s_upacked16) is not list and type(x.int64s_upacked16) in NO_LISTS:
+        raise Refused
     n = len(x.int64s_fixed32)
     out.append(_pack_i(n))
     if n:
@@ -653,10 +676,14 @@ def _write_all_encodings_0(out: list[bytes], x: AllEncodings) -> None:
     out.append(_pack_i(n))
     if n:
         out.append(packed32_elements(x.int64s_packed32))
+    elif type(x.int64s_packed32) is not list and type(x.int64s_packed32) in NO_LISTS:
+        raise Refused
     n = len(x.int64s_upacked32)
     out.append(_pack_i(n))
     if n:
         out.append(upacked32_elements(x.int64s_upacked32))
+    elif type(x.int64s_upacked32) is not list and type(x.int64s_upacked32) in NO_LISTS:
+        raise Refused
     n = len(x.int64s_fixed64)
     out.append(_pack_i(n))
     if n:
@@ -668,10 +695,14 @@ def _write_all_encodings_0(out: list[bytes], x: AllEncodings) -> None:
     out.append(_pack_i(n))
     if n:
         out.append(packed64_elements(x.int64s_packed64))
+    elif type(x.int64s_packed64) is not list and type(x.int64s_packed64) in NO_LISTS:
+        raise Refused
     n = len(x.int64s_upacked64)
     out.append(_pack_i(n))
     if n:
         out.append(upacked64_elements(x.int64s_upacked64))
+    elif type(x.int64s_upacked64) is not list and type(x.int64s_upacked64) in NO_LISTS:
+        raise Refused
 
 
 def _size_all_encodings_0(x: AllEncodings) -> int:
@@ -1056,6 +1087,8 @@ def _write_tags_all_encodings_1(parent: list[bytes], x: AllEncodings) -> None:
         out.append(VARINTS[n + 1])
         if n:
             out.append(packed32_elements(x.tagged_packed))
+        elif type(x.tagged_packed) is not list and type(x.tagged_packed) in NO_LISTS:
+            raise Refused
         known[3] = b"".join(out)
     if len(x.tagged_narrows):
         out = []
@@ -1063,6 +1096,8 @@ def _write_tags_all_encodings_1(parent: list[bytes], x: AllEncodings) -> None:
         out.append(VARINTS[n + 1])
         if n:
             out.append(upacked16_elements(x.tagged_narrows))
+        elif type(x.tagged_narrows) is not list and type(x.tagged_narrows) in NO_LISTS:
+            raise Refused
         known[4] = b"".join(out)
     parent.append(
         tags(
@@ -1102,26 +1137,38 @@ def _write_all_encodings_1(out: list[bytes], x: AllEncodings) -> None:
     out.append(VARINTS[n + 1])
     if x.int16s_fixed16:
         out.append(fixed_elements(x.int16s_fixed16, "h"))
+    elif type(x.int16s_fixed16) is not list and type(x.int16s_fixed16) in NO_LISTS:
+        raise Refused
     n = -1 if x.int16s_packed16 is None else len(x.int16s_packed16)
     out.append(VARINTS[n + 1])
     if x.int16s_packed16:
         out.append(packed16_elements(x.int16s_packed16))
+    elif type(x.int16s_packed16) is not list and type(x.int16s_packed16) in NO_LISTS:
+        raise Refused
     n = -1 if x.int16s_upacked16 is None else len(x.int16s_upacked16)
     out.append(VARINTS[n + 1])
     if x.int16s_upacked16:
         out.append(upacked16_elements(x.int16s_upacked16))
+    elif type(x.int16s_upacked16) is not list and type(x.int16s_upacked16) in NO_LISTS:
+        raise Refused
     n = -1 if x.int32s_fixed16 is None else len(x.int32s_fixed16)
     out.append(VARINTS[n + 1])
     if x.int32s_fixed16:
         out.append(fixed_elements(x.int32s_fixed16, "h"))
+    elif type(x.int32s_fixed16) is not list and type(x.int32s_fixed16) in NO_LISTS:
+        raise Refused
     n = -1 if x.int32s_packed16 is None else len(x.int32s_packed16)
     out.append(VARINTS[n + 1])
     if x.int32s_packed16:
         out.append(packed16_elements(x.int32s_packed16))
+    elif type(x.int32s_packed16) is not list and type(x.int32s_packed16) in NO_LISTS:
+        raise Refused
     n = -1 if x.int32s_upacked16 is None else len(x.int32s_upacked16)
     out.append(VARINTS[n + 1])
     if x.int32s_upacked16:
         out.append(upacked16_elements(x.int32s_upacked16))
+    elif type(x.int32s_upacked16) is not list and type(x.int32s_upacked16) in NO_LISTS:
+        raise Refused
     n = len(x.int32s_fixed32)
     if not n:
         out.append(b"\1")
@@ -1135,22 +1182,32 @@ def _write_all_encodings_1(out: list[bytes], x: AllEncodings) -> None:
     out.append(VARINTS[n + 1])
     if n:
         out.append(packed32_elements(x.int32s_packed32))
+    elif type(x.int32s_packed32) is not list and type(x.int32s_packed32) in NO_LISTS:
+        raise Refused
     n = len(x.int32s_upacked32)
     out.append(VARINTS[n + 1])
     if n:
         out.append(upacked32_elements(x.int32s_upacked32))
+    elif type(x.int32s_upacked32) is not list and type(x.int32s_upacked32) in NO_LISTS:
+        raise Refused
     n = -1 if x.int64s_fixed16 is None else len(x.int64s_fixed16)
     out.append(VARINTS[n + 1])
     if x.int64s_fixed16:
         out.append(fixed_elements(x.int64s_fixed16, "h"))
+    elif type(x.int64s_fixed16) is not list and type(x.int64s_fixed16) in NO_LISTS:
+        raise Refused
     n = -1 if x.int64s_packed16 is None else len(x.int64s_packed16)
     out.append(VARINTS[n + 1])
     if x.int64s_packed16:
         out.append(packed16_elements(x.int64s_packed16))
+    elif type(x.int64s_packed16) is not list and type(x.int64s_packed16) in NO_LISTS:
+        raise Refused
     n = -1 if x.int64s_upacked16 is None else len(x.int64s_upacked16)
     out.append(VARINTS[n + 1])
     if x.int64s_upacked16:
         out.append(upacked16_elements(x.int64s_upacked16))
+    elif type(x.int64s_upacked16) is not list and type(x.int64s_upacked16) in NO_LISTS:
+        raise Refused
     n = len(x.int64s_fixed32)
     if not n:
         out.append(b"\1")
@@ -1164,10 +1221,14 @@ def _write_all_encodings_1(out: list[bytes], x: AllEncodings) -> None:
     out.append(VARINTS[n + 1])
     if n:
         out.append(packed32_elements(x.int64s_packed32))
+    elif type(x.int64s_packed32) is not list and type(x.int64s_packed32) in NO_LISTS:
+        raise Refused
     n = len(x.int64s_upacked32)
     out.append(VARINTS[n + 1])
     if n:
         out.append(upacked32_elements(x.int64s_upacked32))
+    elif type(x.int64s_upacked32) is not list and type(x.int64s_upacked32) in NO_LISTS:
+        raise Refused
     n = len(x.int64s_fixed64)
     if not n:
         out.append(b"\1")
@@ -1181,10 +1242,14 @@ def _write_all_encodings_1(out: list[bytes], x: AllEncodings) -> None:
     out.append(VARINTS[n + 1])
     if n:
         out.append(packed64_elements(x.int64s_packed64))
+    elif type(x.int64s_packed64) is not list and type(x.int64s_packed64) in NO_LISTS:
+        raise Refused
     n = len(x.int64s_upacked64)
     out.append(VARINTS[n + 1])
     if n:
         out.append(upacked64_elements(x.int64s_upacked64))
+    elif type(x.int64s_upacked64) is not list and type(x.int64s_upacked64) in NO_LISTS:
+        raise Refused
     if (
         x.tagged_upacked == -1
         and x.tagged_narrow == 0

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from .._base.message import Request
 from .._core.arrays import (
+    NO_LISTS,
     PACK_B,
     PACK_H,
     PACK_I,
@@ -2028,6 +2029,8 @@ def _write_all_types_request_0(out: list[bytes], x: AllTypesRequest) -> None:
     out.append(_pack_i(n))
     if n:
         out.append(bool_elements(x.flags))
+    elif type(x.flags) is not list and type(x.flags) in NO_LISTS:
+        raise Refused
     n = len(x.tinies)
     out.append(_pack_i(n))
     if n:
@@ -2068,6 +2071,8 @@ def _write_all_types_request_0(out: list[bytes], x: AllTypesRequest) -> None:
     out.append(_pack_i(n))
     if x.unsigned_numbers:
         out.append(fixed_elements(x.unsigned_numbers, "I"))
+    elif type(x.unsigned_numbers) is not list and type(x.unsigned_numbers) in NO_LISTS:
+        raise Refused
     if x.bigs is None:
         raise Refused
     n = len(x.bigs)
@@ -2081,18 +2086,26 @@ def _write_all_types_request_0(out: list[bytes], x: AllTypesRequest) -> None:
     out.append(_pack_i(n))
     if n:
         out.append(fixed_elements(x.ratios, "d"))
+    elif type(x.ratios) is not list and type(x.ratios) in NO_LISTS:
+        raise Refused
     n = len(x.identities)
     out.append(_pack_i(n))
     if n:
         out.append(uuid_elements(x.identities))
+    elif type(x.identities) is not list and type(x.identities) in NO_LISTS:
+        raise Refused
     n = -1 if x.texts is None else len(x.texts)
     out.append(_pack_i(n))
     if x.texts:
         out.append(string_elements(x.texts))
+    elif type(x.texts) is not list and type(x.texts) in NO_LISTS:
+        raise Refused
     n = len(x.blobs)
     out.append(_pack_i(n))
     if n:
         out.append(bytes_elements(x.blobs))
+    elif type(x.blobs) is not list and type(x.blobs) in NO_LISTS:
+        raise Refused
     _write_shared_0(out, x.shared)
     if x.maybe_shared is None:
         raise Refused
@@ -2103,22 +2116,32 @@ def _write_all_types_request_0(out: list[bytes], x: AllTypesRequest) -> None:
     out.append(_pack_i(n))
     if n:
         _write_all_shared_0(out, x.shared_list)
+    elif type(x.shared_list) is not list and type(x.shared_list) in NO_LISTS:
+        raise Refused
     n = len(x.nothings)
     out.append(_pack_i(n))
     if n:
         _write_all_nothing_0(out, x.nothings)
+    elif type(x.nothings) is not list and type(x.nothings) in NO_LISTS:
+        raise Refused
     n = len(x.wrappers)
     out.append(_pack_i(n))
     if n:
         _write_all_wrapper_0(out, x.wrappers)
+    elif type(x.wrappers) is not list and type(x.wrappers) in NO_LISTS:
+        raise Refused
     n = len(x.entries)
     out.append(_pack_i(n))
     if n:
         _write_all_entry_0(out, x.entries)
+    elif type(x.entries) is not list and type(x.entries) in NO_LISTS:
+        raise Refused
     n = -1 if x.old_list is None else len(x.old_list)
     out.append(_pack_iii(x.only_old, x.only_old_dropped, n))
     if x.old_list:
         out.append(fixed_elements(x.old_list, "h"))
+    elif type(x.old_list) is not list and type(x.old_list) in NO_LISTS:
+        raise Refused
     out.append(_pack_i(x.moved))
 
 
@@ -2475,6 +2498,8 @@ def _write_all_types_request_1(out: list[bytes], x: AllTypesRequest) -> None:
     out.append(_pack_i(n))
     if n:
         out.append(bool_elements(x.flags))
+    elif type(x.flags) is not list and type(x.flags) in NO_LISTS:
+        raise Refused
     n = len(x.tinies)
     out.append(_pack_i(n))
     if n:
@@ -2515,6 +2540,8 @@ def _write_all_types_request_1(out: list[bytes], x: AllTypesRequest) -> None:
     out.append(_pack_i(n))
     if x.unsigned_numbers:
         out.append(fixed_elements(x.unsigned_numbers, "I"))
+    elif type(x.unsigned_numbers) is not list and type(x.unsigned_numbers) in NO_LISTS:
+        raise Refused
     if x.bigs is None:
         raise Refused
     n = len(x.bigs)
@@ -2528,18 +2555,26 @@ def _write_all_types_request_1(out: list[bytes], x: AllTypesRequest) -> None:
     out.append(_pack_i(n))
     if n:
         out.append(fixed_elements(x.ratios, "d"))
+    elif type(x.ratios) is not list and type(x.ratios) in NO_LISTS:
+        raise Refused
     n = len(x.identities)
     out.append(_pack_i(n))
     if n:
         out.append(uuid_elements(x.identities))
+    elif type(x.identities) is not list and type(x.identities) in NO_LISTS:
+        raise Refused
     n = -1 if x.texts is None else len(x.texts)
     out.append(_pack_i(n))
     if x.texts:
         out.append(string_elements(x.texts))
+    elif type(x.texts) is not list and type(x.texts) in NO_LISTS:
+        raise Refused
     n = len(x.blobs)
     out.append(_pack_i(n))
     if n:
         out.append(bytes_elements(x.blobs))
+    elif type(x.blobs) is not list and type(x.blobs) in NO_LISTS:
+        raise Refused
     _write_shared_1(out, x.shared)
     out.append(_pack_b(-1 if x.maybe_shared is None else 1))
     if x.maybe_shared is not None:
@@ -2550,22 +2585,32 @@ def _write_all_types_request_1(out: list[bytes], x: AllTypesRequest) -> None:
     out.append(_pack_i(n))
     if n:
         _write_all_shared_1(out, x.shared_list)
+    elif type(x.shared_list) is not list and type(x.shared_list) in NO_LISTS:
+        raise Refused
     n = len(x.nothings)
     out.append(_pack_i(n))
     if n:
         _write_all_nothing_0(out, x.nothings)
+    elif type(x.nothings) is not list and type(x.nothings) in NO_LISTS:
+        raise Refused
     n = len(x.wrappers)
     out.append(_pack_i(n))
     if n:
         _write_all_wrapper_0(out, x.wrappers)
+    elif type(x.wrappers) is not list and type(x.wrappers) in NO_LISTS:
+        raise Refused
     n = len(x.entries)
     out.append(_pack_i(n))
     if n:
         _write_all_entry_0(out, x.entries)
+    elif type(x.entries) is not list and type(x.entries) in NO_LISTS:
+        raise Refused
     n = len(x.members)
     out.append(_pack_i(n))
     if n:
         _write_all_member_1(out, x.members)
+    elif type(x.members) is not list and type(x.members) in NO_LISTS:
+        raise Refused
     out.append(_pack_b(-1 if x.inner is None else 1))
     if x.inner is not None:
         _write_inner_1(out, x.inner)
@@ -2573,6 +2618,8 @@ def _write_all_types_request_1(out: list[bytes], x: AllTypesRequest) -> None:
     out.append(_pack_iii(x.only_old, x.only_old_dropped, n))
     if x.old_list:
         out.append(fixed_elements(x.old_list, "h"))
+    elif type(x.old_list) is not list and type(x.old_list) in NO_LISTS:
+        raise Refused
     out.append(_pack_i(x.moved))
 
 
@@ -3015,13 +3062,17 @@ def _write_tags_all_types_request_2(parent: list[bytes], x: AllTypesRequest) -> 
         out.append(VARINTS[n + 1])
         if x.tagged_numbers:
             out.append(fixed_elements(x.tagged_numbers, "i"))
+        elif type(x.tagged_numbers) is not list and type(x.tagged_numbers) in NO_LISTS:
+            raise Refused
         known[6] = b"".join(out)
-    if len(x.tagged_texts):
+    if not (not len(x.tagged_texts) and type(x.tagged_texts) not in NO_LISTS):
         out = []
         n = len(x.tagged_texts)
         out.append(VARINTS[n + 1])
         if n:
             out.append(compact_string_elements(x.tagged_texts))
+        elif type(x.tagged_texts) is not list and type(x.tagged_texts) in NO_LISTS:
+            raise Refused
         known[7] = b"".join(out)
     if not (x._tagged_inner is None or (x._tagged_inner.words == "" and not x._tagged_inner.unknown_tagged_fields)):
         out = []
@@ -3032,12 +3083,14 @@ def _write_tags_all_types_request_2(parent: list[bytes], x: AllTypesRequest) -> 
         out.append(b"\1")
         _write_maybe_tagged_inner_2(out, x.maybe_tagged_inner)
         known[9] = b"".join(out)
-    if len(x.tagged_entries):
+    if not (not len(x.tagged_entries) and type(x.tagged_entries) not in NO_LISTS):
         out = []
         n = len(x.tagged_entries)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_tagged_entry_2(out, x.tagged_entries)
+        elif type(x.tagged_entries) is not list and type(x.tagged_entries) in NO_LISTS:
+            raise Refused
         known[10] = b"".join(out)
     if not (
         x.empty_tagged_inner is not None
@@ -3154,6 +3207,8 @@ def _write_all_types_request_2(out: list[bytes], x: AllTypesRequest) -> None:
     out.append(VARINTS[n + 1])
     if n:
         out.append(bool_elements(x.flags))
+    elif type(x.flags) is not list and type(x.flags) in NO_LISTS:
+        raise Refused
     n = len(x.tinies)
     if not n:
         out.append(b"\1")
@@ -3206,6 +3261,8 @@ def _write_all_types_request_2(out: list[bytes], x: AllTypesRequest) -> None:
     out.append(VARINTS[n + 1])
     if x.unsigned_numbers:
         out.append(fixed_elements(x.unsigned_numbers, "I"))
+    elif type(x.unsigned_numbers) is not list and type(x.unsigned_numbers) in NO_LISTS:
+        raise Refused
     if x.bigs is None:
         raise Refused
     n = len(x.bigs)
@@ -3221,18 +3278,26 @@ def _write_all_types_request_2(out: list[bytes], x: AllTypesRequest) -> None:
     out.append(VARINTS[n + 1])
     if n:
         out.append(fixed_elements(x.ratios, "d"))
+    elif type(x.ratios) is not list and type(x.ratios) in NO_LISTS:
+        raise Refused
     n = len(x.identities)
     out.append(VARINTS[n + 1])
     if n:
         out.append(uuid_elements(x.identities))
+    elif type(x.identities) is not list and type(x.identities) in NO_LISTS:
+        raise Refused
     n = -1 if x.texts is None else len(x.texts)
     out.append(VARINTS[n + 1])
     if x.texts:
         out.append(compact_string_elements(x.texts))
+    elif type(x.texts) is not list and type(x.texts) in NO_LISTS:
+        raise Refused
     n = len(x.blobs)
     out.append(VARINTS[n + 1])
     if n:
         out.append(compact_bytes_elements(x.blobs))
+    elif type(x.blobs) is not list and type(x.blobs) in NO_LISTS:
+        raise Refused
     _write_shared_2(out, x.shared)
     out.append(_pack_b(-1 if x.maybe_shared is None else 1))
     if x.maybe_shared is not None:
@@ -3241,22 +3306,32 @@ def _write_all_types_request_2(out: list[bytes], x: AllTypesRequest) -> None:
     out.append(VARINTS[n + 1])
     if x.shared_list:
         _write_all_shared_2(out, x.shared_list)
+    elif type(x.shared_list) is not list and type(x.shared_list) in NO_LISTS:
+        raise Refused
     n = len(x.nothings)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_nothing_2(out, x.nothings)
+    elif type(x.nothings) is not list and type(x.nothings) in NO_LISTS:
+        raise Refused
     n = len(x.wrappers)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_wrapper_2(out, x.wrappers)
+    elif type(x.wrappers) is not list and type(x.wrappers) in NO_LISTS:
+        raise Refused
     n = len(x.entries)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_entry_2(out, x.entries)
+    elif type(x.entries) is not list and type(x.entries) in NO_LISTS:
+        raise Refused
     n = len(x.members)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_member_2(out, x.members)
+    elif type(x.members) is not list and type(x.members) in NO_LISTS:
+        raise Refused
     out.append(_pack_b(-1 if x.inner is None else 1))
     if x.inner is not None:
         _write_inner_2(out, x.inner)
@@ -3271,9 +3346,11 @@ def _write_all_types_request_2(out: list[bytes], x: AllTypesRequest) -> None:
         and x.tagged_numbers is not None
         and not len(x.tagged_numbers)
         and not len(x.tagged_texts)
+        and type(x.tagged_texts) not in NO_LISTS
         and (d_tagged_inner is None or (d_tagged_inner.words == "" and not d_tagged_inner.unknown_tagged_fields))
         and x.maybe_tagged_inner is None
         and not len(x.tagged_entries)
+        and type(x.tagged_entries) not in NO_LISTS
         and d_empty_tagged_inner is not None
         and d_empty_tagged_inner.count == -1
         and not d_empty_tagged_inner.unknown_tagged_fields
@@ -3877,13 +3954,17 @@ def _write_tags_all_types_request_3(parent: list[bytes], x: AllTypesRequest) -> 
         out.append(VARINTS[n + 1])
         if x.tagged_numbers:
             out.append(fixed_elements(x.tagged_numbers, "i"))
+        elif type(x.tagged_numbers) is not list and type(x.tagged_numbers) in NO_LISTS:
+            raise Refused
         known[6] = b"".join(out)
-    if len(x.tagged_texts):
+    if not (not len(x.tagged_texts) and type(x.tagged_texts) not in NO_LISTS):
         out = []
         n = len(x.tagged_texts)
         out.append(VARINTS[n + 1])
         if n:
             out.append(compact_string_elements(x.tagged_texts))
+        elif type(x.tagged_texts) is not list and type(x.tagged_texts) in NO_LISTS:
+            raise Refused
         known[7] = b"".join(out)
     if not (x._tagged_inner is None or (x._tagged_inner.words == "" and not x._tagged_inner.unknown_tagged_fields)):
         out = []
@@ -3894,12 +3975,14 @@ def _write_tags_all_types_request_3(parent: list[bytes], x: AllTypesRequest) -> 
         out.append(b"\1")
         _write_maybe_tagged_inner_2(out, x.maybe_tagged_inner)
         known[9] = b"".join(out)
-    if len(x.tagged_entries):
+    if not (not len(x.tagged_entries) and type(x.tagged_entries) not in NO_LISTS):
         out = []
         n = len(x.tagged_entries)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_tagged_entry_2(out, x.tagged_entries)
+        elif type(x.tagged_entries) is not list and type(x.tagged_entries) in NO_LISTS:
+            raise Refused
         known[10] = b"".join(out)
     if not (
         x.empty_tagged_inner is not None
@@ -4016,6 +4099,8 @@ def _write_all_types_request_3(out: list[bytes], x: AllTypesRequest) -> None:
     out.append(VARINTS[n + 1])
     if n:
         out.append(bool_elements(x.flags))
+    elif type(x.flags) is not list and type(x.flags) in NO_LISTS:
+        raise Refused
     n = len(x.tinies)
     if not n:
         out.append(b"\1")
@@ -4068,26 +4153,38 @@ def _write_all_types_request_3(out: list[bytes], x: AllTypesRequest) -> None:
     out.append(VARINTS[n + 1])
     if x.unsigned_numbers:
         out.append(fixed_elements(x.unsigned_numbers, "I"))
+    elif type(x.unsigned_numbers) is not list and type(x.unsigned_numbers) in NO_LISTS:
+        raise Refused
     n = -1 if x.bigs is None else len(x.bigs)
     out.append(VARINTS[n + 1])
     if x.bigs:
         out.append(fixed_elements(x.bigs, "q"))
+    elif type(x.bigs) is not list and type(x.bigs) in NO_LISTS:
+        raise Refused
     n = len(x.ratios)
     out.append(VARINTS[n + 1])
     if n:
         out.append(fixed_elements(x.ratios, "d"))
+    elif type(x.ratios) is not list and type(x.ratios) in NO_LISTS:
+        raise Refused
     n = len(x.identities)
     out.append(VARINTS[n + 1])
     if n:
         out.append(uuid_elements(x.identities))
+    elif type(x.identities) is not list and type(x.identities) in NO_LISTS:
+        raise Refused
     n = -1 if x.texts is None else len(x.texts)
     out.append(VARINTS[n + 1])
     if x.texts:
         out.append(compact_string_elements(x.texts))
+    elif type(x.texts) is not list and type(x.texts) in NO_LISTS:
+        raise Refused
     n = len(x.blobs)
     out.append(VARINTS[n + 1])
     if n:
         out.append(compact_bytes_elements(x.blobs))
+    elif type(x.blobs) is not list and type(x.blobs) in NO_LISTS:
+        raise Refused
     _write_shared_2(out, x.shared)
     out.append(_pack_b(-1 if x.maybe_shared is None else 1))
     if x.maybe_shared is not None:
@@ -4096,22 +4193,32 @@ def _write_all_types_request_3(out: list[bytes], x: AllTypesRequest) -> None:
     out.append(VARINTS[n + 1])
     if x.shared_list:
         _write_all_shared_2(out, x.shared_list)
+    elif type(x.shared_list) is not list and type(x.shared_list) in NO_LISTS:
+        raise Refused
     n = len(x.nothings)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_nothing_2(out, x.nothings)
+    elif type(x.nothings) is not list and type(x.nothings) in NO_LISTS:
+        raise Refused
     n = len(x.wrappers)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_wrapper_2(out, x.wrappers)
+    elif type(x.wrappers) is not list and type(x.wrappers) in NO_LISTS:
+        raise Refused
     n = len(x.entries)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_entry_3(out, x.entries)
+    elif type(x.entries) is not list and type(x.entries) in NO_LISTS:
+        raise Refused
     n = len(x.members)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_member_2(out, x.members)
+    elif type(x.members) is not list and type(x.members) in NO_LISTS:
+        raise Refused
     out.append(_pack_b(-1 if x.inner is None else 1))
     if x.inner is not None:
         _write_inner_2(out, x.inner)
@@ -4127,9 +4234,11 @@ def _write_all_types_request_3(out: list[bytes], x: AllTypesRequest) -> None:
         and x.tagged_numbers is not None
         and not len(x.tagged_numbers)
         and not len(x.tagged_texts)
+        and type(x.tagged_texts) not in NO_LISTS
         and (d_tagged_inner is None or (d_tagged_inner.words == "" and not d_tagged_inner.unknown_tagged_fields))
         and x.maybe_tagged_inner is None
         and not len(x.tagged_entries)
+        and type(x.tagged_entries) not in NO_LISTS
         and d_empty_tagged_inner is not None
         and d_empty_tagged_inner.count == -1
         and not d_empty_tagged_inner.unknown_tagged_fields
@@ -4737,13 +4846,17 @@ def _write_tags_all_types_request_4(parent: list[bytes], x: AllTypesRequest) -> 
         out.append(VARINTS[n + 1])
         if x.tagged_numbers:
             out.append(fixed_elements(x.tagged_numbers, "i"))
+        elif type(x.tagged_numbers) is not list and type(x.tagged_numbers) in NO_LISTS:
+            raise Refused
         known[6] = b"".join(out)
-    if len(x.tagged_texts):
+    if not (not len(x.tagged_texts) and type(x.tagged_texts) not in NO_LISTS):
         out = []
         n = len(x.tagged_texts)
         out.append(VARINTS[n + 1])
         if n:
             out.append(compact_string_elements(x.tagged_texts))
+        elif type(x.tagged_texts) is not list and type(x.tagged_texts) in NO_LISTS:
+            raise Refused
         known[7] = b"".join(out)
     if not (x._tagged_inner is None or (x._tagged_inner.words == "" and not x._tagged_inner.unknown_tagged_fields)):
         out = []
@@ -4754,12 +4867,14 @@ def _write_tags_all_types_request_4(parent: list[bytes], x: AllTypesRequest) -> 
         out.append(b"\1")
         _write_maybe_tagged_inner_2(out, x.maybe_tagged_inner)
         known[9] = b"".join(out)
-    if len(x.tagged_entries):
+    if not (not len(x.tagged_entries) and type(x.tagged_entries) not in NO_LISTS):
         out = []
         n = len(x.tagged_entries)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_tagged_entry_2(out, x.tagged_entries)
+        elif type(x.tagged_entries) is not list and type(x.tagged_entries) in NO_LISTS:
+            raise Refused
         known[10] = b"".join(out)
     if not (
         x.empty_tagged_inner is not None
@@ -4880,6 +4995,8 @@ def _write_all_types_request_4(out: list[bytes], x: AllTypesRequest) -> None:
     out.append(VARINTS[n + 1])
     if n:
         out.append(bool_elements(x.flags))
+    elif type(x.flags) is not list and type(x.flags) in NO_LISTS:
+        raise Refused
     n = len(x.tinies)
     if not n:
         out.append(b"\1")
@@ -4932,26 +5049,38 @@ def _write_all_types_request_4(out: list[bytes], x: AllTypesRequest) -> None:
     out.append(VARINTS[n + 1])
     if x.unsigned_numbers:
         out.append(fixed_elements(x.unsigned_numbers, "I"))
+    elif type(x.unsigned_numbers) is not list and type(x.unsigned_numbers) in NO_LISTS:
+        raise Refused
     n = -1 if x.bigs is None else len(x.bigs)
     out.append(VARINTS[n + 1])
     if x.bigs:
         out.append(fixed_elements(x.bigs, "q"))
+    elif type(x.bigs) is not list and type(x.bigs) in NO_LISTS:
+        raise Refused
     n = len(x.ratios)
     out.append(VARINTS[n + 1])
     if n:
         out.append(fixed_elements(x.ratios, "d"))
+    elif type(x.ratios) is not list and type(x.ratios) in NO_LISTS:
+        raise Refused
     n = len(x.identities)
     out.append(VARINTS[n + 1])
     if n:
         out.append(uuid_elements(x.identities))
+    elif type(x.identities) is not list and type(x.identities) in NO_LISTS:
+        raise Refused
     n = -1 if x.texts is None else len(x.texts)
     out.append(VARINTS[n + 1])
     if x.texts:
         out.append(compact_string_elements(x.texts))
+    elif type(x.texts) is not list and type(x.texts) in NO_LISTS:
+        raise Refused
     n = len(x.blobs)
     out.append(VARINTS[n + 1])
     if n:
         out.append(compact_bytes_elements(x.blobs))
+    elif type(x.blobs) is not list and type(x.blobs) in NO_LISTS:
+        raise Refused
     _write_shared_2(out, x.shared)
     out.append(_pack_b(-1 if x.maybe_shared is None else 1))
     if x.maybe_shared is not None:
@@ -4960,22 +5089,32 @@ def _write_all_types_request_4(out: list[bytes], x: AllTypesRequest) -> None:
     out.append(VARINTS[n + 1])
     if x.shared_list:
         _write_all_shared_2(out, x.shared_list)
+    elif type(x.shared_list) is not list and type(x.shared_list) in NO_LISTS:
+        raise Refused
     n = len(x.nothings)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_nothing_2(out, x.nothings)
+    elif type(x.nothings) is not list and type(x.nothings) in NO_LISTS:
+        raise Refused
     n = len(x.wrappers)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_wrapper_2(out, x.wrappers)
+    elif type(x.wrappers) is not list and type(x.wrappers) in NO_LISTS:
+        raise Refused
     n = len(x.entries)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_entry_3(out, x.entries)
+    elif type(x.entries) is not list and type(x.entries) in NO_LISTS:
+        raise Refused
     n = len(x.members)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_member_2(out, x.members)
+    elif type(x.members) is not list and type(x.members) in NO_LISTS:
+        raise Refused
     out.append(_pack_b(-1 if x.inner is None else 1))
     if x.inner is not None:
         _write_inner_2(out, x.inner)
@@ -4991,9 +5130,11 @@ def _write_all_types_request_4(out: list[bytes], x: AllTypesRequest) -> None:
         and x.tagged_numbers is not None
         and not len(x.tagged_numbers)
         and not len(x.tagged_texts)
+        and type(x.tagged_texts) not in NO_LISTS
         and (d_tagged_inner is None or (d_tagged_inner.words == "" and not d_tagged_inner.unknown_tagged_fields))
         and x.maybe_tagged_inner is None
         and not len(x.tagged_entries)
+        and type(x.tagged_entries) not in NO_LISTS
         and d_empty_tagged_inner is not None
         and d_empty_tagged_inner.count == -1
         and not d_empty_tagged_inner.unknown_tagged_fields

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from .._base.message import Request
 from .._core.arrays import (
+    NO_LISTS,
     PACK_I,
     UNPACK_I,
     elements_of,
@@ -424,6 +425,8 @@ def _write_foo_request_0(out: list[bytes], x: FooRequest) -> None:
     out.append(_pack_i(n))
     if n:
         out.append(string_elements(x.names))
+    elif type(x.names) is not list and type(x.names) in NO_LISTS:
+        raise Refused
 
 
 def _size_foo_request_0(x: FooRequest) -> int:
@@ -470,6 +473,8 @@ def _write_foo_request_3(out: list[bytes], x: FooRequest) -> None:
     out.append(_pack_i(n))
     if n:
         out.append(string_elements(x.names))
+    elif type(x.names) is not list and type(x.names) in NO_LISTS:
+        raise Refused
     _write_depth_3(out, x.depth)
 
 
@@ -617,6 +622,8 @@ def _write_foo_request_9(out: list[bytes], x: FooRequest) -> None:
     out.append(_pack_i(n))
     if n:
         out.append(string_elements(x.names))
+    elif type(x.names) is not list and type(x.names) in NO_LISTS:
+        raise Refused
     _write_depth_9(out, x.depth)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.encodings import (
     long_packed,
@@ -243,6 +243,8 @@ def _write_foo_response_0(out: list[bytes], x: FooResponse) -> None:
     out.append(_pack_i(n))
     if n:
         _write_all_foo_0(out, x.foos)
+    elif type(x.foos) is not list and type(x.foos) in NO_LISTS:
+        raise Refused
 
 
 def _size_foo_response_0(x: FooResponse) -> int:
@@ -318,6 +320,8 @@ def _write_foo_response_9(out: list[bytes], x: FooResponse) -> None:
     out.append(_pack_i(n))
     if n:
         _write_all_foo_9(out, x.foos)
+    elif type(x.foos) is not list and type(x.foos) in NO_LISTS:
+        raise Refused
 
 
 def _size_optional_foo_response_9(x: FooResponse) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import PACK_H, UNPACK_H, UNPACK_I, elements_of, fixed_array, fixed_elements
+from .._core.arrays import NO_LISTS, PACK_H, UNPACK_H, UNPACK_I, elements_of, fixed_array, fixed_elements
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.encodings import (
@@ -345,14 +345,20 @@ def _write_integer_encodings_0(out: list[bytes], x: IntegerEncodings) -> None:
     out.append(_pack_i(n))
     if x.offsets:
         out.append(fixed_elements(x.offsets, "i"))
+    elif type(x.offsets) is not list and type(x.offsets) in NO_LISTS:
+        raise Refused
     n = len(x.replicas)
     out.append(_pack_i(n))
     if n:
         out.append(packed32_elements(x.replicas))
+    elif type(x.replicas) is not list and type(x.replicas) in NO_LISTS:
+        raise Refused
     n = len(x.pairs)
     out.append(_pack_i(n))
     if n:
         _write_all_pair_0(out, x.pairs)
+    elif type(x.pairs) is not list and type(x.pairs) in NO_LISTS:
+        raise Refused
 
 
 def _size_integer_encodings_0(x: IntegerEncodings) -> int:
@@ -471,18 +477,26 @@ def _write_integer_encodings_1(out: list[bytes], x: IntegerEncodings) -> None:
     out.append(VARINTS[n + 1])
     if n:
         out.append(packed16_elements(x.codes))
+    elif type(x.codes) is not list and type(x.codes) in NO_LISTS:
+        raise Refused
     n = -1 if x.offsets is None else len(x.offsets)
     out.append(VARINTS[n + 1])
     if x.offsets:
         out.append(packed64_elements(x.offsets))
+    elif type(x.offsets) is not list and type(x.offsets) in NO_LISTS:
+        raise Refused
     n = len(x.replicas)
     out.append(VARINTS[n + 1])
     if n:
         out.append(packed32_elements(x.replicas))
+    elif type(x.replicas) is not list and type(x.replicas) in NO_LISTS:
+        raise Refused
     n = len(x.pairs)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_pair_1(out, x.pairs)
+    elif type(x.pairs) is not list and type(x.pairs) in NO_LISTS:
+        raise Refused
     if x.tagged_count == 0 and not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -638,18 +652,26 @@ def _write_integer_encodings_2(out: list[bytes], x: IntegerEncodings) -> None:
     out.append(VARINTS[n + 1])
     if n:
         out.append(packed16_elements(x.codes))
+    elif type(x.codes) is not list and type(x.codes) in NO_LISTS:
+        raise Refused
     n = -1 if x.offsets is None else len(x.offsets)
     out.append(VARINTS[n + 1])
     if x.offsets:
         out.append(upacked64_elements(x.offsets))
+    elif type(x.offsets) is not list and type(x.offsets) in NO_LISTS:
+        raise Refused
     n = len(x.replicas)
     out.append(VARINTS[n + 1])
     if n:
         out.append(upacked32_elements(x.replicas))
+    elif type(x.replicas) is not list and type(x.replicas) in NO_LISTS:
+        raise Refused
     n = len(x.pairs)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_pair_1(out, x.pairs)
+    elif type(x.pairs) is not list and type(x.pairs) in NO_LISTS:
+        raise Refused
     if x.tagged_count == 0 and not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -806,18 +828,26 @@ def _write_integer_encodings_3(out: list[bytes], x: IntegerEncodings) -> None:
     out.append(VARINTS[n + 1])
     if n:
         out.append(upacked16_elements(x.codes))
+    elif type(x.codes) is not list and type(x.codes) in NO_LISTS:
+        raise Refused
     n = -1 if x.offsets is None else len(x.offsets)
     out.append(VARINTS[n + 1])
     if x.offsets:
         out.append(upacked64_elements(x.offsets))
+    elif type(x.offsets) is not list and type(x.offsets) in NO_LISTS:
+        raise Refused
     n = len(x.replicas)
     out.append(VARINTS[n + 1])
     if n:
         out.append(upacked32_elements(x.replicas))
+    elif type(x.replicas) is not list and type(x.replicas) in NO_LISTS:
+        raise Refused
     n = len(x.pairs)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_pair_1(out, x.pairs)
+    elif type(x.pairs) is not list and type(x.pairs) in NO_LISTS:
+        raise Refused
     if x.tagged_count == 0 and not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.encodings import (
     interleaved_header,
@@ -432,6 +432,8 @@ def _write_interleaved_tags_0(out: list[bytes], x: InterleavedTags) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_part_0(out, x.pieces)
+    elif type(x.pieces) is not list and type(x.pieces) in NO_LISTS:
+        raise Refused
     d_tag3 = x._tag3
     if (
         x.tag0 == 0
@@ -644,6 +646,8 @@ def _write_interleaved_tags_1(out: list[bytes], x: InterleavedTags) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_part_0(out, x.pieces)
+    elif type(x.pieces) is not list and type(x.pieces) in NO_LISTS:
+        raise Refused
     d_tag3 = x._tag3
     if (
         x.tag0 == 0

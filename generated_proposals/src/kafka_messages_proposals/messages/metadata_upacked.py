@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import elements_of
+from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.encodings import UPACKED16, UPACKED32, long_upacked, upacked32_array, upacked32_elements
 from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -239,14 +240,20 @@ def _write_all_upacked_partition_0(out: list[bytes], items: Iterable[UpackedPart
         out.append(VARINTS[n + 1])
         if n:
             out.append(upacked32_elements(x.replica_nodes))
+        elif type(x.replica_nodes) is not list and type(x.replica_nodes) in NO_LISTS:
+            raise Refused
         n = len(x.isr_nodes)
         out.append(VARINTS[n + 1])
         if n:
             out.append(upacked32_elements(x.isr_nodes))
+        elif type(x.isr_nodes) is not list and type(x.isr_nodes) in NO_LISTS:
+            raise Refused
         n = len(x.offline_replicas)
         out.append(VARINTS[n + 1])
         if n:
             out.append(upacked32_elements(x.offline_replicas))
+        elif type(x.offline_replicas) is not list and type(x.offline_replicas) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -321,6 +328,8 @@ def _write_all_upacked_topic_0(out: list[bytes], items: Iterable[UpackedTopic]) 
         out.append(VARINTS[n + 1])
         if n:
             _write_all_upacked_partition_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
@@ -365,6 +374,8 @@ def _write_metadata_upacked_0(out: list[bytes], x: MetadataUpacked) -> None:
     out.append(VARINTS[n + 1])
     if n:
         _write_all_upacked_topic_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

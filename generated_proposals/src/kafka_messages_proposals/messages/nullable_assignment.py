@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -345,10 +345,14 @@ def _write_assignment_0(out: list[bytes], x: Assignment) -> None:
     out.append(_pack_bi(x.error, n))
     if n:
         _write_all_topic_partitions_0(out, x.assigned_topic_partitions)
+    elif type(x.assigned_topic_partitions) is not list and type(x.assigned_topic_partitions) in NO_LISTS:
+        raise Refused
     n = len(x.pending_topic_partitions)
     out.append(_pack_i(n))
     if n:
         _write_all_topic_partitions_0(out, x.pending_topic_partitions)
+    elif type(x.pending_topic_partitions) is not list and type(x.pending_topic_partitions) in NO_LISTS:
+        raise Refused
     s = x.metadata_bytes
     n = len(s)
     out.append(_pack_hi(x.metadata_version, n))
@@ -411,10 +415,14 @@ def _write_assignment_1(out: list[bytes], x: Assignment) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_partitions_1(out, x.assigned_topic_partitions)
+    elif type(x.assigned_topic_partitions) is not list and type(x.assigned_topic_partitions) in NO_LISTS:
+        raise Refused
     n = len(x.pending_topic_partitions)
     out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_partitions_1(out, x.pending_topic_partitions)
+    elif type(x.pending_topic_partitions) is not list and type(x.pending_topic_partitions) in NO_LISTS:
+        raise Refused
     s = x.metadata_bytes
     n = len(s)
     if n < 127:

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from .._base.message import Message
 from .._core.arrays import (
+    NO_LISTS,
     PACK_B,
     PACK_H,
     PACK_I,
@@ -1858,46 +1859,68 @@ def _write_nullable_types_0(out: list[bytes], x: NullableTypes) -> None:
     out.append(_pack_i(n))
     if x.flags:
         out.append(bool_elements(x.flags))
+    elif type(x.flags) is not list and type(x.flags) in NO_LISTS:
+        raise Refused
     n = -1 if x.tinies is None else len(x.tinies)
     out.append(_pack_i(n))
     if x.tinies:
         out.append(fixed_elements(x.tinies, "b"))
+    elif type(x.tinies) is not list and type(x.tinies) in NO_LISTS:
+        raise Refused
     n = -1 if x.shorts is None else len(x.shorts)
     out.append(_pack_i(n))
     if x.shorts:
         out.append(fixed_elements(x.shorts, "h"))
+    elif type(x.shorts) is not list and type(x.shorts) in NO_LISTS:
+        raise Refused
     n = -1 if x.unsigned_shorts is None else len(x.unsigned_shorts)
     out.append(_pack_i(n))
     if x.unsigned_shorts:
         out.append(fixed_elements(x.unsigned_shorts, "H"))
+    elif type(x.unsigned_shorts) is not list and type(x.unsigned_shorts) in NO_LISTS:
+        raise Refused
     n = -1 if x.numbers is None else len(x.numbers)
     out.append(_pack_i(n))
     if x.numbers:
         out.append(fixed_elements(x.numbers, "i"))
+    elif type(x.numbers) is not list and type(x.numbers) in NO_LISTS:
+        raise Refused
     n = -1 if x.unsigned_numbers is None else len(x.unsigned_numbers)
     out.append(_pack_i(n))
     if x.unsigned_numbers:
         out.append(fixed_elements(x.unsigned_numbers, "I"))
+    elif type(x.unsigned_numbers) is not list and type(x.unsigned_numbers) in NO_LISTS:
+        raise Refused
     n = -1 if x.bigs is None else len(x.bigs)
     out.append(_pack_i(n))
     if x.bigs:
         out.append(fixed_elements(x.bigs, "q"))
+    elif type(x.bigs) is not list and type(x.bigs) in NO_LISTS:
+        raise Refused
     n = -1 if x.ratios is None else len(x.ratios)
     out.append(_pack_i(n))
     if x.ratios:
         out.append(fixed_elements(x.ratios, "d"))
+    elif type(x.ratios) is not list and type(x.ratios) in NO_LISTS:
+        raise Refused
     n = -1 if x.identities is None else len(x.identities)
     out.append(_pack_i(n))
     if x.identities:
         out.append(uuid_elements(x.identities))
+    elif type(x.identities) is not list and type(x.identities) in NO_LISTS:
+        raise Refused
     n = -1 if x.texts is None else len(x.texts)
     out.append(_pack_i(n))
     if x.texts:
         out.append(string_elements(x.texts))
+    elif type(x.texts) is not list and type(x.texts) in NO_LISTS:
+        raise Refused
     n = -1 if x.blobs is None else len(x.blobs)
     out.append(_pack_i(n))
     if x.blobs:
         out.append(bytes_elements(x.blobs))
+    elif type(x.blobs) is not list and type(x.blobs) in NO_LISTS:
+        raise Refused
     if x.null_words is None:
         s = b""
         n = -1
@@ -1926,46 +1949,68 @@ def _write_nullable_types_0(out: list[bytes], x: NullableTypes) -> None:
     out.append(_pack_i(n))
     if x.null_flags:
         out.append(bool_elements(x.null_flags))
+    elif type(x.null_flags) is not list and type(x.null_flags) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_tinies is None else len(x.null_tinies)
     out.append(_pack_i(n))
     if x.null_tinies:
         out.append(fixed_elements(x.null_tinies, "b"))
+    elif type(x.null_tinies) is not list and type(x.null_tinies) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_shorts is None else len(x.null_shorts)
     out.append(_pack_i(n))
     if x.null_shorts:
         out.append(fixed_elements(x.null_shorts, "h"))
+    elif type(x.null_shorts) is not list and type(x.null_shorts) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_unsigned_shorts is None else len(x.null_unsigned_shorts)
     out.append(_pack_i(n))
     if x.null_unsigned_shorts:
         out.append(fixed_elements(x.null_unsigned_shorts, "H"))
+    elif type(x.null_unsigned_shorts) is not list and type(x.null_unsigned_shorts) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_numbers is None else len(x.null_numbers)
     out.append(_pack_i(n))
     if x.null_numbers:
         out.append(fixed_elements(x.null_numbers, "i"))
+    elif type(x.null_numbers) is not list and type(x.null_numbers) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_unsigned_numbers is None else len(x.null_unsigned_numbers)
     out.append(_pack_i(n))
     if x.null_unsigned_numbers:
         out.append(fixed_elements(x.null_unsigned_numbers, "I"))
+    elif type(x.null_unsigned_numbers) is not list and type(x.null_unsigned_numbers) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_bigs is None else len(x.null_bigs)
     out.append(_pack_i(n))
     if x.null_bigs:
         out.append(fixed_elements(x.null_bigs, "q"))
+    elif type(x.null_bigs) is not list and type(x.null_bigs) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_ratios is None else len(x.null_ratios)
     out.append(_pack_i(n))
     if x.null_ratios:
         out.append(fixed_elements(x.null_ratios, "d"))
+    elif type(x.null_ratios) is not list and type(x.null_ratios) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_identities is None else len(x.null_identities)
     out.append(_pack_i(n))
     if x.null_identities:
         out.append(uuid_elements(x.null_identities))
+    elif type(x.null_identities) is not list and type(x.null_identities) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_texts is None else len(x.null_texts)
     out.append(_pack_i(n))
     if x.null_texts:
         out.append(string_elements(x.null_texts))
+    elif type(x.null_texts) is not list and type(x.null_texts) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_blobs is None else len(x.null_blobs)
     out.append(_pack_i(n))
     if x.null_blobs:
         out.append(bytes_elements(x.null_blobs))
+    elif type(x.null_blobs) is not list and type(x.null_blobs) in NO_LISTS:
+        raise Refused
     if x.later_words is None:
         raise Refused
     s = x.later_words.encode()
@@ -1984,6 +2029,8 @@ def _write_nullable_types_0(out: list[bytes], x: NullableTypes) -> None:
     out.append(_pack_i(n))
     if n:
         out.append(bool_elements(x.later_flags))
+    elif type(x.later_flags) is not list and type(x.later_flags) in NO_LISTS:
+        raise Refused
     if x.later_tinies is None:
         raise Refused
     n = len(x.later_tinies)
@@ -2038,24 +2085,32 @@ def _write_nullable_types_0(out: list[bytes], x: NullableTypes) -> None:
     out.append(_pack_i(n))
     if n:
         out.append(fixed_elements(x.later_ratios, "d"))
+    elif type(x.later_ratios) is not list and type(x.later_ratios) in NO_LISTS:
+        raise Refused
     if x.later_identities is None:
         raise Refused
     n = len(x.later_identities)
     out.append(_pack_i(n))
     if n:
         out.append(uuid_elements(x.later_identities))
+    elif type(x.later_identities) is not list and type(x.later_identities) in NO_LISTS:
+        raise Refused
     if x.later_texts is None:
         raise Refused
     n = len(x.later_texts)
     out.append(_pack_i(n))
     if n:
         out.append(string_elements(x.later_texts))
+    elif type(x.later_texts) is not list and type(x.later_texts) in NO_LISTS:
+        raise Refused
     if x.later_blobs is None:
         raise Refused
     n = len(x.later_blobs)
     out.append(_pack_i(n))
     if n:
         out.append(bytes_elements(x.later_blobs))
+    elif type(x.later_blobs) is not list and type(x.later_blobs) in NO_LISTS:
+        raise Refused
     if x.once_words is None:
         s = b""
         n = -1
@@ -2076,46 +2131,68 @@ def _write_nullable_types_0(out: list[bytes], x: NullableTypes) -> None:
     out.append(_pack_i(n))
     if x.once_flags:
         out.append(bool_elements(x.once_flags))
+    elif type(x.once_flags) is not list and type(x.once_flags) in NO_LISTS:
+        raise Refused
     n = -1 if x.once_tinies is None else len(x.once_tinies)
     out.append(_pack_i(n))
     if x.once_tinies:
         out.append(fixed_elements(x.once_tinies, "b"))
+    elif type(x.once_tinies) is not list and type(x.once_tinies) in NO_LISTS:
+        raise Refused
     n = -1 if x.once_shorts is None else len(x.once_shorts)
     out.append(_pack_i(n))
     if x.once_shorts:
         out.append(fixed_elements(x.once_shorts, "h"))
+    elif type(x.once_shorts) is not list and type(x.once_shorts) in NO_LISTS:
+        raise Refused
     n = -1 if x.once_unsigned_shorts is None else len(x.once_unsigned_shorts)
     out.append(_pack_i(n))
     if x.once_unsigned_shorts:
         out.append(fixed_elements(x.once_unsigned_shorts, "H"))
+    elif type(x.once_unsigned_shorts) is not list and type(x.once_unsigned_shorts) in NO_LISTS:
+        raise Refused
     n = -1 if x.once_numbers is None else len(x.once_numbers)
     out.append(_pack_i(n))
     if x.once_numbers:
         out.append(fixed_elements(x.once_numbers, "i"))
+    elif type(x.once_numbers) is not list and type(x.once_numbers) in NO_LISTS:
+        raise Refused
     n = -1 if x.once_unsigned_numbers is None else len(x.once_unsigned_numbers)
     out.append(_pack_i(n))
     if x.once_unsigned_numbers:
         out.append(fixed_elements(x.once_unsigned_numbers, "I"))
+    elif type(x.once_unsigned_numbers) is not list and type(x.once_unsigned_numbers) in NO_LISTS:
+        raise Refused
     n = -1 if x.once_bigs is None else len(x.once_bigs)
     out.append(_pack_i(n))
     if x.once_bigs:
         out.append(fixed_elements(x.once_bigs, "q"))
+    elif type(x.once_bigs) is not list and type(x.once_bigs) in NO_LISTS:
+        raise Refused
     n = -1 if x.once_ratios is None else len(x.once_ratios)
     out.append(_pack_i(n))
     if x.once_ratios:
         out.append(fixed_elements(x.once_ratios, "d"))
+    elif type(x.once_ratios) is not list and type(x.once_ratios) in NO_LISTS:
+        raise Refused
     n = -1 if x.once_identities is None else len(x.once_identities)
     out.append(_pack_i(n))
     if x.once_identities:
         out.append(uuid_elements(x.once_identities))
+    elif type(x.once_identities) is not list and type(x.once_identities) in NO_LISTS:
+        raise Refused
     n = -1 if x.once_texts is None else len(x.once_texts)
     out.append(_pack_i(n))
     if x.once_texts:
         out.append(string_elements(x.once_texts))
+    elif type(x.once_texts) is not list and type(x.once_texts) in NO_LISTS:
+        raise Refused
     n = -1 if x.once_blobs is None else len(x.once_blobs)
     out.append(_pack_i(n))
     if x.once_blobs:
         out.append(bytes_elements(x.once_blobs))
+    elif type(x.once_blobs) is not list and type(x.once_blobs) in NO_LISTS:
+        raise Refused
     out.append(_pack_b(-1 if x.part is None else 1))
     if x.part is not None:
         _write_part_0(out, x.part)
@@ -2132,10 +2209,14 @@ def _write_nullable_types_0(out: list[bytes], x: NullableTypes) -> None:
     out.append(_pack_i(n))
     if x.items:
         _write_all_item_0(out, x.items)
+    elif type(x.items) is not list and type(x.items) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_items is None else len(x.null_items)
     out.append(_pack_i(n))
     if x.null_items:
         _write_all_null_item_0(out, x.null_items)
+    elif type(x.null_items) is not list and type(x.null_items) in NO_LISTS:
+        raise Refused
 
 
 def _size_nullable_types_0(x: NullableTypes) -> int:
@@ -2907,46 +2988,68 @@ def _write_nullable_types_1(out: list[bytes], x: NullableTypes) -> None:
     out.append(VARINTS[n + 1])
     if x.flags:
         out.append(bool_elements(x.flags))
+    elif type(x.flags) is not list and type(x.flags) in NO_LISTS:
+        raise Refused
     n = -1 if x.tinies is None else len(x.tinies)
     out.append(VARINTS[n + 1])
     if x.tinies:
         out.append(fixed_elements(x.tinies, "b"))
+    elif type(x.tinies) is not list and type(x.tinies) in NO_LISTS:
+        raise Refused
     n = -1 if x.shorts is None else len(x.shorts)
     out.append(VARINTS[n + 1])
     if x.shorts:
         out.append(fixed_elements(x.shorts, "h"))
+    elif type(x.shorts) is not list and type(x.shorts) in NO_LISTS:
+        raise Refused
     n = -1 if x.unsigned_shorts is None else len(x.unsigned_shorts)
     out.append(VARINTS[n + 1])
     if x.unsigned_shorts:
         out.append(fixed_elements(x.unsigned_shorts, "H"))
+    elif type(x.unsigned_shorts) is not list and type(x.unsigned_shorts) in NO_LISTS:
+        raise Refused
     n = -1 if x.numbers is None else len(x.numbers)
     out.append(VARINTS[n + 1])
     if x.numbers:
         out.append(fixed_elements(x.numbers, "i"))
+    elif type(x.numbers) is not list and type(x.numbers) in NO_LISTS:
+        raise Refused
     n = -1 if x.unsigned_numbers is None else len(x.unsigned_numbers)
     out.append(VARINTS[n + 1])
     if x.unsigned_numbers:
         out.append(fixed_elements(x.unsigned_numbers, "I"))
+    elif type(x.unsigned_numbers) is not list and type(x.unsigned_numbers) in NO_LISTS:
+        raise Refused
     n = -1 if x.bigs is None else len(x.bigs)
     out.append(VARINTS[n + 1])
     if x.bigs:
         out.append(fixed_elements(x.bigs, "q"))
+    elif type(x.bigs) is not list and type(x.bigs) in NO_LISTS:
+        raise Refused
     n = -1 if x.ratios is None else len(x.ratios)
     out.append(VARINTS[n + 1])
     if x.ratios:
         out.append(fixed_elements(x.ratios, "d"))
+    elif type(x.ratios) is not list and type(x.ratios) in NO_LISTS:
+        raise Refused
     n = -1 if x.identities is None else len(x.identities)
     out.append(VARINTS[n + 1])
     if x.identities:
         out.append(uuid_elements(x.identities))
+    elif type(x.identities) is not list and type(x.identities) in NO_LISTS:
+        raise Refused
     n = -1 if x.texts is None else len(x.texts)
     out.append(VARINTS[n + 1])
     if x.texts:
         out.append(compact_string_elements(x.texts))
+    elif type(x.texts) is not list and type(x.texts) in NO_LISTS:
+        raise Refused
     n = -1 if x.blobs is None else len(x.blobs)
     out.append(VARINTS[n + 1])
     if x.blobs:
         out.append(compact_bytes_elements(x.blobs))
+    elif type(x.blobs) is not list and type(x.blobs) in NO_LISTS:
+        raise Refused
     if x.null_words is None:
         s = b""
         n = -1
@@ -2975,46 +3078,68 @@ def _write_nullable_types_1(out: list[bytes], x: NullableTypes) -> None:
     out.append(VARINTS[n + 1])
     if x.null_flags:
         out.append(bool_elements(x.null_flags))
+    elif type(x.null_flags) is not list and type(x.null_flags) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_tinies is None else len(x.null_tinies)
     out.append(VARINTS[n + 1])
     if x.null_tinies:
         out.append(fixed_elements(x.null_tinies, "b"))
+    elif type(x.null_tinies) is not list and type(x.null_tinies) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_shorts is None else len(x.null_shorts)
     out.append(VARINTS[n + 1])
     if x.null_shorts:
         out.append(fixed_elements(x.null_shorts, "h"))
+    elif type(x.null_shorts) is not list and type(x.null_shorts) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_unsigned_shorts is None else len(x.null_unsigned_shorts)
     out.append(VARINTS[n + 1])
     if x.null_unsigned_shorts:
         out.append(fixed_elements(x.null_unsigned_shorts, "H"))
+    elif type(x.null_unsigned_shorts) is not list and type(x.null_unsigned_shorts) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_numbers is None else len(x.null_numbers)
     out.append(VARINTS[n + 1])
     if x.null_numbers:
         out.append(fixed_elements(x.null_numbers, "i"))
+    elif type(x.null_numbers) is not list and type(x.null_numbers) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_unsigned_numbers is None else len(x.null_unsigned_numbers)
     out.append(VARINTS[n + 1])
     if x.null_unsigned_numbers:
         out.append(fixed_elements(x.null_unsigned_numbers, "I"))
+    elif type(x.null_unsigned_numbers) is not list and type(x.null_unsigned_numbers) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_bigs is None else len(x.null_bigs)
     out.append(VARINTS[n + 1])
     if x.null_bigs:
         out.append(fixed_elements(x.null_bigs, "q"))
+    elif type(x.null_bigs) is not list and type(x.null_bigs) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_ratios is None else len(x.null_ratios)
     out.append(VARINTS[n + 1])
     if x.null_ratios:
         out.append(fixed_elements(x.null_ratios, "d"))
+    elif type(x.null_ratios) is not list and type(x.null_ratios) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_identities is None else len(x.null_identities)
     out.append(VARINTS[n + 1])
     if x.null_identities:
         out.append(uuid_elements(x.null_identities))
+    elif type(x.null_identities) is not list and type(x.null_identities) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_texts is None else len(x.null_texts)
     out.append(VARINTS[n + 1])
     if x.null_texts:
         out.append(compact_string_elements(x.null_texts))
+    elif type(x.null_texts) is not list and type(x.null_texts) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_blobs is None else len(x.null_blobs)
     out.append(VARINTS[n + 1])
     if x.null_blobs:
         out.append(compact_bytes_elements(x.null_blobs))
+    elif type(x.null_blobs) is not list and type(x.null_blobs) in NO_LISTS:
+        raise Refused
     if x.later_words is None:
         raise Refused
     s = x.later_words.encode()
@@ -3033,6 +3158,8 @@ def _write_nullable_types_1(out: list[bytes], x: NullableTypes) -> None:
     out.append(VARINTS[n + 1])
     if n:
         out.append(bool_elements(x.later_flags))
+    elif type(x.later_flags) is not list and type(x.later_flags) in NO_LISTS:
+        raise Refused
     if x.later_tinies is None:
         raise Refused
     n = len(x.later_tinies)
@@ -3099,24 +3226,32 @@ def _write_nullable_types_1(out: list[bytes], x: NullableTypes) -> None:
     out.append(VARINTS[n + 1])
     if n:
         out.append(fixed_elements(x.later_ratios, "d"))
+    elif type(x.later_ratios) is not list and type(x.later_ratios) in NO_LISTS:
+        raise Refused
     if x.later_identities is None:
         raise Refused
     n = len(x.later_identities)
     out.append(VARINTS[n + 1])
     if n:
         out.append(uuid_elements(x.later_identities))
+    elif type(x.later_identities) is not list and type(x.later_identities) in NO_LISTS:
+        raise Refused
     if x.later_texts is None:
         raise Refused
     n = len(x.later_texts)
     out.append(VARINTS[n + 1])
     if n:
         out.append(compact_string_elements(x.later_texts))
+    elif type(x.later_texts) is not list and type(x.later_texts) in NO_LISTS:
+        raise Refused
     if x.later_blobs is None:
         raise Refused
     n = len(x.later_blobs)
     out.append(VARINTS[n + 1])
     if n:
         out.append(compact_bytes_elements(x.later_blobs))
+    elif type(x.later_blobs) is not list and type(x.later_blobs) in NO_LISTS:
+        raise Refused
     if x.once_words is None:
         s = b""
         n = -1
@@ -3137,46 +3272,68 @@ def _write_nullable_types_1(out: list[bytes], x: NullableTypes) -> None:
     out.append(VARINTS[n + 1])
     if x.once_flags:
         out.append(bool_elements(x.once_flags))
+    elif type(x.once_flags) is not list and type(x.once_flags) in NO_LISTS:
+        raise Refused
     n = -1 if x.once_tinies is None else len(x.once_tinies)
     out.append(VARINTS[n + 1])
     if x.once_tinies:
         out.append(fixed_elements(x.once_tinies, "b"))
+    elif type(x.once_tinies) is not list and type(x.once_tinies) in NO_LISTS:
+        raise Refused
     n = -1 if x.once_shorts is None else len(x.once_shorts)
     out.append(VARINTS[n + 1])
     if x.once_shorts:
         out.append(fixed_elements(x.once_shorts, "h"))
+    elif type(x.once_shorts) is not list and type(x.once_shorts) in NO_LISTS:
+        raise Refused
     n = -1 if x.once_unsigned_shorts is None else len(x.once_unsigned_shorts)
     out.append(VARINTS[n + 1])
     if x.once_unsigned_shorts:
         out.append(fixed_elements(x.once_unsigned_shorts, "H"))
+    elif type(x.once_unsigned_shorts) is not list and type(x.once_unsigned_shorts) in NO_LISTS:
+        raise Refused
     n = -1 if x.once_numbers is None else len(x.once_numbers)
     out.append(VARINTS[n + 1])
     if x.once_numbers:
         out.append(fixed_elements(x.once_numbers, "i"))
+    elif type(x.once_numbers) is not list and type(x.once_numbers) in NO_LISTS:
+        raise Refused
     n = -1 if x.once_unsigned_numbers is None else len(x.once_unsigned_numbers)
     out.append(VARINTS[n + 1])
     if x.once_unsigned_numbers:
         out.append(fixed_elements(x.once_unsigned_numbers, "I"))
+    elif type(x.once_unsigned_numbers) is not list and type(x.once_unsigned_numbers) in NO_LISTS:
+        raise Refused
     n = -1 if x.once_bigs is None else len(x.once_bigs)
     out.append(VARINTS[n + 1])
     if x.once_bigs:
         out.append(fixed_elements(x.once_bigs, "q"))
+    elif type(x.once_bigs) is not list and type(x.once_bigs) in NO_LISTS:
+        raise Refused
     n = -1 if x.once_ratios is None else len(x.once_ratios)
     out.append(VARINTS[n + 1])
     if x.once_ratios:
         out.append(fixed_elements(x.once_ratios, "d"))
+    elif type(x.once_ratios) is not list and type(x.once_ratios) in NO_LISTS:
+        raise Refused
     n = -1 if x.once_identities is None else len(x.once_identities)
     out.append(VARINTS[n + 1])
     if x.once_identities:
         out.append(uuid_elements(x.once_identities))
+    elif type(x.once_identities) is not list and type(x.once_identities) in NO_LISTS:
+        raise Refused
     n = -1 if x.once_texts is None else len(x.once_texts)
     out.append(VARINTS[n + 1])
     if x.once_texts:
         out.append(compact_string_elements(x.once_texts))
+    elif type(x.once_texts) is not list and type(x.once_texts) in NO_LISTS:
+        raise Refused
     n = -1 if x.once_blobs is None else len(x.once_blobs)
     out.append(VARINTS[n + 1])
     if x.once_blobs:
         out.append(compact_bytes_elements(x.once_blobs))
+    elif type(x.once_blobs) is not list and type(x.once_blobs) in NO_LISTS:
+        raise Refused
     out.append(_pack_b(-1 if x.part is None else 1))
     if x.part is not None:
         _write_part_1(out, x.part)
@@ -3193,10 +3350,14 @@ def _write_nullable_types_1(out: list[bytes], x: NullableTypes) -> None:
     out.append(VARINTS[n + 1])
     if x.items:
         _write_all_item_1(out, x.items)
+    elif type(x.items) is not list and type(x.items) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_items is None else len(x.null_items)
     out.append(VARINTS[n + 1])
     if x.null_items:
         _write_all_null_item_1(out, x.null_items)
+    elif type(x.null_items) is not list and type(x.null_items) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
@@ -4120,46 +4281,68 @@ def _write_nullable_types_2(out: list[bytes], x: NullableTypes) -> None:
     out.append(VARINTS[n + 1])
     if x.flags:
         out.append(bool_elements(x.flags))
+    elif type(x.flags) is not list and type(x.flags) in NO_LISTS:
+        raise Refused
     n = -1 if x.tinies is None else len(x.tinies)
     out.append(VARINTS[n + 1])
     if x.tinies:
         out.append(fixed_elements(x.tinies, "b"))
+    elif type(x.tinies) is not list and type(x.tinies) in NO_LISTS:
+        raise Refused
     n = -1 if x.shorts is None else len(x.shorts)
     out.append(VARINTS[n + 1])
     if x.shorts:
         out.append(fixed_elements(x.shorts, "h"))
+    elif type(x.shorts) is not list and type(x.shorts) in NO_LISTS:
+        raise Refused
     n = -1 if x.unsigned_shorts is None else len(x.unsigned_shorts)
     out.append(VARINTS[n + 1])
     if x.unsigned_shorts:
         out.append(fixed_elements(x.unsigned_shorts, "H"))
+    elif type(x.unsigned_shorts) is not list and type(x.unsigned_shorts) in NO_LISTS:
+        raise Refused
     n = -1 if x.numbers is None else len(x.numbers)
     out.append(VARINTS[n + 1])
     if x.numbers:
         out.append(fixed_elements(x.numbers, "i"))
+    elif type(x.numbers) is not list and type(x.numbers) in NO_LISTS:
+        raise Refused
     n = -1 if x.unsigned_numbers is None else len(x.unsigned_numbers)
     out.append(VARINTS[n + 1])
     if x.unsigned_numbers:
         out.append(fixed_elements(x.unsigned_numbers, "I"))
+    elif type(x.unsigned_numbers) is not list and type(x.unsigned_numbers) in NO_LISTS:
+        raise Refused
     n = -1 if x.bigs is None else len(x.bigs)
     out.append(VARINTS[n + 1])
     if x.bigs:
         out.append(fixed_elements(x.bigs, "q"))
+    elif type(x.bigs) is not list and type(x.bigs) in NO_LISTS:
+        raise Refused
     n = -1 if x.ratios is None else len(x.ratios)
     out.append(VARINTS[n + 1])
     if x.ratios:
         out.append(fixed_elements(x.ratios, "d"))
+    elif type(x.ratios) is not list and type(x.ratios) in NO_LISTS:
+        raise Refused
     n = -1 if x.identities is None else len(x.identities)
     out.append(VARINTS[n + 1])
     if x.identities:
         out.append(uuid_elements(x.identities))
+    elif type(x.identities) is not list and type(x.identities) in NO_LISTS:
+        raise Refused
     n = -1 if x.texts is None else len(x.texts)
     out.append(VARINTS[n + 1])
     if x.texts:
         out.append(compact_string_elements(x.texts))
+    elif type(x.texts) is not list and type(x.texts) in NO_LISTS:
+        raise Refused
     n = -1 if x.blobs is None else len(x.blobs)
     out.append(VARINTS[n + 1])
     if x.blobs:
         out.append(compact_bytes_elements(x.blobs))
+    elif type(x.blobs) is not list and type(x.blobs) in NO_LISTS:
+        raise Refused
     if x.null_words is None:
         s = b""
         n = -1
@@ -4188,46 +4371,68 @@ def _write_nullable_types_2(out: list[bytes], x: NullableTypes) -> None:
     out.append(VARINTS[n + 1])
     if x.null_flags:
         out.append(bool_elements(x.null_flags))
+    elif type(x.null_flags) is not list and type(x.null_flags) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_tinies is None else len(x.null_tinies)
     out.append(VARINTS[n + 1])
     if x.null_tinies:
         out.append(fixed_elements(x.null_tinies, "b"))
+    elif type(x.null_tinies) is not list and type(x.null_tinies) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_shorts is None else len(x.null_shorts)
     out.append(VARINTS[n + 1])
     if x.null_shorts:
         out.append(fixed_elements(x.null_shorts, "h"))
+    elif type(x.null_shorts) is not list and type(x.null_shorts) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_unsigned_shorts is None else len(x.null_unsigned_shorts)
     out.append(VARINTS[n + 1])
     if x.null_unsigned_shorts:
         out.append(fixed_elements(x.null_unsigned_shorts, "H"))
+    elif type(x.null_unsigned_shorts) is not list and type(x.null_unsigned_shorts) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_numbers is None else len(x.null_numbers)
     out.append(VARINTS[n + 1])
     if x.null_numbers:
         out.append(fixed_elements(x.null_numbers, "i"))
+    elif type(x.null_numbers) is not list and type(x.null_numbers) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_unsigned_numbers is None else len(x.null_unsigned_numbers)
     out.append(VARINTS[n + 1])
     if x.null_unsigned_numbers:
         out.append(fixed_elements(x.null_unsigned_numbers, "I"))
+    elif type(x.null_unsigned_numbers) is not list and type(x.null_unsigned_numbers) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_bigs is None else len(x.null_bigs)
     out.append(VARINTS[n + 1])
     if x.null_bigs:
         out.append(fixed_elements(x.null_bigs, "q"))
+    elif type(x.null_bigs) is not list and type(x.null_bigs) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_ratios is None else len(x.null_ratios)
     out.append(VARINTS[n + 1])
     if x.null_ratios:
         out.append(fixed_elements(x.null_ratios, "d"))
+    elif type(x.null_ratios) is not list and type(x.null_ratios) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_identities is None else len(x.null_identities)
     out.append(VARINTS[n + 1])
     if x.null_identities:
         out.append(uuid_elements(x.null_identities))
+    elif type(x.null_identities) is not list and type(x.null_identities) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_texts is None else len(x.null_texts)
     out.append(VARINTS[n + 1])
     if x.null_texts:
         out.append(compact_string_elements(x.null_texts))
+    elif type(x.null_texts) is not list and type(x.null_texts) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_blobs is None else len(x.null_blobs)
     out.append(VARINTS[n + 1])
     if x.null_blobs:
         out.append(compact_bytes_elements(x.null_blobs))
+    elif type(x.null_blobs) is not list and type(x.null_blobs) in NO_LISTS:
+        raise Refused
     if x.later_words is None:
         s = b""
         n = -1
@@ -4248,46 +4453,68 @@ def _write_nullable_types_2(out: list[bytes], x: NullableTypes) -> None:
     out.append(VARINTS[n + 1])
     if x.later_flags:
         out.append(bool_elements(x.later_flags))
+    elif type(x.later_flags) is not list and type(x.later_flags) in NO_LISTS:
+        raise Refused
     n = -1 if x.later_tinies is None else len(x.later_tinies)
     out.append(VARINTS[n + 1])
     if x.later_tinies:
         out.append(fixed_elements(x.later_tinies, "b"))
+    elif type(x.later_tinies) is not list and type(x.later_tinies) in NO_LISTS:
+        raise Refused
     n = -1 if x.later_shorts is None else len(x.later_shorts)
     out.append(VARINTS[n + 1])
     if x.later_shorts:
         out.append(fixed_elements(x.later_shorts, "h"))
+    elif type(x.later_shorts) is not list and type(x.later_shorts) in NO_LISTS:
+        raise Refused
     n = -1 if x.later_unsigned_shorts is None else len(x.later_unsigned_shorts)
     out.append(VARINTS[n + 1])
     if x.later_unsigned_shorts:
         out.append(fixed_elements(x.later_unsigned_shorts, "H"))
+    elif type(x.later_unsigned_shorts) is not list and type(x.later_unsigned_shorts) in NO_LISTS:
+        raise Refused
     n = -1 if x.later_numbers is None else len(x.later_numbers)
     out.append(VARINTS[n + 1])
     if x.later_numbers:
         out.append(fixed_elements(x.later_numbers, "i"))
+    elif type(x.later_numbers) is not list and type(x.later_numbers) in NO_LISTS:
+        raise Refused
     n = -1 if x.later_unsigned_numbers is None else len(x.later_unsigned_numbers)
     out.append(VARINTS[n + 1])
     if x.later_unsigned_numbers:
         out.append(fixed_elements(x.later_unsigned_numbers, "I"))
+    elif type(x.later_unsigned_numbers) is not list and type(x.later_unsigned_numbers) in NO_LISTS:
+        raise Refused
     n = -1 if x.later_bigs is None else len(x.later_bigs)
     out.append(VARINTS[n + 1])
     if x.later_bigs:
         out.append(fixed_elements(x.later_bigs, "q"))
+    elif type(x.later_bigs) is not list and type(x.later_bigs) in NO_LISTS:
+        raise Refused
     n = -1 if x.later_ratios is None else len(x.later_ratios)
     out.append(VARINTS[n + 1])
     if x.later_ratios:
         out.append(fixed_elements(x.later_ratios, "d"))
+    elif type(x.later_ratios) is not list and type(x.later_ratios) in NO_LISTS:
+        raise Refused
     n = -1 if x.later_identities is None else len(x.later_identities)
     out.append(VARINTS[n + 1])
     if x.later_identities:
         out.append(uuid_elements(x.later_identities))
+    elif type(x.later_identities) is not list and type(x.later_identities) in NO_LISTS:
+        raise Refused
     n = -1 if x.later_texts is None else len(x.later_texts)
     out.append(VARINTS[n + 1])
     if x.later_texts:
         out.append(compact_string_elements(x.later_texts))
+    elif type(x.later_texts) is not list and type(x.later_texts) in NO_LISTS:
+        raise Refused
     n = -1 if x.later_blobs is None else len(x.later_blobs)
     out.append(VARINTS[n + 1])
     if x.later_blobs:
         out.append(compact_bytes_elements(x.later_blobs))
+    elif type(x.later_blobs) is not list and type(x.later_blobs) in NO_LISTS:
+        raise Refused
     if x.once_words is None:
         raise Refused
     s = x.once_words.encode()
@@ -4306,6 +4533,8 @@ def _write_nullable_types_2(out: list[bytes], x: NullableTypes) -> None:
     out.append(VARINTS[n + 1])
     if n:
         out.append(bool_elements(x.once_flags))
+    elif type(x.once_flags) is not list and type(x.once_flags) in NO_LISTS:
+        raise Refused
     if x.once_tinies is None:
         raise Refused
     n = len(x.once_tinies)
@@ -4372,24 +4601,32 @@ def _write_nullable_types_2(out: list[bytes], x: NullableTypes) -> None:
     out.append(VARINTS[n + 1])
     if n:
         out.append(fixed_elements(x.once_ratios, "d"))
+    elif type(x.once_ratios) is not list and type(x.once_ratios) in NO_LISTS:
+        raise Refused
     if x.once_identities is None:
         raise Refused
     n = len(x.once_identities)
     out.append(VARINTS[n + 1])
     if n:
         out.append(uuid_elements(x.once_identities))
+    elif type(x.once_identities) is not list and type(x.once_identities) in NO_LISTS:
+        raise Refused
     if x.once_texts is None:
         raise Refused
     n = len(x.once_texts)
     out.append(VARINTS[n + 1])
     if n:
         out.append(compact_string_elements(x.once_texts))
+    elif type(x.once_texts) is not list and type(x.once_texts) in NO_LISTS:
+        raise Refused
     if x.once_blobs is None:
         raise Refused
     n = len(x.once_blobs)
     out.append(VARINTS[n + 1])
     if n:
         out.append(compact_bytes_elements(x.once_blobs))
+    elif type(x.once_blobs) is not list and type(x.once_blobs) in NO_LISTS:
+        raise Refused
     out.append(_pack_b(-1 if x.part is None else 1))
     if x.part is not None:
         _write_part_1(out, x.part)
@@ -4406,10 +4643,14 @@ def _write_nullable_types_2(out: list[bytes], x: NullableTypes) -> None:
     out.append(VARINTS[n + 1])
     if x.items:
         _write_all_item_1(out, x.items)
+    elif type(x.items) is not list and type(x.items) in NO_LISTS:
+        raise Refused
     n = -1 if x.null_items is None else len(x.null_items)
     out.append(VARINTS[n + 1])
     if x.null_items:
         _write_all_null_item_1(out, x.null_items)
+    elif type(x.null_items) is not list and type(x.null_items) in NO_LISTS:
+        raise Refused
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:

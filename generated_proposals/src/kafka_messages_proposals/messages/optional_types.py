@@ -9,6 +9,7 @@ from uuid import UUID
 
 from .._base.message import Message
 from .._core.arrays import (
+    NO_LISTS,
     PACK_B,
     PACK_H,
     PACK_I,
@@ -1116,6 +1117,8 @@ def _write_wrapper_1(out: list[bytes], x: Wrapper) -> None:
     out.append(_pack_i(n))
     if n:
         _write_all_wrapped_1(out, x.items)
+    elif type(x.items) is not list and type(x.items) in NO_LISTS:
+        raise Refused
 
 
 def _size_wrapper_1(x: Wrapper) -> int:
@@ -1345,6 +1348,8 @@ def _write_optional_types_0(out: list[bytes], x: OptionalTypes) -> None:
     out.append(_pack_ii(x.id, n))
     if n:
         _write_all_entry_0(out, x.entries)
+    elif type(x.entries) is not list and type(x.entries) in NO_LISTS:
+        raise Refused
     out.append(_pack_b(-1 if x.maybe is None else 1))
     if x.maybe is not None:
         _write_maybe_0(out, x.maybe)
@@ -1928,12 +1933,14 @@ def _write_optional_optional_types_1(parent: list[bytes], x: OptionalTypes) -> N
         out.append(_pack_i(n))
         out.append(s)
         known[10] = b"".join(out)
-    if len(x.flags):
+    if not (not len(x.flags) and type(x.flags) not in NO_LISTS):
         out = []
         n = len(x.flags)
         out.append(_pack_i(n))
         if n:
             out.append(bool_elements(x.flags))
+        elif type(x.flags) is not list and type(x.flags) in NO_LISTS:
+            raise Refused
         known[11] = b"".join(out)
     if len(x.tinies):
         out = []
@@ -1989,33 +1996,41 @@ def _write_optional_optional_types_1(parent: list[bytes], x: OptionalTypes) -> N
             else:
                 out.append(fixed_elements(x.bigs, "q"))
         known[17] = b"".join(out)
-    if len(x.ratios):
+    if not (not len(x.ratios) and type(x.ratios) not in NO_LISTS):
         out = []
         n = len(x.ratios)
         out.append(_pack_i(n))
         if n:
             out.append(fixed_elements(x.ratios, "d"))
+        elif type(x.ratios) is not list and type(x.ratios) in NO_LISTS:
+            raise Refused
         known[18] = b"".join(out)
-    if len(x.identities):
+    if not (not len(x.identities) and type(x.identities) not in NO_LISTS):
         out = []
         n = len(x.identities)
         out.append(_pack_i(n))
         if n:
             out.append(uuid_elements(x.identities))
+        elif type(x.identities) is not list and type(x.identities) in NO_LISTS:
+            raise Refused
         known[19] = b"".join(out)
-    if len(x.texts):
+    if not (not len(x.texts) and type(x.texts) not in NO_LISTS):
         out = []
         n = len(x.texts)
         out.append(_pack_i(n))
         if n:
             out.append(string_elements(x.texts))
+        elif type(x.texts) is not list and type(x.texts) in NO_LISTS:
+            raise Refused
         known[20] = b"".join(out)
-    if len(x.blobs):
+    if not (not len(x.blobs) and type(x.blobs) not in NO_LISTS):
         out = []
         n = len(x.blobs)
         out.append(_pack_i(n))
         if n:
             out.append(bytes_elements(x.blobs))
+        elif type(x.blobs) is not list and type(x.blobs) in NO_LISTS:
+            raise Refused
         known[21] = b"".join(out)
     if x.flag_with is not True:
         out = []
@@ -2082,12 +2097,14 @@ def _write_optional_optional_types_1(parent: list[bytes], x: OptionalTypes) -> N
         out.append(_pack_i(n))
         out.append(s)
         known[33] = b"".join(out)
-    if not (x.maybe_flags is not None and not len(x.maybe_flags)):
+    if not (x.maybe_flags is not None and not len(x.maybe_flags) and type(x.maybe_flags) not in NO_LISTS):
         out = []
         n = -1 if x.maybe_flags is None else len(x.maybe_flags)
         out.append(_pack_i(n))
         if x.maybe_flags:
             out.append(bool_elements(x.maybe_flags))
+        elif type(x.maybe_flags) is not list and type(x.maybe_flags) in NO_LISTS:
+            raise Refused
         known[34] = b"".join(out)
     if not (x.maybe_tinies is not None and not len(x.maybe_tinies)):
         out = []
@@ -2095,6 +2112,8 @@ def _write_optional_optional_types_1(parent: list[bytes], x: OptionalTypes) -> N
         out.append(_pack_i(n))
         if x.maybe_tinies:
             out.append(fixed_elements(x.maybe_tinies, "b"))
+        elif type(x.maybe_tinies) is not list and type(x.maybe_tinies) in NO_LISTS:
+            raise Refused
         known[35] = b"".join(out)
     if not (x.maybe_shorts is not None and not len(x.maybe_shorts)):
         out = []
@@ -2102,6 +2121,8 @@ def _write_optional_optional_types_1(parent: list[bytes], x: OptionalTypes) -> N
         out.append(_pack_i(n))
         if x.maybe_shorts:
             out.append(fixed_elements(x.maybe_shorts, "h"))
+        elif type(x.maybe_shorts) is not list and type(x.maybe_shorts) in NO_LISTS:
+            raise Refused
         known[36] = b"".join(out)
     if not (x.maybe_unsigned_shorts is not None and not len(x.maybe_unsigned_shorts)):
         out = []
@@ -2109,6 +2130,8 @@ def _write_optional_optional_types_1(parent: list[bytes], x: OptionalTypes) -> N
         out.append(_pack_i(n))
         if x.maybe_unsigned_shorts:
             out.append(fixed_elements(x.maybe_unsigned_shorts, "H"))
+        elif type(x.maybe_unsigned_shorts) is not list and type(x.maybe_unsigned_shorts) in NO_LISTS:
+            raise Refused
         known[37] = b"".join(out)
     if not (x.maybe_numbers is not None and not len(x.maybe_numbers)):
         out = []
@@ -2116,6 +2139,8 @@ def _write_optional_optional_types_1(parent: list[bytes], x: OptionalTypes) -> N
         out.append(_pack_i(n))
         if x.maybe_numbers:
             out.append(fixed_elements(x.maybe_numbers, "i"))
+        elif type(x.maybe_numbers) is not list and type(x.maybe_numbers) in NO_LISTS:
+            raise Refused
         known[38] = b"".join(out)
     if not (x.maybe_unsigned_numbers is not None and not len(x.maybe_unsigned_numbers)):
         out = []
@@ -2123,6 +2148,8 @@ def _write_optional_optional_types_1(parent: list[bytes], x: OptionalTypes) -> N
         out.append(_pack_i(n))
         if x.maybe_unsigned_numbers:
             out.append(fixed_elements(x.maybe_unsigned_numbers, "I"))
+        elif type(x.maybe_unsigned_numbers) is not list and type(x.maybe_unsigned_numbers) in NO_LISTS:
+            raise Refused
         known[39] = b"".join(out)
     if not (x.maybe_bigs is not None and not len(x.maybe_bigs)):
         out = []
@@ -2130,34 +2157,46 @@ def _write_optional_optional_types_1(parent: list[bytes], x: OptionalTypes) -> N
         out.append(_pack_i(n))
         if x.maybe_bigs:
             out.append(fixed_elements(x.maybe_bigs, "q"))
+        elif type(x.maybe_bigs) is not list and type(x.maybe_bigs) in NO_LISTS:
+            raise Refused
         known[40] = b"".join(out)
-    if not (x.maybe_ratios is not None and not len(x.maybe_ratios)):
+    if not (x.maybe_ratios is not None and not len(x.maybe_ratios) and type(x.maybe_ratios) not in NO_LISTS):
         out = []
         n = -1 if x.maybe_ratios is None else len(x.maybe_ratios)
         out.append(_pack_i(n))
         if x.maybe_ratios:
             out.append(fixed_elements(x.maybe_ratios, "d"))
+        elif type(x.maybe_ratios) is not list and type(x.maybe_ratios) in NO_LISTS:
+            raise Refused
         known[41] = b"".join(out)
-    if not (x.maybe_identities is not None and not len(x.maybe_identities)):
+    if not (
+        x.maybe_identities is not None and not len(x.maybe_identities) and type(x.maybe_identities) not in NO_LISTS
+    ):
         out = []
         n = -1 if x.maybe_identities is None else len(x.maybe_identities)
         out.append(_pack_i(n))
         if x.maybe_identities:
             out.append(uuid_elements(x.maybe_identities))
+        elif type(x.maybe_identities) is not list and type(x.maybe_identities) in NO_LISTS:
+            raise Refused
         known[42] = b"".join(out)
-    if not (x.maybe_texts is not None and not len(x.maybe_texts)):
+    if not (x.maybe_texts is not None and not len(x.maybe_texts) and type(x.maybe_texts) not in NO_LISTS):
         out = []
         n = -1 if x.maybe_texts is None else len(x.maybe_texts)
         out.append(_pack_i(n))
         if x.maybe_texts:
             out.append(string_elements(x.maybe_texts))
+        elif type(x.maybe_texts) is not list and type(x.maybe_texts) in NO_LISTS:
+            raise Refused
         known[43] = b"".join(out)
-    if not (x.maybe_blobs is not None and not len(x.maybe_blobs)):
+    if not (x.maybe_blobs is not None and not len(x.maybe_blobs) and type(x.maybe_blobs) not in NO_LISTS):
         out = []
         n = -1 if x.maybe_blobs is None else len(x.maybe_blobs)
         out.append(_pack_i(n))
         if x.maybe_blobs:
             out.append(bytes_elements(x.maybe_blobs))
+        elif type(x.maybe_blobs) is not list and type(x.maybe_blobs) in NO_LISTS:
+            raise Refused
         known[44] = b"".join(out)
     if x.null_words is not None:
         out = []
@@ -2179,6 +2218,8 @@ def _write_optional_optional_types_1(parent: list[bytes], x: OptionalTypes) -> N
         out.append(_pack_i(n))
         if n:
             out.append(bool_elements(x.null_flags))
+        elif type(x.null_flags) is not list and type(x.null_flags) in NO_LISTS:
+            raise Refused
         known[47] = b"".join(out)
     if x.null_tinies is not None:
         out = []
@@ -2240,6 +2281,8 @@ def _write_optional_optional_types_1(parent: list[bytes], x: OptionalTypes) -> N
         out.append(_pack_i(n))
         if n:
             out.append(fixed_elements(x.null_ratios, "d"))
+        elif type(x.null_ratios) is not list and type(x.null_ratios) in NO_LISTS:
+            raise Refused
         known[54] = b"".join(out)
     if x.null_identities is not None:
         out = []
@@ -2247,6 +2290,8 @@ def _write_optional_optional_types_1(parent: list[bytes], x: OptionalTypes) -> N
         out.append(_pack_i(n))
         if n:
             out.append(uuid_elements(x.null_identities))
+        elif type(x.null_identities) is not list and type(x.null_identities) in NO_LISTS:
+            raise Refused
         known[55] = b"".join(out)
     if x.null_texts is not None:
         out = []
@@ -2254,6 +2299,8 @@ def _write_optional_optional_types_1(parent: list[bytes], x: OptionalTypes) -> N
         out.append(_pack_i(n))
         if n:
             out.append(string_elements(x.null_texts))
+        elif type(x.null_texts) is not list and type(x.null_texts) in NO_LISTS:
+            raise Refused
         known[56] = b"".join(out)
     if x.null_blobs is not None:
         out = []
@@ -2261,6 +2308,8 @@ def _write_optional_optional_types_1(parent: list[bytes], x: OptionalTypes) -> N
         out.append(_pack_i(n))
         if n:
             out.append(bytes_elements(x.null_blobs))
+        elif type(x.null_blobs) is not list and type(x.null_blobs) in NO_LISTS:
+            raise Refused
         known[57] = b"".join(out)
     if not (
         x._part is None
@@ -2378,6 +2427,7 @@ def _write_optional_types_1(out: list[bytes], x: OptionalTypes) -> None:
         and x.words == ""
         and not len(x.blob)
         and not len(x.flags)
+        and type(x.flags) not in NO_LISTS
         and not len(x.tinies)
         and not len(x.shorts)
         and not len(x.unsigned_shorts)
@@ -2385,9 +2435,13 @@ def _write_optional_types_1(out: list[bytes], x: OptionalTypes) -> None:
         and not len(x.unsigned_numbers)
         and not len(x.bigs)
         and not len(x.ratios)
+        and type(x.ratios) not in NO_LISTS
         and not len(x.identities)
+        and type(x.identities) not in NO_LISTS
         and not len(x.texts)
+        and type(x.texts) not in NO_LISTS
         and not len(x.blobs)
+        and type(x.blobs) not in NO_LISTS
         and x.flag_with is True
         and x.tiny_with == -1
         and x.short_with == -2
@@ -2403,6 +2457,7 @@ def _write_optional_types_1(out: list[bytes], x: OptionalTypes) -> None:
         and not len(x.maybe_blob)
         and x.maybe_flags is not None
         and not len(x.maybe_flags)
+        and type(x.maybe_flags) not in NO_LISTS
         and x.maybe_tinies is not None
         and not len(x.maybe_tinies)
         and x.maybe_shorts is not None
@@ -2417,12 +2472,16 @@ def _write_optional_types_1(out: list[bytes], x: OptionalTypes) -> None:
         and not len(x.maybe_bigs)
         and x.maybe_ratios is not None
         and not len(x.maybe_ratios)
+        and type(x.maybe_ratios) not in NO_LISTS
         and x.maybe_identities is not None
         and not len(x.maybe_identities)
+        and type(x.maybe_identities) not in NO_LISTS
         and x.maybe_texts is not None
         and not len(x.maybe_texts)
+        and type(x.maybe_texts) not in NO_LISTS
         and x.maybe_blobs is not None
         and not len(x.maybe_blobs)
+        and type(x.maybe_blobs) not in NO_LISTS
         and x.null_words is None
         and x.null_blob is None
         and x.null_flags is None
@@ -2459,6 +2518,8 @@ def _write_optional_types_1(out: list[bytes], x: OptionalTypes) -> None:
     out.append(_pack_ii(x.id, n))
     if n:
         _write_all_entry_1(out, x.entries)
+    elif type(x.entries) is not list and type(x.entries) in NO_LISTS:
+        raise Refused
     out.append(_pack_b(-1 if x.maybe is None else 1))
     if x.maybe is not None:
         _write_maybe_1(out, x.maybe)

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from .._base.message import Message
 from .._core.arrays import (
+    NO_LISTS,
     PACK_B,
     PACK_H,
     PACK_I,
@@ -2021,12 +2022,14 @@ def _write_tags_tagged_types_1(parent: list[bytes], x: TaggedTypes) -> None:
         out.append(VARINTS[n + 1])
         out.append(s)
         known[10] = b"".join(out)
-    if len(x.flags):
+    if not (not len(x.flags) and type(x.flags) not in NO_LISTS):
         out = []
         n = len(x.flags)
         out.append(VARINTS[n + 1])
         if n:
             out.append(bool_elements(x.flags))
+        elif type(x.flags) is not list and type(x.flags) in NO_LISTS:
+            raise Refused
         known[11] = b"".join(out)
     if len(x.tinies):
         out = []
@@ -2094,33 +2097,41 @@ def _write_tags_tagged_types_1(parent: list[bytes], x: TaggedTypes) -> None:
             out.append(VARINTS[n + 1])
             out.append(fixed_elements(x.bigs, "q"))
         known[17] = b"".join(out)
-    if len(x.ratios):
+    if not (not len(x.ratios) and type(x.ratios) not in NO_LISTS):
         out = []
         n = len(x.ratios)
         out.append(VARINTS[n + 1])
         if n:
             out.append(fixed_elements(x.ratios, "d"))
+        elif type(x.ratios) is not list and type(x.ratios) in NO_LISTS:
+            raise Refused
         known[18] = b"".join(out)
-    if len(x.identities):
+    if not (not len(x.identities) and type(x.identities) not in NO_LISTS):
         out = []
         n = len(x.identities)
         out.append(VARINTS[n + 1])
         if n:
             out.append(uuid_elements(x.identities))
+        elif type(x.identities) is not list and type(x.identities) in NO_LISTS:
+            raise Refused
         known[19] = b"".join(out)
-    if len(x.texts):
+    if not (not len(x.texts) and type(x.texts) not in NO_LISTS):
         out = []
         n = len(x.texts)
         out.append(VARINTS[n + 1])
         if n:
             out.append(compact_string_elements(x.texts))
+        elif type(x.texts) is not list and type(x.texts) in NO_LISTS:
+            raise Refused
         known[20] = b"".join(out)
-    if len(x.blobs):
+    if not (not len(x.blobs) and type(x.blobs) not in NO_LISTS):
         out = []
         n = len(x.blobs)
         out.append(VARINTS[n + 1])
         if n:
             out.append(compact_bytes_elements(x.blobs))
+        elif type(x.blobs) is not list and type(x.blobs) in NO_LISTS:
+            raise Refused
         known[21] = b"".join(out)
     if x.flag_with is not True:
         out = []
@@ -2187,12 +2198,14 @@ def _write_tags_tagged_types_1(parent: list[bytes], x: TaggedTypes) -> None:
         out.append(VARINTS[n + 1])
         out.append(s)
         known[33] = b"".join(out)
-    if not (x.maybe_flags is not None and not len(x.maybe_flags)):
+    if not (x.maybe_flags is not None and not len(x.maybe_flags) and type(x.maybe_flags) not in NO_LISTS):
         out = []
         n = -1 if x.maybe_flags is None else len(x.maybe_flags)
         out.append(VARINTS[n + 1])
         if x.maybe_flags:
             out.append(bool_elements(x.maybe_flags))
+        elif type(x.maybe_flags) is not list and type(x.maybe_flags) in NO_LISTS:
+            raise Refused
         known[34] = b"".join(out)
     if not (x.maybe_tinies is not None and not len(x.maybe_tinies)):
         out = []
@@ -2200,6 +2213,8 @@ def _write_tags_tagged_types_1(parent: list[bytes], x: TaggedTypes) -> None:
         out.append(VARINTS[n + 1])
         if x.maybe_tinies:
             out.append(fixed_elements(x.maybe_tinies, "b"))
+        elif type(x.maybe_tinies) is not list and type(x.maybe_tinies) in NO_LISTS:
+            raise Refused
         known[35] = b"".join(out)
     if not (x.maybe_shorts is not None and not len(x.maybe_shorts)):
         out = []
@@ -2207,6 +2222,8 @@ def _write_tags_tagged_types_1(parent: list[bytes], x: TaggedTypes) -> None:
         out.append(VARINTS[n + 1])
         if x.maybe_shorts:
             out.append(fixed_elements(x.maybe_shorts, "h"))
+        elif type(x.maybe_shorts) is not list and type(x.maybe_shorts) in NO_LISTS:
+            raise Refused
         known[36] = b"".join(out)
     if not (x.maybe_unsigned_shorts is not None and not len(x.maybe_unsigned_shorts)):
         out = []
@@ -2214,6 +2231,8 @@ def _write_tags_tagged_types_1(parent: list[bytes], x: TaggedTypes) -> None:
         out.append(VARINTS[n + 1])
         if x.maybe_unsigned_shorts:
             out.append(fixed_elements(x.maybe_unsigned_shorts, "H"))
+        elif type(x.maybe_unsigned_shorts) is not list and type(x.maybe_unsigned_shorts) in NO_LISTS:
+            raise Refused
         known[37] = b"".join(out)
     if not (x.maybe_numbers is not None and not len(x.maybe_numbers)):
         out = []
@@ -2221,6 +2240,8 @@ def _write_tags_tagged_types_1(parent: list[bytes], x: TaggedTypes) -> None:
         out.append(VARINTS[n + 1])
         if x.maybe_numbers:
             out.append(fixed_elements(x.maybe_numbers, "i"))
+        elif type(x.maybe_numbers) is not list and type(x.maybe_numbers) in NO_LISTS:
+            raise Refused
         known[38] = b"".join(out)
     if not (x.maybe_unsigned_numbers is not None and not len(x.maybe_unsigned_numbers)):
         out = []
@@ -2228,6 +2249,8 @@ def _write_tags_tagged_types_1(parent: list[bytes], x: TaggedTypes) -> None:
         out.append(VARINTS[n + 1])
         if x.maybe_unsigned_numbers:
             out.append(fixed_elements(x.maybe_unsigned_numbers, "I"))
+        elif type(x.maybe_unsigned_numbers) is not list and type(x.maybe_unsigned_numbers) in NO_LISTS:
+            raise Refused
         known[39] = b"".join(out)
     if not (x.maybe_bigs is not None and not len(x.maybe_bigs)):
         out = []
@@ -2235,34 +2258,46 @@ def _write_tags_tagged_types_1(parent: list[bytes], x: TaggedTypes) -> None:
         out.append(VARINTS[n + 1])
         if x.maybe_bigs:
             out.append(fixed_elements(x.maybe_bigs, "q"))
+        elif type(x.maybe_bigs) is not list and type(x.maybe_bigs) in NO_LISTS:
+            raise Refused
         known[40] = b"".join(out)
-    if not (x.maybe_ratios is not None and not len(x.maybe_ratios)):
+    if not (x.maybe_ratios is not None and not len(x.maybe_ratios) and type(x.maybe_ratios) not in NO_LISTS):
         out = []
         n = -1 if x.maybe_ratios is None else len(x.maybe_ratios)
         out.append(VARINTS[n + 1])
         if x.maybe_ratios:
             out.append(fixed_elements(x.maybe_ratios, "d"))
+        elif type(x.maybe_ratios) is not list and type(x.maybe_ratios) in NO_LISTS:
+            raise Refused
         known[41] = b"".join(out)
-    if not (x.maybe_identities is not None and not len(x.maybe_identities)):
+    if not (
+        x.maybe_identities is not None and not len(x.maybe_identities) and type(x.maybe_identities) not in NO_LISTS
+    ):
         out = []
         n = -1 if x.maybe_identities is None else len(x.maybe_identities)
         out.append(VARINTS[n + 1])
         if x.maybe_identities:
             out.append(uuid_elements(x.maybe_identities))
+        elif type(x.maybe_identities) is not list and type(x.maybe_identities) in NO_LISTS:
+            raise Refused
         known[42] = b"".join(out)
-    if not (x.maybe_texts is not None and not len(x.maybe_texts)):
+    if not (x.maybe_texts is not None and not len(x.maybe_texts) and type(x.maybe_texts) not in NO_LISTS):
         out = []
         n = -1 if x.maybe_texts is None else len(x.maybe_texts)
         out.append(VARINTS[n + 1])
         if x.maybe_texts:
             out.append(compact_string_elements(x.maybe_texts))
+        elif type(x.maybe_texts) is not list and type(x.maybe_texts) in NO_LISTS:
+            raise Refused
         known[43] = b"".join(out)
-    if not (x.maybe_blobs is not None and not len(x.maybe_blobs)):
+    if not (x.maybe_blobs is not None and not len(x.maybe_blobs) and type(x.maybe_blobs) not in NO_LISTS):
         out = []
         n = -1 if x.maybe_blobs is None else len(x.maybe_blobs)
         out.append(VARINTS[n + 1])
         if x.maybe_blobs:
             out.append(compact_bytes_elements(x.maybe_blobs))
+        elif type(x.maybe_blobs) is not list and type(x.maybe_blobs) in NO_LISTS:
+            raise Refused
         known[44] = b"".join(out)
     if x.null_words is not None:
         out = []
@@ -2284,6 +2319,8 @@ def _write_tags_tagged_types_1(parent: list[bytes], x: TaggedTypes) -> None:
         out.append(VARINTS[n + 1])
         if n:
             out.append(bool_elements(x.null_flags))
+        elif type(x.null_flags) is not list and type(x.null_flags) in NO_LISTS:
+            raise Refused
         known[47] = b"".join(out)
     if x.null_tinies is not None:
         out = []
@@ -2357,6 +2394,8 @@ def _write_tags_tagged_types_1(parent: list[bytes], x: TaggedTypes) -> None:
         out.append(VARINTS[n + 1])
         if n:
             out.append(fixed_elements(x.null_ratios, "d"))
+        elif type(x.null_ratios) is not list and type(x.null_ratios) in NO_LISTS:
+            raise Refused
         known[54] = b"".join(out)
     if x.null_identities is not None:
         out = []
@@ -2364,6 +2403,8 @@ def _write_tags_tagged_types_1(parent: list[bytes], x: TaggedTypes) -> None:
         out.append(VARINTS[n + 1])
         if n:
             out.append(uuid_elements(x.null_identities))
+        elif type(x.null_identities) is not list and type(x.null_identities) in NO_LISTS:
+            raise Refused
         known[55] = b"".join(out)
     if x.null_texts is not None:
         out = []
@@ -2371,6 +2412,8 @@ def _write_tags_tagged_types_1(parent: list[bytes], x: TaggedTypes) -> None:
         out.append(VARINTS[n + 1])
         if n:
             out.append(compact_string_elements(x.null_texts))
+        elif type(x.null_texts) is not list and type(x.null_texts) in NO_LISTS:
+            raise Refused
         known[56] = b"".join(out)
     if x.null_blobs is not None:
         out = []
@@ -2378,6 +2421,8 @@ def _write_tags_tagged_types_1(parent: list[bytes], x: TaggedTypes) -> None:
         out.append(VARINTS[n + 1])
         if n:
             out.append(compact_bytes_elements(x.null_blobs))
+        elif type(x.null_blobs) is not list and type(x.null_blobs) in NO_LISTS:
+            raise Refused
         known[57] = b"".join(out)
     if not (x._part is None or (x._part.value == "" and x._part.weight == 0 and not x._part.unknown_tagged_fields)):
         out = []
@@ -2394,19 +2439,23 @@ def _write_tags_tagged_types_1(parent: list[bytes], x: TaggedTypes) -> None:
         out.append(b"\1")
         _write_null_part_1(out, x.null_part)
         known[60] = b"".join(out)
-    if len(x.items):
+    if not (not len(x.items) and type(x.items) not in NO_LISTS):
         out = []
         n = len(x.items)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_item_1(out, x.items)
+        elif type(x.items) is not list and type(x.items) in NO_LISTS:
+            raise Refused
         known[61] = b"".join(out)
-    if not (x.maybe_items is not None and not len(x.maybe_items)):
+    if not (x.maybe_items is not None and not len(x.maybe_items) and type(x.maybe_items) not in NO_LISTS):
         out = []
         n = -1 if x.maybe_items is None else len(x.maybe_items)
         out.append(VARINTS[n + 1])
         if x.maybe_items:
             _write_all_maybe_item_1(out, x.maybe_items)
+        elif type(x.maybe_items) is not list and type(x.maybe_items) in NO_LISTS:
+            raise Refused
         known[62] = b"".join(out)
     if x.null_items is not None:
         out = []
@@ -2414,13 +2463,17 @@ def _write_tags_tagged_types_1(parent: list[bytes], x: TaggedTypes) -> None:
         out.append(VARINTS[n + 1])
         if n:
             _write_all_null_item_1(out, x.null_items)
+        elif type(x.null_items) is not list and type(x.null_items) in NO_LISTS:
+            raise Refused
         known[63] = b"".join(out)
-    if not (x.entries is not None and not len(x.entries)):
+    if not (x.entries is not None and not len(x.entries) and type(x.entries) not in NO_LISTS):
         out = []
         n = -1 if x.entries is None else len(x.entries)
         out.append(VARINTS[n + 1])
         if x.entries:
             _write_all_entry_1(out, x.entries)
+        elif type(x.entries) is not list and type(x.entries) in NO_LISTS:
+            raise Refused
         known[64] = b"".join(out)
     parent.append(
         tags(
@@ -2513,6 +2566,7 @@ def _write_tagged_types_1(out: list[bytes], x: TaggedTypes) -> None:
         and x.words == ""
         and not len(x.blob)
         and not len(x.flags)
+        and type(x.flags) not in NO_LISTS
         and not len(x.tinies)
         and not len(x.shorts)
         and not len(x.unsigned_shorts)
@@ -2520,9 +2574,13 @@ def _write_tagged_types_1(out: list[bytes], x: TaggedTypes) -> None:
         and not len(x.unsigned_numbers)
         and not len(x.bigs)
         and not len(x.ratios)
+        and type(x.ratios) not in NO_LISTS
         and not len(x.identities)
+        and type(x.identities) not in NO_LISTS
         and not len(x.texts)
+        and type(x.texts) not in NO_LISTS
         and not len(x.blobs)
+        and type(x.blobs) not in NO_LISTS
         and x.flag_with is True
         and x.tiny_with == -1
         and x.short_with == -2
@@ -2538,6 +2596,7 @@ def _write_tagged_types_1(out: list[bytes], x: TaggedTypes) -> None:
         and not len(x.maybe_blob)
         and x.maybe_flags is not None
         and not len(x.maybe_flags)
+        and type(x.maybe_flags) not in NO_LISTS
         and x.maybe_tinies is not None
         and not len(x.maybe_tinies)
         and x.maybe_shorts is not None
@@ -2552,12 +2611,16 @@ def _write_tagged_types_1(out: list[bytes], x: TaggedTypes) -> None:
         and not len(x.maybe_bigs)
         and x.maybe_ratios is not None
         and not len(x.maybe_ratios)
+        and type(x.maybe_ratios) not in NO_LISTS
         and x.maybe_identities is not None
         and not len(x.maybe_identities)
+        and type(x.maybe_identities) not in NO_LISTS
         and x.maybe_texts is not None
         and not len(x.maybe_texts)
+        and type(x.maybe_texts) not in NO_LISTS
         and x.maybe_blobs is not None
         and not len(x.maybe_blobs)
+        and type(x.maybe_blobs) not in NO_LISTS
         and x.null_words is None
         and x.null_blob is None
         and x.null_flags is None
@@ -2577,11 +2640,14 @@ def _write_tagged_types_1(out: list[bytes], x: TaggedTypes) -> None:
         and not d_maybe_part.unknown_tagged_fields
         and x.null_part is None
         and not len(x.items)
+        and type(x.items) not in NO_LISTS
         and x.maybe_items is not None
         and not len(x.maybe_items)
+        and type(x.maybe_items) not in NO_LISTS
         and x.null_items is None
         and x.entries is not None
         and not len(x.entries)
+        and type(x.entries) not in NO_LISTS
         and not x.unknown_tagged_fields
     ):
         out.append(b"\0")

@@ -46,9 +46,7 @@ def explain_write(message: Described, version: int, error: Exception, schema: Sc
     return EncodeError(f"{type(error).__name__}: {error}", facts.name, version)
 
 
-def _strangers(
-    message: type[Described], fields: tuple[FieldFacts, ...], container: object
-) -> Iterator[SchemaError]:
+def _strangers(message: type[Described], fields: tuple[FieldFacts, ...], container: object) -> Iterator[SchemaError]:
     """An error for each value in the place of a struct that is none, or one of another class; not for what is in it.
 
     An object that only looks like the struct may be written. When something fails, what it is says most.

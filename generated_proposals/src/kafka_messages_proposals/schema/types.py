@@ -407,7 +407,7 @@ class CompactArrayOf(ArrayOf):
 
 def elements(value: object) -> list[object]:
     """The elements of an array. Iterators are refused: they have no length, and give their elements only once."""
-    if isinstance(value, (str, bytes, bytearray, memoryview, Iterator)) or not isinstance(value, Iterable):
+    if isinstance(value, (str, bytes, bytearray, memoryview, dict, Iterator)) or not isinstance(value, Iterable):
         raise wrong(value, "a list")
     return list(value)
 

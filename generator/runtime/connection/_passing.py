@@ -1,0 +1,138 @@
+"""Frames on their way between a client and a broker, and what is known of them."""
+
+from __future__ import annotations
+
+from ..protocol import frame
+from ._incoming import LENGTH_SIZE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .._base.message import Message, Text
+    from ..errors import KafkaMessageError
+    from ..protocol import Api, Request, Response
+    from ..protocol._shapes import RequestHeader
+
+TEXT: Text = "surrogateescape"
+"""Brokers take text that is no UTF-8: it passes, too."""
+
+
+class Passing:
+    """A frame on its way."""
+
+    __slots__ = ("_payload",)
+
+    def __init__(self, payload: bytes) -> None:
+        self._payload = payload
+
+    @property
+    def data(self) -> bytes:
+        """The frame as it came, its length included."""
+        return frame(self._payload)
+
+    @property
+    def parts(self) -> list[bytes]:
+        """The same in two pieces, for ``writelines``: a large frame is not copied."""
+        return [len(self._payload).to_bytes(LENGTH_SIZE, "big"), self._payload]
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._what()}, {len(self._payload)} bytes>"
+
+    def _what(self) -> str:
+        raise NotImplementedError
+
+
+class RequestPassing(Passing):
+    """A request on its way to the broker: write ``data``, or ``encode()`` if its message was changed."""
+
+    __slots__ = ("_answer", "api", "error", "expects_response", "header", "request")
+
+    def __init__(self, payload: bytes, header: RequestHeader, api: Api | None) -> None:
+        super().__init__(payload)
+        self.header = header
+        """Of an API that the package does not know only what all headers begin with."""
+        self.api = api
+        """None for an API that the package does not know."""
+        self.request: Request | None = None
+        """The decoded request; None where its API is not to be decoded, and where it cannot be, see ``error``."""
+        self.error: KafkaMessageError | None = None
+        """Why a request of an API that is to be decoded could not be."""
+        self.expects_response = True
+        """Whether there will be a response; of a ProduceRequest with ``acks=0`` there is none."""
+        self._answer: bytes | None = None  # of this side, without its length
+
+    @property
+    def message(self) -> Message | None:
+        """The message of the decoded request."""
+        return self.request.message if self.request is not None else None
+
+    def encode(self) -> bytes:
+        """The frame of the message as it is now, or ``data`` where none was decoded. Raises EncodeError."""
+        return self.request.encode(text=TEXT) if self.request is not None else self.data
+
+    def encode_parts(self) -> list[bytes]:
+        """The same in pieces, for ``writelines``: long fields of the message are not copied."""
+        return self.request.encode_parts(text=TEXT) if self.request is not None else self.parts
+
+    def _what(self) -> str:
+        header = self.header
+        name = f"API {header.request_api_key}" if self.api is None else self.api.request_name
+        return f"{name} v{header.request_api_version} with correlation id {header.correlation_id}"
+
+
+class ResponsePassing(Passing):
+    """A response on its way to the client: write ``data``, or ``encode()`` if its message was changed."""
+
+    __slots__ = ("error", "request", "response")
+
+    def __init__(self, payload: bytes, request: RequestPassing) -> None:
+        super().__init__(payload)
+        self.request = request
+        """What it answers."""
+        self.response: Response[Message] | None = None
+        """The decoded response; None where its API is not to be decoded, and where it cannot be, see ``error``."""
+        self.error: KafkaMessageError | None = None
+        """Why a response of an API that is to be decoded could not be."""
+
+    @property
+    def message(self) -> Message | None:
+        """The message of the decoded response."""
+        return self.response.message if self.response is not None else None
+
+    def encode(self) -> bytes:
+        """The frame of the message as it is now, or ``data`` where none was decoded. Raises EncodeError."""
+        return self.response.encode(text=TEXT) if self.response is not None else self.data
+
+    def encode_parts(self) -> list[bytes]:
+        """The same in pieces, for ``writelines``: long fields of the message are not copied."""
+        return self.response.encode_parts(text=TEXT) if self.response is not None else self.parts
+
+    def _what(self) -> str:
+        return f"to {self.request._what()}"
+
+
+class AnswerPassing(Passing):
+    """The answer of this side to a request, whose turn it is now: write ``data`` to the client. See ``Middleman.answer``."""
+
+    __slots__ = ("request",)
+
+    def __init__(self, payload: bytes, request: RequestPassing) -> None:
+        super().__init__(payload)
+        self.request = request
+        """What it answers."""
+
+    def _what(self) -> str:
+        return f"to {self.request._what()}"
+
+
+class TokenPassing(Passing):
+    """A raw SASL token on its way, after SaslHandshake version 0: write ``data``."""
+
+    __slots__ = ()
+
+    @property
+    def token(self) -> bytes:
+        """The token itself."""
+        return self._payload
+
+    def _what(self) -> str:
+        return "of SASL"
