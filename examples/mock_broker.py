@@ -224,7 +224,7 @@ class Broker(Topics):
     """Groups too: each has one member, which leads it, and is given what it gives itself."""
 
     members: dict[str, Member] = field(default_factory=dict[str, Member])
-    committed: dict[tuple[str, str, int], int] = field(default_factory=dict[tuple[str, str, int], int])
+    committed: dict[str, dict[str, dict[int, int]]] = field(default_factory=dict[str, dict[str, dict[int, int]]])
 
     async def answer(self, asked: k.Message, version: int) -> Response:
         match asked:
@@ -288,49 +288,42 @@ class Broker(Topics):
             name = self.name(topic.name, topic.topic_id)
             for each in topic.partitions:
                 self.log(name, each.partition_index)
-                self.committed[asked.group_id, name, each.partition_index] = each.committed_offset
+                topics = self.committed.setdefault(asked.group_id, {})
+                topics.setdefault(name, {})[each.partition_index] = each.committed_offset
             parts = [kind(partition_index=each.partition_index) for each in topic.partitions]
             told = k.OffsetCommitResponse.OffsetCommitResponseTopic
             response.topics.append(told(name=name, topic_id=topic.topic_id, partitions=parts))
         return response
 
     def offsets(self, asked: k.OffsetFetchRequest) -> k.OffsetFetchResponse:
-        kind, ask = k.OffsetFetchResponse, k.OffsetFetchRequest
+        kind = k.OffsetFetchResponse
         response = kind()
-        if asked.topics is None:  # null asks for all that the group has committed
-            names = self.names(asked.group_id)
-            asked.topics = [ask.OffsetFetchRequestTopic(name=name, partition_indexes=[0]) for name in names]
-        for topic in asked.topics:  # of one group, before version 8
-            old = [
-                kind.OffsetFetchResponsePartition(
-                    partition_index=index, committed_offset=self.offset(asked.group_id, topic.name, index)
-                )
-                for index in topic.partition_indexes
-            ]
-            response.topics.append(kind.OffsetFetchResponseTopic(name=topic.name, partitions=old))
+        one = None if asked.topics is None else {each.name: each.partition_indexes for each in asked.topics}
+        for name, found in self.found(asked.group_id, one).items():  # of one group, before version 8
+            old = [kind.OffsetFetchResponsePartition(partition_index=at, committed_offset=found[at]) for at in found]
+            response.topics.append(kind.OffsetFetchResponseTopic(name=name, partitions=old))
         for group in asked.groups:
             told = kind.OffsetFetchResponseGroup(group_id=group.group_id)
             response.groups.append(told)
-            if group.topics is None:
-                names = self.names(group.group_id)
-                group.topics = [ask.OffsetFetchRequestTopics(name=name, partition_indexes=[0]) for name in names]
-            for each in group.topics:
-                name = self.name(each.name, each.topic_id)
+            wanted = (
+                None
+                if group.topics is None
+                else {self.name(t.name, t.topic_id): t.partition_indexes for t in group.topics}
+            )
+            for name, found in self.found(group.group_id, wanted).items():
                 new = [
-                    kind.OffsetFetchResponsePartitions(
-                        partition_index=index, committed_offset=self.offset(group.group_id, name, index)
-                    )
-                    for index in each.partition_indexes
+                    kind.OffsetFetchResponsePartitions(partition_index=at, committed_offset=found[at]) for at in found
                 ]
-                answer = kind.OffsetFetchResponseTopics(name=name, topic_id=self.logs[name].id, partitions=new)
-                told.topics.append(answer)
+                topic_id = self.logs[name].id if name in self.logs else UUID(int=0)
+                told.topics.append(kind.OffsetFetchResponseTopics(name=name, topic_id=topic_id, partitions=new))
         return response
 
-    def names(self, group_id: str) -> list[str]:
-        return sorted(name for group, name, _ in self.committed if group == group_id)
-
-    def offset(self, group_id: str, name: str, index: int) -> int:
-        return self.committed.get((group_id, name, index), -1)
+    def found(self, group_id: str, wanted: dict[str, list[int]] | None) -> dict[str, dict[int, int]]:
+        """What a group has committed, by topic and partition, -1 where nothing is; null asks for all."""
+        offsets = self.committed.get(group_id, {})
+        if wanted is None:
+            return offsets
+        return {name: {at: offsets.get(name, {}).get(at, -1) for at in wanted[name]} for name in wanted}
 
 
 async def main(port: int) -> None:

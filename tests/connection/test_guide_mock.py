@@ -99,9 +99,11 @@ def test_unknown_topic_id(broker: Any) -> None:
     assert [code for _, code in told(by_id)][-1] == "UNKNOWN_TOPIC_ID"
 
 
-@pytest.mark.parametrize(
-    "records", [BATCH + BATCH, b"", b"nonsense", BATCH[:-1], write_batch([Record(value=b"v")], magic=1)]
-)
+OLD = write_batch([Record(value=b"v")], magic=1)
+REFUSED = {"two": BATCH + BATCH, "none": b"", "no batch": b"nonsense", "cut": BATCH[:-1], "of format 1": OLD}
+
+
+@pytest.mark.parametrize("records", REFUSED.values(), ids=REFUSED)
 def test_batches_that_are_refused(broker: Any, records: bytes) -> None:
     """What is not one batch of format 2 is refused with the code that Kafka has for it, and nothing is stored."""
     _, refused = ask(broker, topics("t"), produce(records), version=12)
@@ -199,3 +201,16 @@ def test_text_that_is_no_utf8(broker: Any) -> None:
     metadata, offsets = ask(broker, topics(odd), asked)
     assert [topic.name for topic in metadata.topics] == [odd]
     assert [group.group_id for group in offsets.groups] == [odd]
+
+
+@pytest.mark.parametrize("version", [7, 9])
+def test_offsets_that_are_not_there(broker: Any, version: int) -> None:
+    """A consumer asks before it has committed anything, even of topics that nobody has made: -1, and no error."""
+    topic = OffsetFetchRequest.OffsetFetchRequestTopic(name="t", partition_indexes=[0, 3])
+    newer = OffsetFetchRequest.OffsetFetchRequestTopics(name="t", partition_indexes=[0, 3])
+    group = OffsetFetchRequest.OffsetFetchRequestGroup(group_id="g", topics=[newer])
+    asked = OffsetFetchRequest(group_id="g", topics=[topic], groups=[group]).fitted(version)
+    [response] = ask(broker, asked, version=version)
+    assert told(response) == []
+    [found] = response.topics if version < 8 else response.groups[0].topics
+    assert [(each.partition_index, each.committed_offset) for each in found.partitions] == [(0, -1), (3, -1)]
