@@ -8,6 +8,8 @@ from uuid import UUID
 
 import pytest
 from kafka_messages import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
     DescribeConfigsRequest,
     FetchRequest,
     HeartbeatRequest,
@@ -22,12 +24,14 @@ from kafka_messages import (
     SyncGroupRequest,
 )
 from kafka_messages.batches import Record, write_batch
-from kafka_messages.connection import ClientConnection, RequestReceived, ServerConnection, errors
-from kafka_messages.protocol import BrokerVersions
+from kafka_messages.connection import ClientConnection, RequestReceived, ServerConnection, announce, errors
+from kafka_messages.enums import ErrorCode
+from kafka_messages.protocol import ApiKey, BrokerVersions, Versions, decode_response, encode_request
 
 from tests.support.programs import program
 
 guide = program("mock_broker")
+SECONDS = 20
 UNKNOWN = UUID(int=7)
 BATCH = write_batch([Record(value=b"v", timestamp=1)] * 2)
 
@@ -188,10 +192,44 @@ def test_all_committed_offsets(broker: Any, version: int) -> None:
 
 def test_what_is_not_served(broker: Any) -> None:
     """An API that is not announced ends the connection; one that is, but has no answer, is refused with an error."""
-    broker.announced = program("mock_broker").announce()
+    broker.announced = announce()
     resource = DescribeConfigsRequest.DescribeConfigsResource(resource_type=2, resource_name="t")
     [response] = ask(broker, DescribeConfigsRequest(resources=[resource]))
     assert told(response) == [("results[0].error_code", "INVALID_REQUEST")]
+
+
+def over_a_socket(broker: Any, data: bytes) -> bytes:
+    """What the broker sends to a client that sends this and then nothing more."""
+
+    async def talk() -> bytes:
+        async with await asyncio.start_server(broker.serve, "127.0.0.1", 0) as server:
+            reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+            writer.write(data)
+            writer.write_eof()
+            received = await reader.read()
+            writer.close()
+            return received
+
+    return asyncio.run(asyncio.wait_for(talk(), SECONDS))
+
+
+def test_versions_that_are_not_there(broker: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """A client that is too old asks with a version that is not announced: that ends the connection, as in Kafka."""
+    broker.announced = announce([ApiKey.FETCH], versions={ApiKey.FETCH: Versions(5, 10)})
+    assert over_a_socket(broker, encode_request(fetch(0).fitted(4), 4, 7)) == b""
+    assert capsys.readouterr().out == (
+        "there is a request that is not supported at offset 0: FetchRequest v4 is not announced\n"
+    )
+
+
+def test_newer_versions_of_api_versions(broker: Any) -> None:
+    """A client that is too new is told which versions there are, and may ask again (KIP-511)."""
+    broker.announced = announce([ApiKey.API_VERSIONS], versions={ApiKey.API_VERSIONS: Versions(0, 2)})
+    data = over_a_socket(broker, encode_request(ApiVersionsRequest(), 4, 7))
+    response = decode_response(data[4:], ApiVersionsResponse, 0)
+    assert response.header.correlation_id == 7
+    assert response.message.error_code == ErrorCode.UNSUPPORTED_VERSION
+    assert [(each.api_key, each.max_version) for each in response.message.api_keys] == [(ApiKey.API_VERSIONS, 2)]
 
 
 def test_text_that_is_no_utf8(broker: Any) -> None:

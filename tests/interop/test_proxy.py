@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
 from kafka_messages.connection import Middleman, RequestPassing, ResponsePassing, endpoints
 from kafka_messages.protocol import ApiKey
 
-from tests.interop.broker import Broker
+from tests.interop.broker import Broker, running
 from tests.interop.guide import served
+from tests.interop.kafka import Java
+from tests.interop.make import TRAFFIC_SECONDS, WORK
 from tests.interop.peers import NAMES, PLAIN_AND_COMPRESSED, RECORDS, Peer, expected
 from tests.support.programs import program
 
@@ -101,35 +105,56 @@ def compared(connection: Connection, ports: dict[tuple[str, int], int]) -> Itera
         yield went.request.api.key, went.data != came.data
 
 
+@contextmanager
+def watching(broker: Broker) -> Iterator[tuple[int, Watched]]:
+    """The port of a proxy in front of a broker, and what goes through it."""
+    watched = Watched()
+
+    def make(port: int) -> Any:
+        watched.ports["localhost", broker.port] = port
+
+        async def serve(reader: Any, writer: Any) -> None:
+            await watched.serve(reader, writer, "localhost", broker.port)
+
+        return serve
+
+    with served(make) as port:
+        yield port, watched
+
+
+def passed_and_changed(watched: Watched) -> tuple[set[ApiKey], set[ApiKey]]:
+    """The APIs that were asked, and those whose responses had addresses; everything else is as it came."""
+    found = [each for connection in watched.connections.values() for each in compared(connection, watched.ports)]
+    return {key for key, _ in found}, {key for key, is_changed in found if is_changed}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_clients(
     name: str, peer: Callable[[str], Peer], quiet_broker: Broker, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Requests arrive byte for byte, responses too, but for the addresses of brokers; clients stay with the proxy."""
-    proxies: list[Watched] = []
-
-    def make(port: int) -> Any:
-        made = Watched()
-        made.ports["localhost", quiet_broker.port] = port
-        proxies.append(made)
-
-        async def serve(reader: Any, writer: Any) -> None:
-            await made.serve(reader, writer, "localhost", quiet_broker.port)
-
-        return serve
-
     client = peer(name)
     capfd.readouterr()
-    with served(make) as port:
+    with watching(quiet_broker) as (port, watched):
         talk = client.talk(port, f"through-{name}", PLAIN_AND_COMPRESSED)
     assert capfd.readouterr().out == ""
     want = expected(f"through-{name}", PLAIN_AND_COMPRESSED)
     assert talk.records == want
     assert talk.committed == dict.fromkeys(want, RECORDS)
     assert set(want) <= set(talk.topics)
-    (watched,) = proxies
     assert watched.ports == {("localhost", quiet_broker.port): port}
-    found = [each for connection in watched.connections.values() for each in compared(connection, watched.ports)]
-    changed = {key for key, is_changed in found if is_changed}
+    asked, changed = passed_and_changed(watched)
     assert {ApiKey.METADATA, ApiKey.FIND_COORDINATOR} <= changed
-    assert {ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.OFFSET_COMMIT} <= {key for key, _ in found} - changed
+    assert {ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.OFFSET_COMMIT} <= asked - changed
+
+
+def test_day_of_a_cluster(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """All that the harness has clients do passes too: transactions, share groups, groups of both protocols, ACLs, users."""
+    with running(Java.prepare(WORK), tmp_path) as broker, watching(broker) as (port, watched):
+        broker.java.run("Traffic", f"127.0.0.1:{port}", seconds=TRAFFIC_SECONDS)
+    assert capfd.readouterr().out == ""
+    assert watched.ports == {("localhost", broker.port): port}
+    asked, changed = passed_and_changed(watched)
+    assert {ApiKey.METADATA, ApiKey.FIND_COORDINATOR} <= changed
+    assert {ApiKey.END_TXN, ApiKey.SHARE_FETCH, ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.CREATE_ACLS} <= asked
+    assert len(asked) > 30
