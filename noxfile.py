@@ -160,7 +160,7 @@ def javascript(session: nox.Session) -> None:
 @nox.session
 def captures(session: nox.Session) -> None:
     """Make examples/captures anew: a real broker and clients on loopback. Needs Maven, a JDK, tcpdump, tshark and root."""
-    install(session, *groups("tests", "arrow"), "./generated", "kafka-python", "confluent-kafka")
+    install(session, *groups("tests", "arrow", "peers"), "./generated")
     session.run("python", "-m", "tests.interop.captures", "examples/captures")
 
 
@@ -230,8 +230,8 @@ def pipeline(session: nox.Session) -> None:
 
 @nox.session
 def interop(session: nox.Session) -> None:
-    """A real Kafka broker proves the pipeline; -- --write makes examples/cluster anew. Needs Maven and a JDK."""
-    install(session, *GENERATOR, *groups("tests", "arrow", "spark"), "./generated", "./pipeline")
+    """A real Kafka broker and other clients as judges; -- --write makes examples/cluster anew. Needs Maven, a JDK, Go."""
+    install(session, *GENERATOR, *groups("tests", "arrow", "spark", "peers"), "./generated", "./pipeline")
     if session.posargs == ["--write"]:
         session.run("python", "-m", "tests.interop.make", "examples/cluster")
     else:

@@ -7,7 +7,14 @@ from typing import TypeVar
 
 from kafka_messages import ApiVersionsRequest, FetchRequest, MetadataRequest, ProduceRequest, Request, Response
 from kafka_messages.batches import Record, read_batches, write_batch
-from kafka_messages.connection import ClientConnection, ResponseReceived, SendAgain, errors
+from kafka_messages.connection import (
+    ClientConnection,
+    ConnectionClosed,
+    ResponseReceived,
+    SendAgain,
+    errors,
+    expects_response,
+)
 
 R = TypeVar("R", bound=Response)
 
@@ -19,6 +26,7 @@ class Client:
         self.reader, self.writer = reader, writer
         self.connection = ClientConnection("guide")
         self.waiting: dict[int, asyncio.Future[None]] = {}
+        self.failure: BaseException | None = None
         self.receiver = asyncio.create_task(self.receive())
 
     @classmethod
@@ -27,26 +35,38 @@ class Client:
         await client.ask(ApiVersionsRequest(client_software_name="guide", client_software_version="1"))
         return client
 
-    async def ask(self, request: Request[R]) -> R:
-        """The response to a request that has one."""
-        sent = self.connection.send(request)  # at the highest version that both have
-        answered = self.waiting[sent.correlation_id] = asyncio.get_running_loop().create_future()
-        self.writer.write(sent.data)
-        await answered
-        return sent.response
+    async def ask(self, request: Request[R], version: int | None = None) -> R:
+        """The response. Raises ConnectionError if the connection ends before it comes, ValueError if it never comes."""
+        if not expects_response(request):
+            raise ValueError(f"{request.NAME} with acks=0 has no response")
+        if self.failure is None:
+            sent = self.connection.send(request, version)  # without a version at the highest that both have
+            answered = self.waiting[sent.correlation_id] = asyncio.get_running_loop().create_future()
+            self.writer.write(sent.data)
+            await answered
+            if sent.is_answered:
+                return sent.response
+        raise ConnectionError("the connection has ended") from self.failure
 
     async def receive(self) -> None:
         try:
-            while data := await self.reader.read(65536):
-                for event in self.connection.receive_data(data):
+            while True:
+                for event in self.connection.receive_data(await self.reader.read(65536)):
                     if isinstance(event, SendAgain):  # the broker has no such version of ApiVersions
                         self.writer.write(event.data)
                     elif isinstance(event, ResponseReceived):
-                        self.waiting.pop(event.sent.correlation_id).set_result(None)
-        finally:
+                        self.wake(self.waiting.pop(event.sent.correlation_id))
+                    elif isinstance(event, ConnectionClosed):
+                        raise ConnectionError("the broker has closed the connection")
+        except BaseException as error:  # whatever it is: nobody reads any more
+            self.failure = error
             for answered in self.waiting.values():
-                answered.set_exception(ConnectionError("the connection has ended"))
+                self.wake(answered)
             self.writer.close()
+
+    def wake(self, answered: asyncio.Future[None]) -> None:
+        if not answered.done():  # who asked may have stopped waiting, after a timeout
+            answered.set_result(None)
 
 
 async def main(host: str, port: int, name: str) -> None:

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from typing import Protocol
 
-from kafka_messages.connection import (
-    ConnectionClosed,
-    Middleman,
-    RequestPassing,
-    ResponsePassing,
-    TokenPassing,
-    endpoints,
-)
-from kafka_messages.protocol import ApiKey
+from kafka_messages.connection import Middleman, RemoteProtocolError, ResponsePassing, endpoints
+from kafka_messages.protocol import ApiKey, apis
+from kafka_messages.schema import facts_of
 
-WITH_ADDRESSES = (ApiKey.METADATA, ApiKey.FIND_COORDINATOR, ApiKey.DESCRIBE_CLUSTER, ApiKey.PRODUCE, ApiKey.FETCH)
-Passing = RequestPassing | ResponsePassing | TokenPassing | ConnectionClosed
+OF_APPLICATIONS = (ApiKey.STREAMS_GROUP_HEARTBEAT, ApiKey.STREAMS_GROUP_DESCRIBE)
+"""The addresses in their responses are those of applications: no broker listens there."""
+WITH_ADDRESSES = [
+    api
+    for api in apis()
+    if not api.is_removed and api.key not in OF_APPLICATIONS and facts_of(api.response_class).endpoints()
+]
+
+
+class Passing(Protocol):
+    """A request, a response or a token on its way, or the end of them."""
+
+    @property
+    def data(self) -> bytes: ...
 
 
 class Proxy:
@@ -24,26 +31,32 @@ class Proxy:
 
     def __init__(self) -> None:
         self.ports: dict[tuple[str, int], int] = {}
+        self.lock = asyncio.Lock()
 
     async def listen(self, host: str, port: int, own: int = 0) -> int:
         """The port that stands for a broker, open from now on."""
-        if (host, port) not in self.ports:
 
-            async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-                await self.serve(reader, writer, host, port)
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await self.serve(reader, writer, host, port)
 
-            server = await asyncio.start_server(serve, "127.0.0.1", own)
-            self.ports[host, port] = server.sockets[0].getsockname()[1]
+        async with self.lock:
+            if (host, port) not in self.ports:
+                server = await asyncio.start_server(serve, "127.0.0.1", own)
+                self.ports[host, port] = server.sockets[0].getsockname()[1]
         return self.ports[host, port]
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str, port: int) -> None:
         """Pass on what a client and the broker say, until one of them goes."""
-        broker_reader, broker_writer = await asyncio.open_connection(host, port)
+        try:
+            broker_reader, broker_writer = await asyncio.open_connection(host, port)
+        except OSError as error:
+            print(error)
+            writer.close()
+            return
         middleman = Middleman(decode=WITH_ADDRESSES)
         await asyncio.gather(
             self.passes(reader, broker_writer, middleman.receive_from_client),
             self.passes(broker_reader, writer, middleman.receive_from_broker),
-            return_exceptions=True,
         )
 
     async def passes(
@@ -57,6 +70,10 @@ class Proxy:
                 for event in receive(data):
                     writer.write(await self.rewritten(event))
                 await writer.drain()
+        except RemoteProtocolError as error:
+            print(error)
+        except ConnectionError:
+            pass  # one of them has gone
         finally:
             writer.close()
 

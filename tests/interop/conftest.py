@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,9 @@ import pytest
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from tests.interop.broker import Broker
     from tests.interop.make import Live
+    from tests.interop.peers import Peer
     from tests.support.cluster import Cluster
 
 HERE = Path(__file__).parent
@@ -34,6 +36,36 @@ def broker() -> Iterator[Live]:
 
     with live() as made:
         yield made
+
+
+@pytest.fixture(scope="session")
+def quiet_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """A new broker, which makes topics when clients ask for them."""
+    from tests.interop.broker import Node
+    from tests.interop.kafka import Java
+    from tests.interop.make import WORK
+
+    folder = tmp_path_factory.mktemp("quiet")
+    node = Node.formatted(Java.prepare(WORK), folder, settings="auto.create.topics.enable=true\n")
+    with node.running() as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def peer() -> Callable[[str], Peer]:
+    """Clients of other makers by their names, each built once; skips where its toolchain is not there."""
+    from tests.interop import peers
+
+    built: dict[str, Peer] = {}
+
+    def made(name: str) -> Peer:
+        if command := peers.missing(name):
+            pytest.skip(f"{name} needs the command {command}")
+        if name not in built:
+            built[name] = peers.peer(name)
+        return built[name]
+
+    return made
 
 
 @pytest.fixture(scope="session")

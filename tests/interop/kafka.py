@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -58,8 +59,9 @@ class Java:
         return cls(os.pathsep.join(map(str, jars(name, work / name))))
 
     @classmethod
+    @cache
     def prepare(cls, work: Path) -> Java:
-        """Obtains Kafka and compiles our programs below ``work``."""
+        """Obtains Kafka and compiles our programs below ``work``, once in a process."""
         libraries = cls.of("kafka", work).classpath
         classes = work / "classes"
         sources = sorted(str(path) for path in (HERE / "java").glob("*.java"))

@@ -1,0 +1,116 @@
+"""The guide's client when things go wrong: what it raises, and that it goes on where it can."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from kafka_messages import ListGroupsRequest, ListGroupsResponse, MetadataRequest, MetadataResponse, ProduceRequest
+from kafka_messages.connection import RemoteProtocolError, RequestReceived, ServerConnection, announce
+
+from tests.support.programs import program
+
+guide = program("client")
+SECONDS = 20
+Answer = Callable[[RequestReceived], Awaitable[Any]]
+
+
+class HangUp(Exception):
+    """The broker ends the connection; ``args`` are the bytes that it sends before."""
+
+
+def asked(answer: Answer, ask: Callable[[Any], Awaitable[None]]) -> None:
+    """A client that asks a broker, which answers ApiVersions and whatever ``answer`` does."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = ServerConnection()
+        try:
+            while data := await reader.read(65536):
+                for event in connection.receive_data(data):
+                    assert isinstance(event, RequestReceived)
+                    is_first = event.api.name == "ApiVersions"
+                    writer.write(connection.send(event, announce() if is_first else await answer(event)))
+        except HangUp as last:
+            writer.writelines(last.args)
+        finally:
+            writer.close()
+
+    async def run() -> None:
+        async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+            client = await guide.Client.connect(*server.sockets[0].getsockname())
+            await ask(client)
+            client.writer.close()
+            await client.receiver
+
+    asyncio.run(asyncio.wait_for(run(), SECONDS))
+
+
+def test_response_after_a_timeout() -> None:
+    """Who gave up waiting must not take the connection from all others when the response comes after all."""
+    gave_up = asyncio.Event()
+
+    async def answer(received: RequestReceived) -> Any:
+        if isinstance(received.message, MetadataRequest):
+            await gave_up.wait()
+            return MetadataResponse()
+        return ListGroupsResponse(groups=[ListGroupsResponse.ListedGroup(group_id="g")])
+
+    async def ask(client: Any) -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(client.ask(MetadataRequest()), 0.05)
+        gave_up.set()
+        response = await client.ask(ListGroupsRequest())
+        assert [group.group_id for group in response.groups] == ["g"]
+
+    asked(answer, ask)
+
+
+@pytest.mark.parametrize(
+    ("last", "cause", "text"),
+    [
+        (b"", ConnectionError, "the broker has closed the connection"),
+        (
+            b"\0\0",
+            RemoteProtocolError,
+            "the peer closed the connection inside the frame at offset {offset}, after 2 bytes of it",
+        ),
+        (
+            b"\0\0\0\4\0\0\0\x63",
+            RemoteProtocolError,
+            "there is a response with correlation id 99, but MetadataRequest v13 with correlation id 1 is to be answered "
+            "next, at offset {offset}",
+        ),
+    ],
+)
+def test_lost_connection(last: bytes, cause: type[Exception], text: str) -> None:
+    """Every request that waits is told why it waits in vain, and so is each later one: none may wait without end."""
+
+    async def answer(_: RequestReceived) -> Any:
+        raise HangUp(last)
+
+    async def ask(client: Any) -> None:
+        requests = [client.ask(MetadataRequest()) for _ in range(2)]
+        failures = await asyncio.gather(*requests, return_exceptions=True)
+        for failure in [*failures, *await asyncio.gather(client.ask(MetadataRequest()), return_exceptions=True)]:
+            assert type(failure) is ConnectionError
+            assert str(failure) == "the connection has ended"
+            assert type(failure.__cause__) is cause
+            offset = getattr(failure.__cause__, "offset", None)
+            assert str(failure.__cause__) == text.format(offset=offset)
+
+    asked(answer, ask)
+
+
+def test_request_without_response() -> None:
+    """Nothing answers acks=0: who would wait for it would wait for ever."""
+
+    async def answer(_: RequestReceived) -> Any:
+        raise AssertionError("nothing was to be sent")
+
+    async def ask(client: Any) -> None:
+        with pytest.raises(ValueError, match=r"^ProduceRequest with acks=0 has no response$"):
+            await client.ask(ProduceRequest(acks=0))
+
+    asked(answer, ask)

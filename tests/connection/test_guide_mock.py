@@ -1,0 +1,254 @@
+"""The guide's mock broker when it is asked what it cannot do: each request has an answer, and the connection goes on."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+from uuid import UUID
+
+import pytest
+from kafka_messages import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    DescribeConfigsRequest,
+    FetchRequest,
+    HeartbeatRequest,
+    JoinGroupRequest,
+    LeaveGroupRequest,
+    ListOffsetsRequest,
+    Message,
+    MetadataRequest,
+    OffsetCommitRequest,
+    OffsetFetchRequest,
+    ProduceRequest,
+    SyncGroupRequest,
+)
+from kafka_messages.batches import Record, write_batch
+from kafka_messages.connection import ClientConnection, RequestReceived, ServerConnection, announce, errors
+from kafka_messages.enums import ErrorCode
+from kafka_messages.protocol import ApiKey, BrokerVersions, Versions, decode_response, encode_request
+
+from tests.support.programs import program
+
+guide = program("mock_broker")
+SECONDS = 20
+UNKNOWN = UUID(int=7)
+BATCH = write_batch([Record(value=b"v", timestamp=1)] * 2)
+
+
+class Faulty(guide.Broker):
+    """A mock broker with a fault in one of its answers."""
+
+    def metadata(self, asked: MetadataRequest, version: int) -> Any:
+        if asked.topics and asked.topics[0].name == "fault":
+            raise LookupError("a fault")
+        return super().metadata(asked, version)
+
+
+@pytest.fixture
+def broker() -> Any:
+    return Faulty("127.0.0.1", 9092)
+
+
+def ask(broker: Any, *requests: Message, version: int | None = None) -> list[Any]:
+    """The responses of the broker, all over one connection, as a client reads them."""
+    client = ClientConnection("\udce9", versions=BrokerVersions.from_response(broker.announced), text="surrogateescape")
+    server = ServerConnection(broker.announced, text="surrogateescape")
+    sent: list[Any] = [client.send(request, version) for request in requests]
+
+    async def answered() -> None:
+        for each in sent:
+            for event in server.receive_data(each.data):
+                assert isinstance(event, RequestReceived)
+                response = await broker.response(event)
+                list(client.receive_data(server.send(event, response.fitted(event.response_version))))
+
+    asyncio.run(answered())
+    return [each.response for each in sent]
+
+
+def told(response: Message) -> list[tuple[str, str]]:
+    return [(error.path, error.code.name) for error in errors(response)]
+
+
+def topics(*names: str) -> MetadataRequest:
+    return MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name=name) for name in names])
+
+
+def produce(records: bytes, *, name: str = "t", topic_id: UUID = UNKNOWN, index: int = 0) -> ProduceRequest:
+    part = ProduceRequest.PartitionProduceData(index=index, records=records)
+    data = ProduceRequest.TopicProduceData(name=name, topic_id=topic_id, partition_data=[part])
+    return ProduceRequest(acks=-1, topic_data=[data])
+
+
+def fetch(offset: int, *, name: str = "t", topic_id: UUID = UNKNOWN, most: int = 1) -> FetchRequest:
+    part = FetchRequest.FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=most)
+    return FetchRequest(topics=[FetchRequest.FetchTopic(topic=name, topic_id=topic_id, partitions=[part])])
+
+
+def test_fault_of_the_mock(broker: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """A fault costs the request alone: its client has an error, the author a line, and the next request its answer."""
+    failed, after = ask(broker, topics("fault"), topics("fine"))
+    assert told(failed) == [("error_code", "UNKNOWN_SERVER_ERROR"), ("topics[0].error_code", "UNKNOWN_SERVER_ERROR")]
+    assert told(after) == []
+    assert capsys.readouterr().out.endswith(": LookupError('a fault')\n")
+
+
+def test_unknown_topic_id(broker: Any) -> None:
+    """After a restart of the mock clients have ids that it does not know; they have to be told, as Kafka tells them."""
+    produced, fetched = ask(broker, produce(BATCH), fetch(0))
+    assert told(produced) == [("responses[0].partition_responses[0].error_code", "UNKNOWN_TOPIC_ID")]
+    assert told(fetched) == [("error_code", "UNKNOWN_TOPIC_ID")]
+    [by_id] = ask(broker, MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(topic_id=UNKNOWN, name=None)]))
+    assert [code for _, code in told(by_id)][-1] == "UNKNOWN_TOPIC_ID"
+
+
+OLD = write_batch([Record(value=b"v")], magic=1)
+REFUSED = {"two": BATCH + BATCH, "none": b"", "no batch": b"nonsense", "cut": BATCH[:-1], "of format 1": OLD}
+
+
+@pytest.mark.parametrize("records", REFUSED.values(), ids=REFUSED)
+def test_batches_that_are_refused(broker: Any, records: bytes) -> None:
+    """What is not one batch of format 2 is refused with the code that Kafka has for it, and nothing is stored."""
+    _, refused = ask(broker, topics("t"), produce(records), version=12)
+    assert told(refused) == [("responses[0].partition_responses[0].error_code", "INVALID_RECORD")]
+    assert broker.logs["t"].end == 0
+
+
+def test_which_topics(broker: Any) -> None:
+    """Null asks for all topics, an empty list for none; version 0 has no null, and there the empty list is for all."""
+    names = [
+        [topic.name for topic in each.topics] for each in ask(broker, topics("a", "b"), MetadataRequest(topics=None))
+    ]
+    assert names == [["a", "b"], ["a", "b"]]
+    assert [len(each.topics) for each in ask(broker, MetadataRequest(topics=[]), version=1)] == [0]
+    assert [len(each.topics) for each in ask(broker, MetadataRequest(topics=[]), version=0)] == [2]
+
+
+def test_topics_that_are_not_to_be_made(broker: Any) -> None:
+    """A consumer may say that it wants no new topic."""
+    asked = topics("new")
+    asked.allow_auto_topic_creation = False
+    assert [code for _, code in told(ask(broker, asked)[0])][-1] == "UNKNOWN_TOPIC_OR_PARTITION"
+    assert broker.logs == {}
+
+
+def test_offsets_of_a_log(broker: Any) -> None:
+    """A fetch behind the end would wait for ever, and a lookup by time would be answered with a guess: both are errors."""
+    ask(broker, topics("t"), produce(BATCH), produce(BATCH), version=12)
+    [one] = ask(broker, fetch(1), version=12)
+    assert one.responses[0].partitions[0].records == BATCH[:12] + bytes(4) + BATCH[16:]
+    [both] = ask(broker, fetch(0, most=1 << 20), version=12)
+    assert len(both.responses[0].partitions[0].records) == 2 * len(BATCH)
+    [behind] = ask(broker, fetch(5), version=12)
+    assert told(behind) == [("responses[0].partitions[0].error_code", "OFFSET_OUT_OF_RANGE")]
+    found = [list_offsets(broker, timestamp) for timestamp in (-2, -1, 1_700_000_000_000)]
+    assert found == [(0, []), (4, []), (-1, ["INVALID_REQUEST"])]
+
+
+def list_offsets(broker: Any, timestamp: int) -> tuple[int, list[str]]:
+    part = ListOffsetsRequest.ListOffsetsPartition(partition_index=0, timestamp=timestamp)
+    [response] = ask(
+        broker, ListOffsetsRequest(topics=[ListOffsetsRequest.ListOffsetsTopic(name="t", partitions=[part])])
+    )
+    return response.topics[0].partitions[0].offset, [code for _, code in told(response)]
+
+
+def join(member_id: str = "", session: int = 10_000) -> JoinGroupRequest:
+    protocol = JoinGroupRequest.JoinGroupRequestProtocol(name="range", metadata=b"m")
+    return JoinGroupRequest(
+        group_id="g", session_timeout_ms=session, member_id=member_id, protocol_type="consumer", protocols=[protocol]
+    )
+
+
+def test_a_second_member(broker: Any) -> None:
+    """Two members would both get all partitions: the second is refused until the first leaves, or is not heard of."""
+    first, second = ask(broker, join(), join())
+    assert (told(first), told(second)) == ([], [("error_code", "GROUP_MAX_SIZE_REACHED")])
+    member = LeaveGroupRequest.MemberIdentity(member_id=first.member_id)
+    left, third, fourth = ask(broker, LeaveGroupRequest(group_id="g", members=[member]), join(session=-1), join())
+    assert [told(each) for each in (left, third, fourth)] == [[], [], []]
+    stale = HeartbeatRequest(group_id="g", member_id=third.member_id)
+    assert [told(each) for each in ask(broker, stale)] == [[("error_code", "UNKNOWN_MEMBER_ID")]]
+    again = ask(broker, join(fourth.member_id), SyncGroupRequest(group_id="g", member_id=fourth.member_id))
+    assert [told(each) for each in again] == [[], []]
+    assert again[0].generation_id > fourth.generation_id
+
+
+@pytest.mark.parametrize("version", [7, 9, 10])
+def test_all_committed_offsets(broker: Any, version: int) -> None:
+    """Null asks for all that a group has committed, before and after requests were for several groups."""
+    [metadata] = ask(broker, topics("t", "u"))
+    part = OffsetCommitRequest.OffsetCommitRequestPartition(partition_index=0, committed_offset=5)
+    topic = OffsetCommitRequest.OffsetCommitRequestTopic(name="t", partitions=[part])
+    ask(broker, OffsetCommitRequest(group_id="g", topics=[topic]), version=9)
+    group = OffsetFetchRequest.OffsetFetchRequestGroup(group_id="g", topics=None)
+    asked = OffsetFetchRequest(group_id="g", topics=None, groups=[group]).fitted(version)
+    [response] = ask(broker, asked, version=version)
+    [found] = response.topics if version < 8 else response.groups[0].topics
+    assert [each.committed_offset for each in found.partitions] == [5]
+    assert (found.topic_id == metadata.topics[0].topic_id) if version == 10 else found.name == "t"
+
+
+def test_what_is_not_served(broker: Any) -> None:
+    """An API that is not announced ends the connection; one that is, but has no answer, is refused with an error."""
+    broker.announced = announce()
+    resource = DescribeConfigsRequest.DescribeConfigsResource(resource_type=2, resource_name="t")
+    [response] = ask(broker, DescribeConfigsRequest(resources=[resource]))
+    assert told(response) == [("results[0].error_code", "INVALID_REQUEST")]
+
+
+def over_a_socket(broker: Any, data: bytes) -> bytes:
+    """What the broker sends to a client that sends this and then nothing more."""
+
+    async def talk() -> bytes:
+        async with await asyncio.start_server(broker.serve, "127.0.0.1", 0) as server:
+            reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+            writer.write(data)
+            writer.write_eof()
+            received = await reader.read()
+            writer.close()
+            return received
+
+    return asyncio.run(asyncio.wait_for(talk(), SECONDS))
+
+
+def test_versions_that_are_not_there(broker: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """A client that is too old asks with a version that is not announced: that ends the connection, as in Kafka."""
+    broker.announced = announce([ApiKey.FETCH], versions={ApiKey.FETCH: Versions(5, 10)})
+    assert over_a_socket(broker, encode_request(fetch(0).fitted(4), 4, 7)) == b""
+    assert capsys.readouterr().out == (
+        "there is a request that is not supported at offset 0: FetchRequest v4 is not announced\n"
+    )
+
+
+def test_newer_versions_of_api_versions(broker: Any) -> None:
+    """A client that is too new is told which versions there are, and may ask again (KIP-511)."""
+    broker.announced = announce([ApiKey.API_VERSIONS], versions={ApiKey.API_VERSIONS: Versions(0, 2)})
+    data = over_a_socket(broker, encode_request(ApiVersionsRequest(), 4, 7))
+    response = decode_response(data[4:], ApiVersionsResponse, 0)
+    assert response.header.correlation_id == 7
+    assert response.message.error_code == ErrorCode.UNSUPPORTED_VERSION
+    assert [(each.api_key, each.max_version) for each in response.message.api_keys] == [(ApiKey.API_VERSIONS, 2)]
+
+
+def test_text_that_is_no_utf8(broker: Any) -> None:
+    """Brokers take any bytes for a client id or the name of a group; so does the mock, and says them again."""
+    odd = "caf\udce9"
+    asked = OffsetFetchRequest(groups=[OffsetFetchRequest.OffsetFetchRequestGroup(group_id=odd, topics=[])])
+    metadata, offsets = ask(broker, topics(odd), asked)
+    assert [topic.name for topic in metadata.topics] == [odd]
+    assert [group.group_id for group in offsets.groups] == [odd]
+
+
+@pytest.mark.parametrize("version", [7, 9])
+def test_offsets_that_are_not_there(broker: Any, version: int) -> None:
+    """A consumer asks before it has committed anything, even of topics that nobody has made: -1, and no error."""
+    topic = OffsetFetchRequest.OffsetFetchRequestTopic(name="t", partition_indexes=[0, 3])
+    newer = OffsetFetchRequest.OffsetFetchRequestTopics(name="t", partition_indexes=[0, 3])
+    group = OffsetFetchRequest.OffsetFetchRequestGroup(group_id="g", topics=[newer])
+    asked = OffsetFetchRequest(group_id="g", topics=[topic], groups=[group]).fitted(version)
+    [response] = ask(broker, asked, version=version)
+    assert told(response) == []
+    [found] = response.topics if version < 8 else response.groups[0].topics
+    assert [(each.partition_index, each.committed_offset) for each in found.partitions] == [(0, -1), (3, -1)]

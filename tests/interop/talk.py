@@ -1,0 +1,173 @@
+"""What each Python client does with a broker: ``python -m tests.interop.talk CLIENT BOOTSTRAP TOPICS RECORDS CODEC...``.
+
+For each codec it writes records to the topic ``TOPICS-CODEC``, then it reads all of them in the group ``TOPICS-group``,
+commits, and lists topics. It prints one line of JSON: ``topics``, ``records`` and ``committed``, these two by topic.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be done."""
+
+    bootstrap: str
+    prefix: str
+    count: int
+    codecs: Sequence[str]
+
+    @property
+    def topics(self) -> dict[str, str]:
+        """Codecs by topic."""
+        return {f"{self.prefix}-{codec}": codec for codec in self.codecs}
+
+    @property
+    def group(self) -> str:
+        return f"{self.prefix}-group"
+
+    @property
+    def deadline(self) -> float:
+        return time.monotonic() + SECONDS
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Keys and values."""
+        return [(f"key-{number}", f"value {number} " * 5) for number in range(self.count)]
+
+
+@dataclass
+class Seen:
+    """What a client got."""
+
+    topics: list[str]
+    records: dict[str, list[tuple[int, str, str]]]
+    committed: dict[str, int]
+
+    def add(self, topic: str, offset: int, key: bytes, value: bytes) -> None:
+        self.records.setdefault(topic, []).append((offset, key.decode(), value.decode()))
+
+    def has_all(self, task: Task) -> bool:
+        return sum(map(len, self.records.values())) >= len(task.codecs) * task.count
+
+
+def librdkafka(task: Task) -> Seen:
+    """By confluent-kafka."""
+    from confluent_kafka import Consumer, Producer, TopicPartition
+    from confluent_kafka.admin import AdminClient
+
+    common = {"bootstrap.servers": task.bootstrap}
+    for topic, codec in task.topics.items():
+        producer = Producer({**common, "compression.type": codec, "linger.ms": 50, "enable.idempotence": True})
+        for key, value in task.pairs():
+            producer.produce(topic, key=key, value=value)
+        if producer.flush(SECONDS):
+            raise SystemExit(f"{topic}: records were not written")
+    seen = Seen([], {}, {})
+    consumer = Consumer(
+        {**common, "group.id": task.group, "auto.offset.reset": "earliest", "enable.auto.commit": False}
+    )
+    consumer.subscribe(list(task.topics))
+    deadline = task.deadline
+    while not seen.has_all(task) and time.monotonic() < deadline:
+        message = consumer.poll(0.5)
+        if message is not None:
+            if message.error():
+                raise SystemExit(str(message.error()))
+            seen.add(message.topic(), message.offset(), message.key(), message.value())
+    consumer.commit(asynchronous=False)
+    for each in consumer.committed([TopicPartition(topic, 0) for topic in task.topics], SECONDS):
+        seen.committed[each.topic] = each.offset
+    consumer.close()
+    seen.topics = sorted(AdminClient(common).list_topics(timeout=SECONDS).topics)
+    return seen
+
+
+def kafka_python(task: Task) -> Seen:
+    from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+
+    for topic, codec in task.topics.items():
+        producer = KafkaProducer(
+            bootstrap_servers=task.bootstrap, compression_type=None if codec == "none" else codec, linger_ms=50
+        )
+        sent = [producer.send(topic, key=key.encode(), value=value.encode()) for key, value in task.pairs()]
+        for each in sent:
+            each.get(SECONDS)
+        producer.close()
+    seen = Seen([], {}, {})
+    consumer = KafkaConsumer(
+        *task.topics,
+        bootstrap_servers=task.bootstrap,
+        group_id=task.group,
+        auto_offset_reset="earliest",
+        enable_auto_commit=False,
+    )
+    deadline = task.deadline
+    while not seen.has_all(task) and time.monotonic() < deadline:
+        for records in consumer.poll(500).values():
+            for record in records:
+                seen.add(record.topic, record.offset, record.key, record.value)
+    consumer.commit()
+    seen.committed = {topic: consumer.committed(TopicPartition(topic, 0)) for topic in task.topics}
+    seen.topics = sorted(consumer.topics())
+    consumer.close()
+    return seen
+
+
+def aiokafka(task: Task) -> Seen:
+    return asyncio.run(_aiokafka(task))
+
+
+async def _aiokafka(task: Task) -> Seen:
+    from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+
+    for topic, codec in task.topics.items():
+        settings: dict[str, Any] = {"compression_type": None if codec == "none" else codec, "linger_ms": 50}
+        async with AIOKafkaProducer(bootstrap_servers=task.bootstrap, acks="all", **settings) as producer:
+            sent = [await producer.send(topic, key=key.encode(), value=value.encode()) for key, value in task.pairs()]
+            await asyncio.wait_for(asyncio.gather(*sent), SECONDS)
+    seen = Seen([], {}, {})
+    settings = {"group_id": task.group, "auto_offset_reset": "earliest", "enable_auto_commit": False}
+    async with AIOKafkaConsumer(*task.topics, bootstrap_servers=task.bootstrap, **settings) as consumer:
+        deadline = task.deadline
+        while not seen.has_all(task) and time.monotonic() < deadline:
+            for records in (await consumer.getmany(timeout_ms=500)).values():
+                for record in records:
+                    seen.add(record.topic, record.offset, record.key, record.value)
+        await consumer.commit()
+        for topic in task.topics:
+            seen.committed[topic] = await consumer.committed(TopicPartition(topic, 0))
+        seen.topics = sorted(await consumer.topics())
+    return seen
+
+
+CLIENTS: dict[str, Callable[[Task], Seen]] = {
+    "librdkafka": librdkafka,
+    "kafka-python": kafka_python,
+    "aiokafka": aiokafka,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.interop.talk", description=__doc__)
+    parser.add_argument("client", choices=CLIENTS)
+    parser.add_argument("bootstrap")
+    parser.add_argument("prefix")
+    parser.add_argument("count", type=int)
+    parser.add_argument("codecs", nargs="+")
+    options = parser.parse_args()
+    task = Task(options.bootstrap, options.prefix, options.count, options.codecs)
+    seen = CLIENTS[options.client](task)
+    print(json.dumps({"topics": seen.topics, "records": seen.records, "committed": seen.committed}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""The guide's client asks a live broker everything that it announces, at every version."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from kafka_messages import (
+    ApiVersionsRequest,
+    CreateAclsRequest,
+    DeleteAclsRequest,
+    DescribeAclsRequest,
+    MetadataRequest,
+    ProduceRequest,
+    Response,
+)
+from kafka_messages.batches import Record, write_batch
+from kafka_messages.connection import errors
+from kafka_messages.protocol import Api, ApiKey, FrameReader, api, encode_response
+from kafka_messages.schema import FieldFacts
+
+from tests.interop.broker import Broker, free_ports
+from tests.interop.guide import looping
+from tests.interop.tap import tapped
+from tests.support.filled import filled
+from tests.support.programs import program
+
+SECONDS = 300
+ANSWER_SECONDS = 60
+FICTION = {(ApiKey.PRODUCE, version) for version in range(3)}
+"""Every broker since Kafka 4.0 announces and refuses them: clients see by them whether a broker can decompress."""
+NAME = "every"
+ANY = 1
+"""In filters of ACLs."""
+BATCH = write_batch([Record(value=b"asked", timestamp=1_700_000_000_000)])
+
+
+def request(of: Api, topic: UUID) -> Any:
+    """Of anything, with what a broker has to look at: an element in each array, names and ids."""
+
+    def value(field: FieldFacts) -> Any:
+        if field.type == "uuid":
+            return topic
+        if field.entity_type in ("topicName", "groupId") or (field.is_array and field.type == "string"):
+            return NAME
+        return 0 if field.is_array and field.type != "bytes" else None
+
+    made = filled(of.request_class, value)
+    match made:
+        case ApiVersionsRequest():
+            made.client_software_name = made.client_software_version = NAME
+        case ProduceRequest():
+            made.acks, made.timeout_ms = -1, 5000
+            made.topic_data[0].partition_data[0].records = BATCH
+        case CreateAclsRequest(creations=entries) | DeleteAclsRequest(filters=entries):
+            for each in entries:
+                _set_any(each)
+        case DescribeAclsRequest():
+            _set_any(made)
+    return made
+
+
+def _set_any(acl: Any) -> None:
+    """A broker closes the connection on numbers in ACLs that it does not know, and 0 is none that it does."""
+    for name in ("resource_type", "resource_type_filter", "operation", "permission_type"):
+        if hasattr(acl, name):
+            setattr(acl, name, ANY)
+
+
+async def topic_id(port: int) -> UUID:
+    """The id of the topic that is asked for; the broker makes it."""
+    client = await program("client").Client.connect("localhost", port)
+    while True:
+        metadata = await client.ask(MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name=NAME)]))
+        if not any(errors(metadata)):
+            client.writer.close()
+            return next(iter(metadata.topics)).topic_id
+        await asyncio.sleep(0.2)
+
+
+async def ask_all(port: int, topic: UUID) -> list[tuple[Api, int, Response]]:
+    """Every pair of an API and a version that the broker announces, with its response."""
+    client = await program("client").Client.connect("localhost", port)
+    announced = await client.ask(ApiVersionsRequest(client_software_name=NAME, client_software_version="1"))
+    found: list[tuple[Api, int, Response]] = []
+    for each in announced.api_keys:
+        of = api(each.api_key)
+        for version in range(each.min_version, each.max_version + 1):
+            if (of.key, version) not in FICTION:
+                asked = request(of, topic).fitted(version)
+                try:
+                    response = await asyncio.wait_for(client.ask(asked, version), ANSWER_SECONDS)
+                except (ConnectionError, TimeoutError) as error:
+                    error.add_note(f"{of} version {version}")
+                    raise
+                found.append((of, version, response))
+    client.writer.close()
+    return found
+
+
+def test_every_pair(quiet_broker: Broker, tmp_path: Path) -> None:
+    """Each response is read as that of its request, and written again it is the bytes that the broker sent."""
+    (port,) = free_ports(1)
+    with tapped(port, quiet_broker.port, tmp_path), looping() as loop:
+        topic = loop.run(lambda: topic_id(quiet_broker.port))
+        found = loop.run(lambda: ask_all(port, topic), SECONDS)
+    (path,) = tmp_path.glob("*.response.bin")
+    reader = FrameReader()
+    reader.feed(path.read_bytes())
+    _, _, *frames = reader  # the first two said what there is
+    for number, (frame, (of, version, response)) in enumerate(zip(frames, found, strict=True), 2):
+        assert type(response) is of.response_class
+        assert encode_response(response, version, number)[4:] == frame, (of, version)
+    assert len(found) > 250
+    succeeded = {of.key for of, _, response in found if not any(errors(response))}
+    assert {ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.METADATA, ApiKey.LIST_GROUPS, ApiKey.DESCRIBE_ACLS} <= succeeded

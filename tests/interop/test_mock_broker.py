@@ -1,0 +1,69 @@
+"""The guide's mock broker serves the clients that people use, as a broker of today and as those of older releases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from kafka_messages.batches import read_batches
+from kafka_messages.protocol import ApiKey
+
+from tests.interop.guide import served
+from tests.interop.peers import NAMES, PLAIN_AND_COMPRESSED, RECORDS, Peer, expected
+from tests.interop.ranges import RELEASES, announced
+from tests.support.programs import program
+
+mock = program("mock_broker")
+APIS = [api.api_key for api in mock.ANNOUNCED.api_keys]
+BEFORE_ZSTD = ("none", "gzip", "snappy", "lz4")
+"""Brokers have zstd since Kafka 2.1 (KIP-110)."""
+
+
+class Watched(mock.Broker):
+    """The mock broker, and which versions it was asked."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.asked: dict[ApiKey, set[int]] = {}
+
+    async def response(self, received: Any) -> Any:
+        self.asked.setdefault(received.api.key, set()).add(received.version)
+        return await super().response(received)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("name", NAMES)
+def test_clients(name: str, release: str, peer: Callable[[str], Peer], capfd: pytest.CaptureFixture[str]) -> None:
+    """Plain and compressed records are written, read in a group, committed and listed; no request fails on the way."""
+    codecs = BEFORE_ZSTD if release == "1.0.0" else PLAIN_AND_COMPRESSED
+    ours = announced(APIS, release)
+    brokers: list[Watched] = []
+
+    def make(port: int) -> Any:
+        brokers.append(Watched("127.0.0.1", port, ours))
+        return brokers[0].serve
+
+    client = peer(name)
+    capfd.readouterr()
+    with served(make) as port:
+        talk = client.talk(port, "talk", codecs)
+    (broker,) = brokers
+    assert capfd.readouterr().out == ""
+    want = expected("talk", codecs)
+    assert talk.records == want
+    assert talk.committed == dict.fromkeys(want, RECORDS)
+    assert talk.topics == sorted(want)
+    for topic, rows in want.items():
+        batches = list(read_batches(b"".join(data for _, data in broker.logs[topic].batches)))
+        assert {batch.compression for batch in batches} == {topic.removeprefix("talk-")}
+        assert sum(len(batch.records()) for batch in batches) == len(rows)
+    ranges = {each.api_key: range(each.min_version, each.max_version + 1) for each in ours.api_keys}
+    known = {key: versions for key, versions in broker.asked.items() if key != ApiKey.API_VERSIONS}
+    assert all(version in ranges[key] for key, versions in known.items() for version in versions)
+    if release == "1.0.0":  # which all clients go beyond where they can
+        assert {key: broker.asked[key] for key in (ApiKey.PRODUCE, ApiKey.FETCH)} == {
+            ApiKey.PRODUCE: {5},
+            ApiKey.FETCH: {6},
+        }
+    assert {ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.JOIN_GROUP, ApiKey.OFFSET_COMMIT, ApiKey.METADATA} <= known.keys()

@@ -1,0 +1,25 @@
+"""A message with something everywhere: an element in each array, and in it the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from kafka_messages import Message
+from kafka_messages.schema import FieldFacts, facts_of
+
+Value = Callable[[FieldFacts], Any]
+
+
+def filled(message: type[Message], value: Value) -> Any:
+    """A message of a class. ``value`` says what fields and elements of arrays are that are no structs; None: the default."""
+    return _struct(message, message, facts_of(message).fields, value)
+
+
+def _struct(message: Any, kind: Any, fields: tuple[FieldFacts, ...], value: Value) -> Any:
+    made = kind()
+    for field in fields:
+        one = _struct(message, getattr(message, field.type), field.fields, value) if field.is_struct else value(field)
+        if one is not None:
+            setattr(made, field.name, [one] if field.is_array else one)
+    return made
