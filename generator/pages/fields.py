@@ -55,6 +55,7 @@ class Wire:
     is_nullable: bool
     tag: int | None = None
     is_optional: bool = False
+    is_varint: bool = False
 
     @property
     def note(self) -> str:
@@ -101,6 +102,8 @@ class Field:
     wires: dict[int, Wire]
     """By version, where the field is there."""
     cells: tuple[Cell, ...]
+    is_partial: bool
+    """Whether it is absent in some version that has what it is in, so that it can be set and not be written."""
 
     @property
     def about(self) -> str:
@@ -136,7 +139,7 @@ class Field:
             yield Note(self.enumeration, PAGES.get(self.enumeration, f"enumerations.html#{self.enumeration}"))
         for versions, name in (*self._encodings("encoding"), *self._encodings("elementEncoding")):
             yield Note(f"written as {name} in versions {versions}")
-        if any(cell.wire is None for cell in self.cells):
+        if self.is_partial:
             is_dropped = self.facts.get("ignorable")
             yield Note(f"a version without it {'drops' if is_dropped else 'refuses'} it")
 
@@ -173,15 +176,16 @@ def fields_of(plan: MessagePlan, runs: tuple[Run, ...]) -> tuple[Field, ...]:
     wires = {version: dict(Wires(plan).of(plan.name, version)) for version in plan.valid}
     structs: dict[str, Any] = facts.get("structs", {})
 
-    def walk(members: list[dict[str, Any]], above: str, depth: int) -> Iterator[Field]:
+    def walk(members: list[dict[str, Any]], above: str, depth: int, there: frozenset[int]) -> Iterator[Field]:
         for member in members:
             path = f"{above}.{member['name']}" if above else member["name"]
             found = {version: wire[path] for version, wire in wires.items() if path in wire}
             cells = tuple(_cells(member, found, runs))
-            yield Field(path, depth, member["name"], member["type"], member, found, cells)
-            yield from walk(structs.get(member["type"].removeprefix("[]"), []), path, depth + 1)
+            versions = frozenset(found)
+            yield Field(path, depth, member["name"], member["type"], member, found, cells, versions != there)
+            yield from walk(structs.get(member["type"].removeprefix("[]"), []), path, depth + 1, versions)
 
-    return tuple(walk(facts["fields"], "", 0))
+    return tuple(walk(facts["fields"], "", 0, frozenset(plan.valid)))
 
 
 def _cells(member: dict[str, Any], wires: dict[int, Wire], runs: tuple[Run, ...]) -> Iterator[Cell]:
@@ -201,14 +205,15 @@ def _short(kind: str, wire: Wire) -> str:
     """What stands in a narrow cell: the tag, the type in the definition's words, and a mark for null."""
     name = kind.removeprefix("[]")
     word = "struct" if name[0].isupper() else name
-    if wire.type in _VARINTS:
+    if wire.is_varint:
         word = wire.type.lower()
     return (
         f"{'' if wire.tag is None else f'#{wire.tag} '}{'[]' if kind[:2] == '[]' else ''}{word}{'?' * wire.is_nullable}"
     )
 
 
-_VARINTS = ("PACKED16", "PACKED32", "PACKED64", "UPACKED16", "UPACKED32", "UPACKED64")
+_VARINTS = {"PACKED16": "PACKED16", "PACKED32": "VARINT", "PACKED64": "VARLONG"}
+"""Integers as varints, in Kafka's words where it has some."""
 _NAMES = {"bool": "BOOLEAN", "uint32": "UNSIGNED_INT32"}
 
 
@@ -241,7 +246,8 @@ class Wires:
         path = f"{prefix}{payload.name}"
         is_records = self._structs[struct].field(payload.name).type == "records"
         compact, nullable = getattr(payload, "compact", False), getattr(payload, "nullable", False)
-        yield path, Wire(word(payload, is_records), compact, nullable, tag, is_optional)
+        is_varint = isinstance(payload, Packed)
+        yield path, Wire(word(payload, is_records), compact, nullable, tag, is_optional, is_varint)
         inner = (
             payload.layout if isinstance(payload, Single) else payload.element if isinstance(payload, Array) else None
         )
@@ -264,7 +270,7 @@ def word(payload: Payload, is_records: bool = False) -> str:
         return "NULLABLE_STRUCT" if payload.nullable else "STRUCT"
     compact = "COMPACT_" if payload.compact else ""
     if isinstance(payload, Array):
-        return f"{compact}ARRAY({_element(payload)})"
+        return f"{'NULLABLE_' if payload.nullable else ''}{compact}ARRAY({_element(payload)})"
     kind = "STRING" if isinstance(payload, Text) else "RECORDS" if is_records else "BYTES"
     return f"{compact}{'NULLABLE_' if payload.nullable else ''}{kind}"
 
@@ -279,4 +285,5 @@ def _element(array: Array) -> str:
 
 
 def _packed(payload: Packed | PackedElement) -> str:
-    return f"{'' if payload.signed else 'U'}PACKED{payload.bits}"
+    kind = f"PACKED{payload.bits}"
+    return _VARINTS[kind] if payload.signed else f"U{kind}"

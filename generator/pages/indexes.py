@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kafka_message_generator.definitions import Definitions
@@ -209,12 +209,9 @@ def _code(code: ErrorCode) -> CodeRow:
     return CodeRow(code.code, code.code.to_bytes(2, "big", signed=True).hex(" "), code.name, retriable, code.about)
 
 
-def enumerations(definitions: Definitions, messages: Sequence[MessagePage]) -> dict[str, object]:
+def enumerations(definitions: Definitions, messages: Sequence[MessagePage]) -> list[EnumerationTable]:
     """The enumerations by name, but for those that have pages of their own."""
-    return {"enumerations": list(_enumerations(definitions, messages))}
-
-
-def _enumerations(definitions: Definitions, messages: Sequence[MessagePage]) -> Iterator[EnumerationTable]:
+    found = []
     for one in definitions.enumerations:
         if one.members:
             chosen = [[field for field in page.fields if field.enumeration == one.name] for page in messages]
@@ -222,4 +219,5 @@ def _enumerations(definitions: Definitions, messages: Sequence[MessagePage]) -> 
             others = "Other numbers are ordinary." if one.is_special else ""
             source = f"Source: {one.source}." if one.source else ""
             note = " ".join(filter(None, (others, source)))
-            yield EnumerationTable(one.name, one.about, note, members, holders(messages, chosen))
+            found.append(EnumerationTable(one.name, one.about, note, members, holders(messages, chosen)))
+    return found

@@ -53,11 +53,9 @@ class Line:
 class Inspector:
     """Everything that is shown of a sample."""
 
-    key: str
-    """What ids on the page begin with."""
     title: str
-    size: int
-    sample: str
+    origin: str
+    """How many bytes, and who wrote them."""
     rows: tuple[DumpRow, ...]
     lines: tuple[Line, ...]
     command: str
@@ -71,10 +69,8 @@ def inspect(package: Package, message: str, version: int, sample: Sample) -> Ins
     is_hidden = any(row["hex"] is None for row in found.rows())
     command = f"{package.command} explain {message} {version} {_word(sample.data)}"
     return Inspector(
-        key=f"i{version}",
         title=found.title,
-        size=len(sample.data),
-        sample=sample.name,
+        origin=f"{_count(len(sample.data))} {sample.origin}",
         rows=dump(found),
         lines=tuple(lines(found)),
         command="" if is_hidden else command,
@@ -162,12 +158,16 @@ def _value(span: Span, leaf: Span) -> str:
     if value is None:
         return "null" if leaf.role == "value" else ""
     if isinstance(value, bytes | bytearray):
-        return f"{len(value)} byte{'' if len(value) == 1 else 's'}"
+        return _count(len(value))
     if isinstance(value, UUID):
         return uuid_text(value)
     if isinstance(value, str):
         return quoted(value)
     return json.dumps(value) if isinstance(value, bool | int) else str(value)
+
+
+def _count(size: int) -> str:
+    return f"{size} byte{'' if size == 1 else 's'}"
 
 
 def uuid_text(value: UUID) -> str:

@@ -40,13 +40,22 @@ class Fact:
 
 
 @dataclass(frozen=True)
+class Shown:
+    """A sample, and the versions in which the message has these bytes."""
+
+    versions: Run
+    inspector: Inspector
+    heading: str
+
+
+@dataclass(frozen=True)
 class Part:
-    """Versions with one layout, and with a sample of the same bytes for all of them."""
+    """Versions with one layout."""
 
     versions: Run
     boxes: tuple[Box, ...]
     bnf: str
-    inspector: Inspector | None
+    samples: tuple[Shown, ...]
 
     @property
     def id(self) -> str:
@@ -97,15 +106,23 @@ def page_of(plan: MessagePlan, definitions: Definitions) -> MessagePage:
 
 
 def parts_of(page: MessagePage, package: Package, samples: Samples, is_joined: bool) -> Iterator[Part]:
-    """The versions of a message; with ``is_joined`` neighbours with one layout and equal bytes are one part."""
-    plan = page.plan
-    for run in page.runs:
-        for sample, group in groupby(run, key=lambda version: samples.get((plan.name, version))):
-            versions = list(group)
-            parts = [Run(versions[0], versions[-1])] if is_joined else [Run(each, each) for each in versions]
-            for part in parts:
-                shown = None if sample is None else inspect(package, plan.name, part.last, sample)
-                yield Part(part, boxes_of(plan, part.last), package.bnf(plan.name, part.last), shown)
+    """The versions of a message; with ``is_joined`` neighbours with one layout are one part."""
+    name = page.plan.name
+    runs = page.runs if is_joined else [Run(version, version) for version in page.plan.valid]
+    for run in runs:
+        shown = tuple(_shown(page, run, package, samples))
+        yield Part(run, boxes_of(page.plan, run.last), package.bnf(name, run.last), shown)
+
+
+def _shown(page: MessagePage, run: Run, package: Package, samples: Samples) -> Iterator[Shown]:
+    """The samples of versions with one layout, each once for all neighbours that have it."""
+    name = page.plan.name
+    for sample, group in groupby(run, key=lambda version: samples.get((name, version))):
+        versions = list(group)
+        if sample is not None:
+            own = Run(versions[0], versions[-1])
+            heading = "Bytes" if own == run else f"Bytes of version{'' if own.first == own.last else 's'} {own.shown}"
+            yield Shown(own, inspect(package, name, own.last, sample), heading)
 
 
 def _facts(plan: MessagePlan, message: Message, definitions: Definitions) -> Iterator[Fact]:

@@ -16,10 +16,10 @@ MOST = 640
 
 @dataclass(frozen=True)
 class Sample:
-    """The body of a message: ``name`` is what the vectors call it."""
+    """The body of a message; ``origin`` says who wrote it, as the end of a sentence."""
 
-    name: str
     data: bytes
+    origin: str
 
 
 Samples = dict[tuple[str, int], Sample]
@@ -41,9 +41,12 @@ def read_samples(folder: Path) -> Samples:
                     key, data = (entry["message"], entry["version"]), bytes.fromhex(entry["hex"])
                     rank = len(data) > MOST, -len(_paths(entry["json_out"])), len(data)
                 except (ValueError, KeyError, TypeError) as error:
-                    raise PagesError(f"{path}:{number}: is no test vector: {error!r}") from error
+                    what = "a JSON object with message, version, sample, hex and json_out"
+                    raise PagesError(f"{path}:{number}: is no test vector, {what}") from error
                 if key not in best or rank < best[key][0]:
-                    best[key] = rank, Sample(entry["sample"], data)
+                    best[key] = rank, Sample(
+                        data, f"that Kafka's own classes wrote: the sample {entry['sample']} of the test vectors."
+                    )
     return {key: sample for key, (_, sample) in best.items()}
 
 
