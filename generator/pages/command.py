@@ -12,11 +12,13 @@ from kafka_message_generator.pages import folder
 from kafka_message_generator.pages.package import Package, PagesError
 from kafka_message_generator.pages.samples import read_samples
 from kafka_message_generator.pages.site import Site, files_of
+from kafka_message_generator.pages.traffic import read_traffic
 from kafka_message_generator.render.identity import identity_of
 
 EXAMPLE = "kafka-message-generator pages --specs definitions --output site"
 ABOUT = "write the protocol as a static site: every message with its layouts and its bytes; needs the generated package"
-VECTORS = Path("tests", "vectors")
+VECTORS, TRAFFIC = Path("tests", "vectors"), Path("examples", "cluster", "traffic")
+"""Where a clone of the project has bytes to show; the command is run at its top."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +30,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--package", metavar="NAME", help=what)
     what = "folder of test vectors (*.jsonl.gz), out of which come the bytes that are shown (default: %(default)s)"
     parser.add_argument("--samples", type=Path, default=VECTORS, metavar="FOLDER", help=what)
+    what = "folder of conversations (NAME.request.bin and NAME.response.bin), for bytes as they are in use"
+    parser.add_argument(
+        "--traffic", type=Path, default=TRAFFIC, metavar="FOLDER", help=f"{what} (default: %(default)s)"
+    )
     parser.set_defaults(run=run)
 
 
@@ -38,7 +44,10 @@ def run(arguments: argparse.Namespace) -> int:
     identity = identity_of(loaded, arguments.package)
     try:
         package = Package(identity.import_name, identity.program)
-        samples = read_samples(arguments.samples)
+        samples = (
+            ("Bytes of a conversation", read_traffic(arguments.traffic, package)),
+            ("Bytes", read_samples(arguments.samples)),
+        )
         release = f"Kafka {loaded.release}" if loaded.release else f"{identity.distribution} {identity.version}"
         title = "Kafka protocol" if loaded.release else f"{identity.distribution} protocol"
         files = files_of(Site(loaded, package, samples, title, release), _progress)
