@@ -49,6 +49,16 @@ def test_the_matrix_is_what_schemas_say(specs: str, package: ModuleType) -> None
         assert told == {row.path: row.types for row in rows_of(getattr(package, plan.name))}, plan.name
 
 
+def test_cells_say_what_changes() -> None:
+    """An encoding changes the wire and not the type of the definition, so its name is what must be told in the cells."""
+    plan = next(p for p in definitions.load(ROOT / "specs" / "proposals").plans if p.name == "IntegerEncodings")
+    cells = {field.path: [cell.text for cell in field.cells] for field in fields_of(plan, runs_of(plan))}
+    assert cells["too_small"] == ["int32", "int64"]
+    assert cells["offset"] == ["", "varlong", "upacked64", "packed16"]
+    assert cells["offsets"] == ["[]int32?", "[]varlong?", "[]upacked64?"]
+    assert cells["tagged_count"] == ["", "#0 varint"]
+
+
 def test_every_byte_is_shown_once(pages: Mapping[str, Parsed], samples: Samples, traffic: Samples) -> None:
     """The dump is the sample and the lines of the tree are inside it, or what is pointed at is not what is marked."""
     shown = 0

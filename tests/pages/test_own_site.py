@@ -121,6 +121,15 @@ def test_without_the_package(
     )
 
 
+def test_a_folder_that_is_not_there(
+    probes: tuple[Path, ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A typing error in a path would otherwise give a site without bytes."""
+    folder, package = probes
+    assert make(folder, package.__name__, tmp_path / "site", "smaples") == 1
+    assert capsys.readouterr().err == f"{folder / 'smaples'}: there is no such folder\n"
+
+
 def test_a_package_of_other_definitions(
     probes: tuple[Path, ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
