@@ -202,7 +202,9 @@ def headers(definitions: Definitions, messages: Sequence[MessagePage]) -> dict[s
     """The headers, and which version of them stands before which message; nothing if there are none."""
     found = [page for page in messages if page.plan.kind == HEADER and page.name in (REQUEST_HEADER, RESPONSE_HEADER)]
     rows = [row for row in apis(definitions) if row.messages]
-    return {"headers": found, "apis": rows} if found and rows else {}
+    # Whose headers these are, and so whether Kafka's rules hold, is known of a release of Kafka alone.
+    is_kafkas = definitions.release is not None
+    return {"headers": found, "apis": rows, "is_kafkas": is_kafkas} if found and rows else {}
 
 
 def errors(definitions: Definitions, messages: Sequence[MessagePage]) -> dict[str, object]:
