@@ -101,6 +101,8 @@ class Field:
     wires: dict[int, Wire]
     """By version, where the field is there."""
     cells: tuple[Cell, ...]
+    is_partial: bool
+    """Whether it is absent in some version that has what it is in, so that it can be set and not be written."""
 
     @property
     def about(self) -> str:
@@ -136,7 +138,7 @@ class Field:
             yield Note(self.enumeration, PAGES.get(self.enumeration, f"enumerations.html#{self.enumeration}"))
         for versions, name in (*self._encodings("encoding"), *self._encodings("elementEncoding")):
             yield Note(f"written as {name} in versions {versions}")
-        if any(cell.wire is None for cell in self.cells):
+        if self.is_partial:
             is_dropped = self.facts.get("ignorable")
             yield Note(f"a version without it {'drops' if is_dropped else 'refuses'} it")
 
@@ -173,15 +175,16 @@ def fields_of(plan: MessagePlan, runs: tuple[Run, ...]) -> tuple[Field, ...]:
     wires = {version: dict(Wires(plan).of(plan.name, version)) for version in plan.valid}
     structs: dict[str, Any] = facts.get("structs", {})
 
-    def walk(members: list[dict[str, Any]], above: str, depth: int) -> Iterator[Field]:
+    def walk(members: list[dict[str, Any]], above: str, depth: int, there: frozenset[int]) -> Iterator[Field]:
         for member in members:
             path = f"{above}.{member['name']}" if above else member["name"]
             found = {version: wire[path] for version, wire in wires.items() if path in wire}
             cells = tuple(_cells(member, found, runs))
-            yield Field(path, depth, member["name"], member["type"], member, found, cells)
-            yield from walk(structs.get(member["type"].removeprefix("[]"), []), path, depth + 1)
+            versions = frozenset(found)
+            yield Field(path, depth, member["name"], member["type"], member, found, cells, versions != there)
+            yield from walk(structs.get(member["type"].removeprefix("[]"), []), path, depth + 1, versions)
 
-    return tuple(walk(facts["fields"], "", 0))
+    return tuple(walk(facts["fields"], "", 0, frozenset(plan.valid)))
 
 
 def _cells(member: dict[str, Any], wires: dict[int, Wire], runs: tuple[Run, ...]) -> Iterator[Cell]:
@@ -194,21 +197,22 @@ def _cells(member: dict[str, Any], wires: dict[int, Wire], runs: tuple[Run, ...]
         kinds = ("compact", wire.is_compact), ("tagged", wire.tag is not None), ("nullable", wire.is_nullable)
         css = " ".join(name for name, is_so in kinds if is_so) or "plain"
         title = ", ".join(filter(None, (f"{versions.title}: {wire.type}", wire.note)))
-        yield Cell(versions, len(each), wire, _short(member["type"], wire), title, css)
+        yield Cell(versions, len(each), wire, _short(member, wire), title, css)
 
 
-def _short(kind: str, wire: Wire) -> str:
+def _short(member: dict[str, Any], wire: Wire) -> str:
     """What stands in a narrow cell: the tag, the type in the definition's words, and a mark for null."""
-    name = kind.removeprefix("[]")
-    word = "struct" if name[0].isupper() else name
-    if wire.type in _VARINTS:
-        word = wire.type.lower()
-    return (
-        f"{'' if wire.tag is None else f'#{wire.tag} '}{'[]' if kind[:2] == '[]' else ''}{word}{'?' * wire.is_nullable}"
-    )
+    kind: str = member["type"].removeprefix("[]")
+    array = "[]" if member["type"] != kind else ""
+    name = "struct" if kind[0].isupper() else kind
+    if "encoding" in member or "elementEncoding" in member:
+        name = wire.type.rpartition("(")[2].rstrip(")").lower()  # the definition's word would hide what changes
+    tag = "" if wire.tag is None else f"#{wire.tag} "
+    return f"{tag}{array}{name}{'?' if wire.is_nullable else ''}"
 
 
-_VARINTS = ("PACKED16", "PACKED32", "PACKED64", "UPACKED16", "UPACKED32", "UPACKED64")
+_VARINTS = {"PACKED16": "PACKED16", "PACKED32": "VARINT", "PACKED64": "VARLONG"}
+"""Integers as varints, in Kafka's words where it has some."""
 _NAMES = {"bool": "BOOLEAN", "uint32": "UNSIGNED_INT32"}
 
 
@@ -264,7 +268,7 @@ def word(payload: Payload, is_records: bool = False) -> str:
         return "NULLABLE_STRUCT" if payload.nullable else "STRUCT"
     compact = "COMPACT_" if payload.compact else ""
     if isinstance(payload, Array):
-        return f"{compact}ARRAY({_element(payload)})"
+        return f"{'NULLABLE_' if payload.nullable else ''}{compact}ARRAY({_element(payload)})"
     kind = "STRING" if isinstance(payload, Text) else "RECORDS" if is_records else "BYTES"
     return f"{compact}{'NULLABLE_' if payload.nullable else ''}{kind}"
 
@@ -279,4 +283,5 @@ def _element(array: Array) -> str:
 
 
 def _packed(payload: Packed | PackedElement) -> str:
-    return f"{'' if payload.signed else 'U'}PACKED{payload.bits}"
+    kind = f"PACKED{payload.bits}"
+    return _VARINTS[kind] if payload.signed else f"U{kind}"

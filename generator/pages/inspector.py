@@ -53,11 +53,9 @@ class Line:
 class Inspector:
     """Everything that is shown of a sample."""
 
-    key: str
-    """What ids on the page begin with."""
     title: str
-    size: int
-    sample: str
+    origin: str
+    """How many bytes, and who wrote them."""
     rows: tuple[DumpRow, ...]
     lines: tuple[Line, ...]
     command: str
@@ -67,18 +65,18 @@ class Inspector:
 
 def inspect(package: Package, message: str, version: int, sample: Sample) -> Inspector:
     """A sample of a message version. Raises PagesError if the package cannot read it."""
-    found = package.explain(sample.data, message, version)
+    found = package.explain(sample.data, message, version, records=sample.is_opened)
+    has_records = sample.is_opened and any(each.type.startswith("RECORD_BATCH") for each in found.root.all())
     is_hidden = any(row["hex"] is None for row in found.rows())
-    command = f"{package.command} explain {message} {version} {_word(sample.data)}"
+    option = " --records" if has_records else ""
+    command = f"{package.command} explain {message} {version} {_word(sample.data)}{option}"
     return Inspector(
-        key=f"i{version}",
         title=found.title,
-        size=len(sample.data),
-        sample=sample.name,
+        origin=f"{_count(len(sample.data))} {sample.origin}",
         rows=dump(found),
         lines=tuple(lines(found)),
         command="" if is_hidden else command,
-        python="" if is_hidden else _python(package.name, message, version, sample.data),
+        python="" if is_hidden else _python(package.name, message, version, sample.data, has_records),
     )
 
 
@@ -87,14 +85,14 @@ def _word(data: bytes) -> str:
     return data.hex() or "''"
 
 
-def _python(package: str, message: str, version: int, data: bytes) -> str:
+def _python(package: str, message: str, version: int, data: bytes, has_records: bool) -> str:
     parts = textwrap.wrap(data.hex(), 100) or [""]
     quoted = [f'"{part}"' for part in parts]
     literal = quoted[0] if len(quoted) == 1 else "\n    " + "\n    ".join(quoted) + "\n"
     return (
         f"from {package} import {message}\nfrom {package}.explain import explain\n\n"
         f"data = bytes.fromhex({literal})\n"
-        f"print(explain(data, {message}, {version}).text())\n"
+        f"print(explain(data, {message}, {version}{', records=True' if has_records else ''}).text())\n"
         f"print({message}.read(data, {version}))"
     )
 
@@ -162,12 +160,16 @@ def _value(span: Span, leaf: Span) -> str:
     if value is None:
         return "null" if leaf.role == "value" else ""
     if isinstance(value, bytes | bytearray):
-        return f"{len(value)} byte{'' if len(value) == 1 else 's'}"
+        return _count(len(value))
     if isinstance(value, UUID):
         return uuid_text(value)
     if isinstance(value, str):
         return quoted(value)
     return json.dumps(value) if isinstance(value, bool | int) else str(value)
+
+
+def _count(size: int) -> str:
+    return f"{size} byte{'' if size == 1 else 's'}"
 
 
 def uuid_text(value: UUID) -> str:

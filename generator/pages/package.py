@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any, Protocol
 
+from kafka_message_generator.plan.model import MessagePlan
+
 
 class PagesError(ValueError):
     """Why no pages can be made; the text says what to do."""
@@ -62,16 +64,20 @@ class Package:
 
     def message(self, name: str) -> Any:
         """A message class."""
-        found = getattr(importlib.import_module(self.name), name, None)
-        if found is None:
-            raise PagesError(f"the installed {self.name} has no {name}; install what these definitions give")
-        return found
+        return getattr(importlib.import_module(self.name), name)
+
+    def check(self, plan: MessagePlan) -> None:
+        """Raise PagesError if the message of the package is not that of the definitions."""
+        found = getattr(importlib.import_module(self.name), plan.name, None)
+        if found is None or found._facts != plan.facts:
+            what = f"has {'another' if found else 'no'} {plan.name}"
+            raise PagesError(f"the installed {self.name} {what}; install what these definitions give")
 
     def explain(self, data: bytes, name: str, version: int, *, records: bool = False) -> Explanation:
         """What the bytes of a message are. Raises PagesError if they are not all of it."""
         found: Explanation = self._explain.explain(data, self.message(name), version, records=records)
         if found.error is not None:
-            raise PagesError(f"a sample cannot be read: {found.error}; install what these definitions give")
+            raise PagesError(f"a sample cannot be read: {found.error}")
         return found
 
     def bnf(self, name: str, version: int) -> str:

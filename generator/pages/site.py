@@ -58,7 +58,8 @@ class Site:
 
     definitions: Definitions
     package: Package
-    samples: Samples
+    samples: Sequence[tuple[str, Samples]]
+    """Sets of them, each behind the words that stand above its bytes."""
     title: str
     release: str
 
@@ -66,6 +67,8 @@ class Site:
 def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files:
     """Every file of the site by its path; ``progress`` is told how many messages are done, of how many."""
     plans = sorted(site.definitions.plans, key=lambda plan: plan.name)
+    for plan in plans:
+        site.package.check(plan)
     messages = [page_of(plan, site.definitions) for plan in plans]
     general = pages(site, messages)
     navigation = doors(general)
@@ -98,11 +101,12 @@ def pages(site: Site, messages: list[MessagePage]) -> list[Page]:
         Page("messages.html", "All messages", "messages.html", {"groups": indexes.groups(messages)}),
         Page("entities.html", "Entities", "entities.html", {"entities": indexes.entities(messages)}),
         Page("tags.html", "Tagged fields", "tags.html", {"tags": indexes.tags(messages)}),
-        Page("enumerations.html", "Enumerations", "enumerations.html", indexes.enumerations(definitions, messages)),
         Page("types.html", "Types on the wire", "types.html", {"types": worked.types(site.package)}),
     ]
     if definitions.error_codes:
         found.append(Page("errors.html", "Error codes", "errors.html", indexes.errors(definitions, messages)))
+    if names := indexes.enumerations(definitions, messages):
+        found.append(Page("enumerations.html", "Enumerations", "enumerations.html", {"enumerations": names}))
     if apis := indexes.apis(definitions):
         found.append(Page("apis.html", "APIs", "apis.html", {"apis": apis}))
     if families := indexes.records(definitions):

@@ -91,7 +91,6 @@ class Format:
     smallest: int
     rows: tuple[DumpRow, ...]
     lines: tuple[Line, ...]
-    key: str
 
 
 def types(package: Package) -> dict[str, list[TypeRow]]:
@@ -170,9 +169,7 @@ def _format(package: Package, magic: int, smallest: int) -> Format:
         record = record._replace(headers=(("trace", b"\x2a"),))
     found = _explained(package, batches.write_batch([record], magic=magic))
     span = next(_batches(found.root))
-    return Format(
-        magic, _ABOUTS[magic], smallest, dump(found, span.start, span.end), tuple(lines(found, span)), f"b{magic}"
-    )
+    return Format(magic, _ABOUTS[magic], smallest, dump(found, span.start, span.end), tuple(lines(found, span)))
 
 
 def _explained(package: Package, batch: bytes) -> Explanation:

@@ -35,16 +35,18 @@ function themes(button) {
 
 const MOST = 40;
 const folded = (text) => text.toLowerCase().replace(/[^a-z0-9-]+/g, "");
-let entries = null;
+let entries = [];
+let loaded = null;
 
-function load(done) {
+function load() {
   // The index is a script, because a page that was opened from a file may not fetch.
-  if (entries) return done();
-  const script = document.createElement("script");
-  script.src = `${document.body.dataset.root}assets/search.js`;
-  script.addEventListener("load", () => { entries = [...listed(SEARCH)]; done(); });
-  document.head.append(script);
-  return undefined;
+  loaded ??= new Promise((done) => {
+    const script = document.createElement("script");
+    script.src = `${document.body.dataset.root}assets/search.js`;
+    script.addEventListener("load", () => { entries = [...listed(SEARCH)]; done(); });
+    document.head.append(script);
+  });
+  return loaded;
 }
 
 function* listed(index) {
@@ -94,8 +96,9 @@ function search(input, box) {
     all[chosen].scrollIntoView({ block: "nearest" });
     input.setAttribute("aria-activedescendant", all[chosen].id);
   };
-  const show = () => load(() => {
-    if (!input.value.trim()) return close();
+  const show = async () => {
+    await load();
+    if (!input.value.trim()) { close(); return; }
     const found = matches(input.value);
     box.replaceChildren(...found.slice(0, MOST).map(option));
     if (!found.length || found.length > MOST) {
@@ -106,9 +109,8 @@ function search(input, box) {
     box.hidden = false;
     input.setAttribute("aria-expanded", "true");
     choose(0);
-    return undefined;
-  });
-  input.addEventListener("focus", () => load(() => {}));
+  };
+  input.addEventListener("focus", load);
   input.addEventListener("input", show);
   input.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown") choose(chosen + 1);
