@@ -141,6 +141,28 @@ def quick(session: nox.Session) -> None:
 
 
 @nox.session
+def pages(session: nox.Session) -> None:
+    """Write the protocol as a static site into site/; -- --check looks at it with an HTML checker and in a real Chromium."""
+    install(session, *GENERATOR, "./generated")
+    session.run("kafka-message-generator", "pages", "--specs", "specs/kafka", "--output", "site")
+    if session.posargs == ["--check"]:
+        check_pages(session)
+
+
+def check_pages(session: nox.Session) -> None:
+    """Valid HTML, by the checker of validator.nu, and the tests of pages, those in a browser included."""
+    for tool, package in (("npm", "npm"), ("java", "default-jre-headless"), ("chromium", "chromium")):
+        if shutil.which(tool) is None:
+            session.error(f"install {tool} first; of Debian: apt-get install {package}")
+    folder = ".work/vnu"
+    session.run("npm", "install", "--silent", "--no-save", "--prefix", folder, "vnu-jar@26.9.27", external=True)
+    checker = f"{folder}/node_modules/vnu-jar/build/dist/vnu.jar"
+    session.run("java", "-jar", checker, "--skip-non-html", "--format", "gnu", "site", external=True)
+    install(session, *groups("tests", "browser"), GENERATED[1])
+    session.run("python", "-m", "pytest", "tests/pages")
+
+
+@nox.session
 def wireshark(session: nox.Session) -> None:
     """tshark with our dissector and our reader of captures say the same; needs tshark (of Debian: apt-get install tshark)."""
     if shutil.which("tshark") is None:

@@ -1,4 +1,4 @@
-"""The command line ``kafka-message-generator``: generate, check, evolution, protocol, import-specs, import-history, cost."""
+"""The command line ``kafka-message-generator``: packages, the protocol as pages and as data, releases, changes, costs."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from kafka_message_generator import definitions, output
 from kafka_message_generator.cost import command as cost_command
 from kafka_message_generator.evolution import command as evolution_command
 from kafka_message_generator.history import command as history_command
+from kafka_message_generator.pages import command as pages_command
 from kafka_message_generator.protocol import command as protocol_command
 from kafka_message_generator.render import package
 from kafka_message_generator.render.identity import RequestError, identity_of
@@ -31,6 +32,7 @@ EXAMPLES = {
     "evolution": evolution_command.EXAMPLE,
     "import-history": history_command.EXAMPLE,
     "protocol": protocol_command.EXAMPLE,
+    "pages": pages_command.EXAMPLE,
     "import-specs": f"{PROG} import-specs 4.4.0 --specs specs/kafka --work .work/jars",
 }
 
@@ -77,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
         command.set_defaults(run=run)
     evolution_command.add_arguments(_add(commands, "evolution", evolution_command.ABOUT))
     protocol_command.add_arguments(_add(commands, "protocol", protocol_command.ABOUT))
+    pages_command.add_arguments(_add(commands, "pages", pages_command.ABOUT))
     _release_commands(commands)
     cost_command.add_to(commands)
     return parser

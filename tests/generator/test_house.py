@@ -26,7 +26,7 @@ RUNTIME = GENERATOR / "runtime"
 PIPELINE = ROOT / "pipeline" / "src" / "kafka_messages_spark"
 STAGES = (
     *("spec", "rules", "plan", "layouts", "release", "history", "merging"),
-    *("definitions", "render", "protocol", "output", "cli"),
+    *("definitions", "render", "protocol", "output", "pages", "cli"),
 )
 """Knowledge flows one way: each stage may import itself and those before it."""
 ROOMS = ("java", "_core", "columns", "sources", "analyses", "jobs")

@@ -27,6 +27,7 @@ JOB = "python -m kafka_messages_spark.jobs."
 SLOW = {
     "nox -s quick": "takes up to two minutes",
     "nox -s tests": "every test",
+    "nox -s pages -- --check": "needs Node.js, Java and Chromium",
     "nox -s pipeline": f"{SPARK}; tests/pipeline/test_demo.py runs the demo",
     'pip install "./generated[arrow]" "./pipeline[spark,java]"': SPARK,
     JOB: "needs PySpark, which another block installs; tests/pipeline runs the jobs",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 GOLDENS = Path(__file__).parents[1] / "generator" / "goldens"
-HINT = "if this is what you want: UPDATE_GOLDENS=1 python -m pytest tests/generator"
+HINT = "if this is what you want: UPDATE_GOLDENS=1 python -m pytest, with this test"
 
 
 def matches_golden(path: Path, text: str) -> None:

@@ -7,7 +7,8 @@
  */
 "use strict";
 (function (root, make) {
-  if (typeof module === "object" && module.exports) module.exports = make(require("./wire.js"), require("./codec.js"));
+  if (typeof module === "object" && module.exports)
+    module.exports = make(require("./wire.js"), require("./codec.js"));
   else root.KafkaExplain = make(root.KafkaWire, root.KafkaCodec);
 })(typeof self === "undefined" ? this : self, function (wire, codec) {
   const HIDDEN = "(hidden)";
@@ -265,7 +266,8 @@
         walk.message(api.request, version, "", false);
         if (!walk.error) walk.trailing(api.request);
       }
-      return walk.result(api ? `${api.request || `${api.name}Request`} v${version}` : "request");
+      const title = api ? `${api.request || `${api.name}Request`} v${version}` : "request";
+      return { ...walk.result(title), api, version };
     }
 
     /** The response to a request of an API at a version. Throws Error where there is none. */

@@ -1,0 +1,238 @@
+// What pages do beyond being read: themes, search, bytes linked to their tree, copying. Nothing is fetched or sent.
+"use strict";
+
+const page = document.documentElement;
+const kept = {
+  // Storage may be switched off, for files above all.
+  get() { try { return localStorage.getItem("theme"); } catch { return null; } },
+  set(value) { try { localStorage.setItem("theme", value); } catch { /* then it holds for this page */ } },
+};
+page.classList.add("scripted");
+if (kept.get()) page.dataset.theme = kept.get();
+
+document.addEventListener("DOMContentLoaded", () => {
+  themes(document.getElementById("theme"));
+  search(document.getElementById("find"), document.getElementById("found"));
+  document.querySelectorAll(".inspector").forEach(inspector);
+  document.querySelectorAll(".code").forEach(copying);
+  window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((each) => { each.open = true; }));
+});
+
+function themes(button) {
+  const isDark = () => page.dataset.theme ? page.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  const name = () => { button.textContent = isDark() ? "Light" : "Dark"; button.setAttribute("aria-label", `Switch to ${button.textContent.toLowerCase()} colours`); };
+  button.hidden = false;
+  name();
+  button.addEventListener("click", () => {
+    page.dataset.theme = isDark() ? "light" : "dark";
+    kept.set(page.dataset.theme);
+    name();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", name);
+}
+
+// ---- search
+
+const MOST = 40;
+const folded = (text) => text.toLowerCase().replace(/[^a-z0-9-]+/g, "");
+let entries = [];
+let loaded = null;
+
+function load() {
+  // The index is a script, because a page that was opened from a file may not fetch.
+  loaded ??= new Promise((done) => {
+    const script = document.createElement("script");
+    script.src = `${document.body.dataset.root}assets/search.js`;
+    script.addEventListener("load", () => { entries = [...listed(SEARCH)]; done(); });
+    document.head.append(script);
+  });
+  return loaded;
+}
+
+function* listed(index) {
+  const entry = (rank, name, what, link, keys = name) => ({ rank, name, what, link, short: folded(name), keys: folded(keys) });
+  for (const [title, path] of index.pages) yield entry(1, title, "page", path);
+  for (const [code, name] of index.errors) yield entry(2, `${name}`, `error ${code}`, `errors.html#${name}`, `${name} ${code}`);
+  for (const [name, members] of index.enumerations) {
+    yield entry(2, name, "enumeration", `enumerations.html#${name}`);
+    for (const member of members.split(" ")) yield entry(4, member, name, `enumerations.html#${name}`, `${member} ${name}`);
+  }
+  for (const [name, what, paths] of index.messages) {
+    yield entry(0, name, what, `messages/${name}.html`);
+    for (const path of paths ? paths.split(" ") : []) {
+      yield entry(3, path, name, `messages/${name}.html#f.${path}`, `${name} ${path}`);
+    }
+  }
+}
+
+function matches(text) {
+  const words = text.toLowerCase().split(/[\s.]+/).map(folded).filter(Boolean);
+  const whole = folded(text);
+  if (!words.length) return [];
+  const isNumber = /^-?\d+$/.test(whole);
+  const found = [];
+  for (const each of entries) {
+    if (isNumber) {
+      if (each.what === `error ${whole}` || each.what.includes(`key ${whole},`)) found.push([each.rank, each]);
+    } else if (words.every((word) => each.keys.includes(word))) {
+      const last = each.short;
+      const fit = last === whole ? 0 : last.startsWith(whole) ? 1 : last.endsWith(whole) ? 2 : 3;
+      found.push([fit * 10 + each.rank + last.length / 1000, each]);
+    }
+  }
+  found.sort((a, b) => a[0] - b[0]);
+  return found.map((each) => each[1]);
+}
+
+function search(input, box) {
+  let chosen = -1;
+  const options = () => [...box.querySelectorAll("a")];
+  const close = () => { box.hidden = true; input.setAttribute("aria-expanded", "false"); input.removeAttribute("aria-activedescendant"); };
+  const choose = (number) => {
+    const all = options();
+    if (!all.length) return;
+    chosen = (number + all.length) % all.length;
+    all.forEach((each, at) => each.setAttribute("aria-selected", String(at === chosen)));
+    all[chosen].scrollIntoView({ block: "nearest" });
+    input.setAttribute("aria-activedescendant", all[chosen].id);
+  };
+  const show = async () => {
+    await load();
+    if (!input.value.trim()) { close(); return; }
+    const found = matches(input.value);
+    box.replaceChildren(...found.slice(0, MOST).map(option));
+    if (!found.length || found.length > MOST) {
+      const note = document.createElement("p");
+      note.textContent = found.length ? `and ${found.length - MOST} more; go on typing` : "Nothing has this in its name.";
+      box.append(note);
+    }
+    box.hidden = false;
+    input.setAttribute("aria-expanded", "true");
+    choose(0);
+  };
+  input.addEventListener("focus", load);
+  input.addEventListener("input", show);
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowDown") choose(chosen + 1);
+    else if (event.key === "ArrowUp") choose(chosen - 1);
+    else if (event.key === "Enter" && !box.hidden && options()[chosen]) options()[chosen].click();
+    else if (event.key === "Escape") { close(); input.blur(); }
+    else return;
+    event.preventDefault();
+  });
+  document.addEventListener("click", (event) => { if (!event.target.closest(".find") || event.target.closest("#found a")) close(); });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
+    event.preventDefault();
+    input.focus();
+    input.select();
+  });
+}
+
+function option(each, at) {
+  const link = document.createElement("a");
+  const [name, what] = [document.createElement("span"), document.createElement("small")];
+  link.id = `found-${at}`;
+  link.href = document.body.dataset.root + each.link;
+  link.setAttribute("role", "option");
+  link.tabIndex = -1;
+  name.textContent = each.name;
+  what.textContent = each.what;
+  link.append(name, what);
+  return link;
+}
+
+// ---- bytes and their tree
+
+function inspector(box) {
+  const hexes = [...box.querySelectorAll(".h i")];
+  const chars = [...box.querySelectorAll(".c b")];
+  const rows = [...box.querySelectorAll(".tree tbody tr")];
+  const dump = box.querySelector(".dump");
+  const ends = rows.map((row) => [Number(row.dataset.s), Number(row.dataset.e)]);
+  const depth = (row) => Number(row.children[1].style.getPropertyValue("--d"));
+  let shown = null;
+  let held = null;
+
+  const at = (byte) => {
+    // A row comes before those inside it, so the last one that has the byte is the innermost.
+    let found = null;
+    rows.forEach((row, number) => { if (ends[number][0] <= byte && byte < ends[number][1]) found = row; });
+    return found;
+  };
+  const show = (row) => {
+    if (row === shown) return;
+    box.querySelectorAll(".on").forEach((each) => each.classList.remove("on"));
+    shown = row;
+    if (!row) return;
+    const [start, end] = ends[rows.indexOf(row)];
+    row.classList.add("on");
+    for (const list of [hexes, chars]) list.slice(start, end).forEach((each) => each.classList.add("on"));
+    if (hexes[start]) within(dump, hexes[start]);
+  };
+  const hold = (row) => {
+    rows.forEach((each) => { each.tabIndex = each === row ? 0 : -1; });
+    held = row;
+    show(row);
+  };
+  const go = (row) => { if (row) { hold(row); row.focus(); } };
+
+  rows.forEach((row, number) => { row.tabIndex = number ? -1 : 0; });
+  box.addEventListener("mouseover", (event) => {
+    const row = event.target.closest(".tree tbody tr");
+    const byte = event.target.closest(".h i, .c b");
+    if (row) show(row);
+    else if (byte) show(at((byte.tagName === "I" ? hexes : chars).indexOf(byte)));
+  });
+  box.addEventListener("mouseleave", () => show(held));
+  box.addEventListener("click", (event) => {
+    const byte = event.target.closest(".h i, .c b");
+    if (byte) go(at((byte.tagName === "I" ? hexes : chars).indexOf(byte)));
+    else if (event.target.closest(".tree tbody tr")) go(event.target.closest("tr"));
+  });
+  box.addEventListener("focusin", (event) => { if (rows.includes(event.target)) hold(event.target); });
+  box.addEventListener("keydown", (event) => {
+    const number = rows.indexOf(event.target);
+    if (number < 0) return;
+    const above = () => rows.slice(0, number).reverse().find((row) => depth(row) < depth(rows[number]));
+    const moves = {
+      ArrowDown: () => rows[number + 1],
+      ArrowUp: () => rows[number - 1],
+      ArrowLeft: above,
+      ArrowRight: () => rows.slice(number + 1).find((row) => depth(row) <= depth(rows[number])) ?? rows[number + 1],
+      Home: () => rows[0],
+      End: () => rows[rows.length - 1],
+    };
+    if (event.key === "Escape") { held = null; show(null); event.target.blur(); return; }
+    if (!moves[event.key]) return;
+    event.preventDefault();
+    go(moves[event.key]());
+  });
+}
+
+function within(box, element) {
+  // Like scrollIntoView, but never of the page.
+  const [outer, inner] = [box.getBoundingClientRect(), element.getBoundingClientRect()];
+  if (inner.top < outer.top) box.scrollTop -= outer.top - inner.top + 20;
+  else if (inner.bottom > outer.bottom) box.scrollTop += inner.bottom - outer.bottom + 20;
+}
+
+// ---- code
+
+function copying(box) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
+    const text = box.querySelector("code").textContent;
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(box.querySelector("code"));
+      button.textContent = "Selected";
+    }
+    setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  });
+  box.append(button);
+}

@@ -1,0 +1,58 @@
+"""The command ``pages``: the protocol of some definitions as a static site."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from kafka_message_generator import definitions
+from kafka_message_generator.pages import folder
+from kafka_message_generator.pages.package import Package, PagesError
+from kafka_message_generator.pages.samples import read_samples
+from kafka_message_generator.pages.site import Site, files_of
+from kafka_message_generator.render.identity import identity_of
+
+EXAMPLE = "kafka-message-generator pages --specs definitions --output site"
+ABOUT = "write the protocol as a static site: every message with its layouts and its bytes; needs the generated package"
+VECTORS = Path("vectors", "src", "kafka_protocol_vectors")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    what = "folder of message definitions (*.json) and their package.toml, or one definition"
+    parser.add_argument("--specs", type=Path, required=True, help=what)
+    parser.add_argument("--output", type=Path, required=True, help="folder of the site")
+    what = "import name of the generated package, which must be installed (default: what package.toml says)"
+    parser.add_argument("--package", metavar="NAME", help=what)
+    what = "folder of test vectors (*.jsonl.gz), out of which come the bytes that are shown (default: %(default)s)"
+    parser.add_argument("--samples", type=Path, default=VECTORS, metavar="FOLDER", help=what)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the site; the exit code is 1 if it cannot be made."""
+    started = time.monotonic()
+    loaded = definitions.load(arguments.specs)
+    identity = identity_of(loaded, arguments.package)
+    try:
+        package = Package(identity.import_name, identity.program)
+        samples = read_samples(arguments.samples)
+        release = f"Kafka {loaded.release}" if loaded.release else f"{identity.distribution} {identity.version}"
+        title = "Kafka protocol" if loaded.release else f"{identity.distribution} protocol"
+        files = files_of(Site(loaded, package, samples, title, release), _progress)
+        changed = folder.write(arguments.output, files)
+    except PagesError as error:
+        print(error, file=sys.stderr)
+        return 1
+    size = sum(len(text.encode()) for text in files.values()) / 1e6
+    took = time.monotonic() - started
+    print(f"{arguments.output}: {len(files)} files, {size:.1f} MB, {len(changed)} changed, in {took:.1f} s")
+    return 0
+
+
+def _progress(done: int, count: int) -> None:
+    """Show how many messages are done, on a terminal."""
+    if sys.stderr.isatty():
+        print(f"\r{done} of {count} messages", end="\n" if done == count else "", file=sys.stderr, flush=True)

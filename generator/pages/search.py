@@ -1,0 +1,29 @@
+"""What the search box looks through, as a script that sets a constant: a page opened from a file can load that."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from kafka_message_generator.definitions import Definitions
+from kafka_message_generator.pages.message import MessagePage
+
+
+def index(messages: Sequence[MessagePage], definitions: Definitions, pages: Sequence[tuple[str, str]]) -> str:
+    """Names of messages with their fields, error codes, enumerations with their members, and pages."""
+    found = {
+        "messages": [[page.name, _what(page), " ".join(field.path for field in page.fields)] for page in messages],
+        "errors": [[code.code, code.name] for code in definitions.error_codes],
+        "enumerations": [
+            [one.name, " ".join(member.name for member in one.members)]
+            for one in definitions.enumerations
+            if one.members
+        ],
+        "pages": [[title, path] for path, title in pages],
+    }
+    return f"const SEARCH = {json.dumps(found, separators=(',', ':'), ensure_ascii=True)};\n"
+
+
+def _what(page: MessagePage) -> str:
+    key = "" if page.plan.api_key is None else f", key {page.plan.api_key}"
+    return f"{page.kind}{key}, versions {page.plan.valid}"

@@ -1,0 +1,153 @@
+"""The whole site: which pages there are, and each of them as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kafka_message_generator.definitions import Definitions
+from kafka_message_generator.pages import indexes, search, worked
+from kafka_message_generator.pages.environment import ASSETS, ENVIRONMENT
+from kafka_message_generator.pages.message import MessagePage, page_of, parts_of
+from kafka_message_generator.pages.package import Package
+from kafka_message_generator.pages.samples import Samples
+from kafka_message_generator.protocol import document
+from kafka_message_generator.protocol.command import SCHEMA_FILE
+
+MOST = 200_000
+"""Bytes of a page; where the page of a message would have more, its versions have pages of their own."""
+NAVIGATION = (
+    ("messages.html", "Messages", "each with key, versions and what it is for"),
+    ("apis.html", "APIs", "by key: versions, headers, listeners"),
+    ("records.html", "Records", "of internal topics and of KRaft's metadata, by type"),
+    ("errors.html", "Errors", "every code, and every field that holds one"),
+    ("enumerations.html", "Enumerations", "names for what fields hold"),
+    ("entities.html", "Entities", "which messages name a topic, a group, a broker"),
+    ("tags.html", "Tags", "all tagged fields"),
+    ("headers.html", "Headers", "which version stands before which message"),
+    ("types.html", "Types", "the primitive types, with worked bytes"),
+    ("batches.html", "Batches", "the formats of record batches, byte by byte"),
+    ("paste.html", "Paste", "your bytes, decoded in the page"),
+)
+"""What every page links to, as far as the site has it: path, title, and what is there."""
+PASTE = ("protocol.js", "wire.js", "codec.js", "explain.js", "paste.js")
+"""The scripts that decode in a page; what they go by is the first."""
+Files = dict[str, str]
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Door:
+    """A link that all pages have."""
+
+    link: str
+    title: str
+    about: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page: where it is, what it is called, and what its template prints."""
+
+    path: str
+    title: str
+    template: str
+    data: Mapping[str, object]
+    scripts: tuple[str, ...] = field(default=())
+    """Files in ``assets`` that this page needs beside ``site.js``."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """What the pages are made from."""
+
+    definitions: Definitions
+    package: Package
+    samples: Samples
+    title: str
+    release: str
+
+
+def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files:
+    """Every file of the site by its path; ``progress`` is told how many messages are done, of how many."""
+    plans = sorted(site.definitions.plans, key=lambda plan: plan.name)
+    for plan in plans:
+        site.package.check(plan)
+    messages = [page_of(plan, site.definitions) for plan in plans]
+    general = pages(site, messages)
+    navigation = doors(general)
+    general.append(
+        Page("index.html", site.title, "index.html", {"groups": indexes.groups(messages), "doors": navigation})
+    )
+    files: Files = {}
+    for page in general:
+        files[page.path] = render(site, page, navigation)
+    for number, message in enumerate(messages, 1):
+        for page in message_pages(site, message, navigation):
+            files[page.path] = render(site, page, navigation)
+        progress(number, len(messages))
+    files["assets/search.js"] = search.index(messages, site.definitions, [(page.path, page.title) for page in general])
+    protocol = document.text(document.document(site.definitions))
+    files["protocol.json"] = protocol
+    files["protocol.schema.json"] = SCHEMA_FILE.read_text(encoding="utf-8")
+    # A script, because a page that was opened from a file may not fetch.
+    files["assets/protocol.js"] = f"globalThis.KAFKA_PROTOCOL = {protocol.rstrip()};\n"
+    for path in sorted(ASSETS.iterdir()):
+        files[f"assets/{path.name}"] = path.read_text(encoding="utf-8")
+    return files
+
+
+def doors(pages: Sequence[Page]) -> list[Door]:
+    """What the pages that there are link to."""
+    there = {page.path for page in pages}
+    return [Door(*each) for each in NAVIGATION if each[0] in there]
+
+
+def pages(site: Site, messages: list[MessagePage]) -> list[Page]:
+    """The pages that are not about one message."""
+    definitions = site.definitions
+    found = [
+        Page("messages.html", "All messages", "messages.html", {"groups": indexes.groups(messages)}),
+        Page("entities.html", "Entities", "entities.html", {"entities": indexes.entities(messages)}),
+        Page("tags.html", "Tagged fields", "tags.html", {"tags": indexes.tags(messages)}),
+        Page("types.html", "Types on the wire", "types.html", {"types": worked.types(site.package)}),
+    ]
+    if definitions.error_codes:
+        found.append(Page("errors.html", "Error codes", "errors.html", indexes.errors(definitions, messages)))
+    if names := indexes.enumerations(definitions, messages):
+        found.append(Page("enumerations.html", "Enumerations", "enumerations.html", {"enumerations": names}))
+    if apis := indexes.apis(definitions):
+        found.append(Page("apis.html", "APIs", "apis.html", {"apis": apis}))
+    if families := indexes.records(definitions):
+        found.append(Page("records.html", "Records of internal topics", "records.html", {"families": families}))
+    if headers := indexes.headers(definitions, messages):
+        found.append(Page("headers.html", "Headers", "headers.html", headers))
+    found.append(Page("paste.html", "Paste your bytes", "paste.html", {}, PASTE))
+    if batches := worked.batches(site.package):
+        found.append(Page("batches.html", "Record batches", "batches.html", batches))
+    return found
+
+
+def message_pages(site: Site, message: MessagePage, navigation: Sequence[Door]) -> Iterator[Page]:
+    """The page of a message; where it would be too large, one that links to a page for each version."""
+    path = f"messages/{message.name}.html"
+    parts = list(parts_of(message, site.package, site.samples, is_joined=True))
+    links = {version: f"#v{version}" for part in parts for version in part.versions}
+    whole = Page(path, message.name, "message.html", {"page": message, "parts": parts, "links": links})
+    if len(render(site, whole, navigation).encode()) <= MOST:
+        yield whole
+        return
+    parts = list(parts_of(message, site.package, site.samples, is_joined=False))
+    links = {part.versions.first: f"{message.name}-v{part.versions.first}.html" for part in parts}
+    yield Page(path, message.name, "message.html", {"page": message, "parts": [], "links": links})
+    for part in parts:
+        version = part.versions.first
+        data = {"page": message, "part": part, "links": links, "version": version}
+        yield Page(f"messages/{links[version]}", f"{message.name} version {version}", "version.html", data)
+
+
+def render(site: Site, page: Page, navigation: Sequence[Door]) -> str:
+    """A page as HTML."""
+    root = "../" * page.path.count("/")
+    template = ENVIRONMENT.get_template(f"{page.template}.jinja")
+    return template.render(site=site, current=page, root=root, navigation=navigation, **page.data)

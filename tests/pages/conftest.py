@@ -1,0 +1,29 @@
+"""The site of Kafka's definitions, written once for all tests of pages, and its pages parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from kafka_message_generator import cli
+from tests.support.markup import Parsed, parsed
+from tests.support.pages import ROOT
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the whole site."""
+    folder = tmp_path_factory.mktemp("site")
+    specs, samples = str(ROOT / "specs" / "kafka"), str(ROOT / "vectors" / "src" / "kafka_protocol_vectors")
+    assert cli.main(["pages", "--specs", specs, "--samples", samples, "--output", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture(scope="session")
+def pages(site: Path) -> Mapping[str, Parsed]:
+    """Each page by its path."""
+    return {
+        path.relative_to(site).as_posix(): parsed(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")
+    }

@@ -1,0 +1,125 @@
+"""What the pages of Kafka's messages say, against what the generated package says by itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+
+import kafka_messages
+import kafka_messages_proposals
+import pytest
+from kafka_messages.command._layouts import rows_of
+from kafka_messages.explain import explain
+
+from kafka_message_generator import definitions
+from kafka_message_generator.pages.fields import fields_of, runs_of
+from kafka_message_generator.pages.samples import Samples, read_samples
+from tests.support.markup import Element, Parsed
+from tests.support.pages import ROOT
+
+
+@pytest.fixture(scope="module")
+def samples() -> Samples:
+    """The bytes that were chosen."""
+    return read_samples(ROOT / "vectors" / "src" / "kafka_protocol_vectors")
+
+
+def inspectors(pages: Mapping[str, Parsed], name: str) -> list[Element]:
+    """The inspectors of a message, on all its pages."""
+    paths = (path for path in pages if path == f"messages/{name}.html" or path.startswith(f"messages/{name}-v"))
+    return [each for path in paths for each in pages[path].root.all(css="inspector")]
+
+
+@pytest.mark.parametrize(("specs", "package"), [("kafka", kafka_messages), ("proposals", kafka_messages_proposals)])
+def test_the_matrix_is_what_schemas_say(specs: str, package: ModuleType) -> None:
+    """Pages are made from plans and ``show`` from schemas: a type that differs in one version would be somebody's bug."""
+    for plan in definitions.load(ROOT / "specs" / specs).plans:
+        fields = fields_of(plan, runs_of(plan))
+        told = {field.path: {version: wire.type for version, wire in field.wires.items()} for field in fields}
+        assert told == {row.path: row.types for row in rows_of(getattr(package, plan.name))}, plan.name
+
+
+def test_every_byte_is_shown_once(pages: Mapping[str, Parsed], samples: Samples) -> None:
+    """The dump is the sample and the lines of the tree are inside it, or what is pointed at is not what is marked."""
+    shown = 0
+    for name in {name for name, _ in samples}:
+        own = {sample.data for (message, _), sample in samples.items() if message == name}
+        for each in inspectors(pages, name):
+            hexes = [byte.text for byte in each.all("i")]
+            rows = [
+                (int(row.attributes["data-s"]), int(row.attributes["data-e"]))
+                for row in each.all("tr")
+                if "data-s" in row.attributes
+            ]
+            assert all(0 <= start <= end <= len(hexes) for start, end in rows)
+            assert sum(1 for _ in each.all("b")) == len(hexes)
+            assert {place for start, end in rows for place in range(start, end)} == set(range(len(hexes)))
+            if "··" not in hexes:
+                assert bytes.fromhex("".join(hexes)) in own
+            shown += 1
+    assert shown > 500
+
+
+def test_lines_are_what_explain_says(pages: Mapping[str, Parsed], samples: Samples) -> None:
+    """The tree must be the one of the command, which readers go on with."""
+    sample = samples["ApiVersionsResponse", 5]
+    found = explain(sample.data, kafka_messages.ApiVersionsResponse, 5)
+    box = inspectors(pages, "ApiVersionsResponse")[-1]
+    types = {(int(row.attributes["data-s"]), row.inside[-1].text) for row in box.one("tbody").all("tr")}  # type: ignore[union-attr]
+    leaves = {(leaf.start, leaf.type) for leaf in found.leaves() if leaf.role == "value"}
+    assert leaves <= types
+
+
+def test_secrets_are_hidden(site: Path, samples: Samples) -> None:
+    """Who learns the habit from these pages learns it for real tokens: neither hex, text nor a command has them."""
+    for name, version in (("SaslAuthenticateRequest", 2), ("CreateDelegationTokenResponse", 3)):
+        found = explain(samples[name, version].data, getattr(kafka_messages, name), version)
+        hidden = [found.data[row["start"] : row["end"]] for row in found.rows() if row["hex"] is None]
+        assert any(len(each) > 3 for each in hidden)
+        text = (site / "messages" / f"{name}.html").read_text(encoding="utf-8")
+        assert samples[name, version].data.hex() not in text
+        assert "hidden" in text
+
+
+def test_nothing_else_is_hidden(pages: Mapping[str, Parsed]) -> None:
+    """A page that hides more than it must is of less use."""
+    assert not any(
+        each.attributes.get("class") == "secret" for each in pages["messages/MetadataRequest.html"].root.all("i")
+    )
+
+
+def test_search_finds(site: Path) -> None:
+    """The index is a constant in a script, with every message, field and error code."""
+    text = (site / "assets" / "search.js").read_text(encoding="utf-8")
+    index = json.loads(text.removeprefix("const SEARCH = ").removesuffix(";\n"))
+    paths = {name: paths.split(" ") for name, _, paths in index["messages"]}
+    assert paths.keys() == {info.name for info in kafka_messages.all_messages()}
+    assert "topics.partitions.leader_epoch" in paths["MetadataResponse"]
+    assert [3, "UNKNOWN_TOPIC_OR_PARTITION"] in index["errors"]
+    assert len(text) < 300_000
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("messages/MetadataResponse.html", "ResponseHeader 0 before versions 0-8, 1 before versions 9-13"),
+        ("messages/ApiVersionsResponse.html", "ResponseHeader 0 before versions 0-5"),
+        ("headers.html", "ApiVersionsResponse always has ResponseHeader 0"),
+        ("types.html", "which is why a 00 often stands behind the last field"),
+        ("entities.html#transactionalId", "InitProducerIdRequest"),
+        ("entities.html#topicId", "MetadataRequest"),
+        ("errors.html#NOT_COORDINATOR", "NOT_COORDINATOR"),
+        ("records.html#group-coordinator", "__consumer_offsets"),
+        ("batches.html", "0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd"),
+        ("tags.html", "finalized_features_epoch"),
+        ("enumerations.html#IsolationLevel", "READ_COMMITTED"),
+        ("apis.html#key-18", "ApiVersions"),
+    ],
+)
+def test_questions_have_answers(page: str, words: str, pages: Mapping[str, Parsed]) -> None:
+    """What people ask about the protocol must be on one page, where the site says it is."""
+    path, _, fragment = page.partition("#")
+    assert words in pages[path].root.text
+    assert not fragment or fragment in pages[path].ids

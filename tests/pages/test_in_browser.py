@@ -1,0 +1,218 @@
+"""The site in a real Chromium, opened from its files: search, bytes and tree, keyboard, themes, print. For ``nox -s pages``.
+
+Needs the group ``browser`` of pyproject.toml and a Chromium: the one that CHROMIUM names, or that is on the path.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sync_api = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is in the group browser; nox -s pages brings it"
+)
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; apt-get install chromium brings one")
+
+MESSAGE = "messages/ApiVersionsResponse.html"
+WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 400, "height": 800}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as playwright:
+        # Containers often run as root, where Chromium's sandbox refuses to start.
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def opened(browser: Any, site: Path) -> Iterator[Any]:
+    """Opens a page; in the end nothing may have been said on the console, and nothing asked for but files of the site."""
+    said: list[str] = []
+    contexts = []
+
+    def open_page(path: str, scheme: str = "light", viewport: dict[str, int] = WIDE, **more: Any) -> Any:
+        context = browser.new_context(color_scheme=scheme, viewport=viewport, **more)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("console", lambda message: said.append(f"console: {message.text}"))
+        page.on("pageerror", lambda error: said.append(f"error: {error}"))
+        page.on("requestfailed", lambda request: said.append(f"failed: {request.url}"))
+        page.on("request", lambda request: request.url.startswith(site.as_uri()) or said.append(request.url))
+        page.goto(f"{site.as_uri()}/{path}")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert said == []
+
+
+def background(page: Any) -> int:
+    """How bright the page is, 0 to 255."""
+    colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    return int(colour.removeprefix("rgb(").partition(",")[0])
+
+
+def marked(page: Any) -> str:
+    """The bytes that are marked, in hex."""
+    return "".join(page.locator(".inspector .h i.on").all_inner_texts())
+
+
+def test_search(opened: Any) -> None:
+    """The way in for most readers: a slash, a few letters, Enter; from any page, by the names of other languages too."""
+    page = opened(MESSAGE)
+    page.keyboard.press("/")
+    page.keyboard.type("metadatares")
+    page.wait_for_selector("#found a")
+    assert page.locator("#found a").first.inner_text().startswith("MetadataResponse")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/messages/MetadataResponse.html")
+    page.keyboard.press("/")
+    page.keyboard.type("topicId metadatarequest")
+    page.wait_for_selector("#found a")
+    assert page.locator("#found a").first.get_attribute("href") == "../messages/MetadataRequest.html#f.topics.topic_id"
+    page.keyboard.press("Escape")
+    assert page.locator("#found").is_hidden()
+
+
+@pytest.mark.parametrize(("text", "first"), [("16", "NOT_COORDINATOR"), ("not_coord", "NOT_COORDINATOR"), ("qqq", "")])
+def test_search_for_errors(text: str, first: str, opened: Any) -> None:
+    """A number out of a log is often all that somebody has; what nothing has in its name is said to be so."""
+    page = opened("index.html")
+    page.keyboard.press("/")
+    page.keyboard.type(text)
+    page.wait_for_selector("#found :is(a, p)")
+    names = page.locator("#found a span").all_inner_texts()
+    assert first in names if first else "Nothing has this" in page.locator("#found p").inner_text()
+
+
+def test_pointing(opened: Any) -> None:
+    """A line marks its bytes, a byte its innermost line, and an array all that is in it."""
+    page = opened(MESSAGE)
+    box = page.locator(".inspector").last
+    box.locator(".tree tbody tr", has_text="throttle_time_ms").hover()
+    assert marked(page) == "80000000"
+    box.locator(".tree tbody tr", has_text="api_keys").hover()
+    assert len(marked(page)) == 2 * 15
+    box.locator(".h i").nth(5).hover()
+    assert box.locator(".tree tbody tr.on td").nth(1).inner_text() == "min_version"
+    page.locator("h1").hover()
+    assert marked(page) == ""
+
+
+def test_walking_by_keys(opened: Any) -> None:
+    """Without a mouse the same: one stop for the tab key, arrows inside, and Escape to leave."""
+    page = opened(MESSAGE)
+    rows = page.locator(".inspector").last.locator(".tree tbody tr")
+    rows.first.focus()
+    assert marked(page) == "7fff"
+    for key, name in (("ArrowDown", "api_keys"), ("ArrowDown", "[0]"), ("ArrowDown", "api_key"), ("ArrowLeft", "[0]")):
+        page.keyboard.press(key)
+        assert page.locator(".inspector tr:focus td").nth(1).inner_text() == name
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".inspector tr:focus td").nth(1).inner_text() == "[1]"
+    page.keyboard.press("End")
+    assert rows.last.evaluate("row => row === document.activeElement")
+    assert rows.evaluate_all("rows => rows.filter(row => row.tabIndex === 0).length") == 1
+    page.keyboard.press("Escape")
+    assert marked(page) == ""
+
+
+def test_themes(opened: Any) -> None:
+    """The system's wish counts until the button says otherwise, which the next page knows."""
+    page = opened(MESSAGE, "dark")
+    assert background(page) < 60
+    page.click("#theme")
+    assert background(page) > 200
+    page.click(".top .home")
+    page.wait_for_url("**/index.html")
+    assert background(page) > 200
+    assert background(opened(MESSAGE, "light")) > 200
+
+
+@pytest.mark.parametrize("path", ["index.html", MESSAGE, "messages/FetchResponse-v18.html", "apis.html", "types.html"])
+def test_narrow(path: str, opened: Any) -> None:
+    """On a telephone the page stays as wide as it is; tables scroll inside it."""
+    page = opened(path, viewport=NARROW)
+    assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
+
+
+def test_without_scripts(opened: Any) -> None:
+    """All that is known is in the page; what needs scripts is not shown."""
+    page = opened(MESSAGE, java_script_enabled=False)
+    assert page.locator(".inspector").last.is_visible()
+    assert not page.locator(".find").is_visible()
+    assert not page.locator("#theme").is_visible()
+
+
+def test_print(opened: Any) -> None:
+    """On paper there is no bar, and nothing is cut off because it would scroll."""
+    page = opened(MESSAGE)
+    page.emulate_media(media="print")
+    assert not page.locator(".top").is_visible()
+    assert page.locator(".dump").first.evaluate("each => getComputedStyle(each).overflow") == "visible"
+    assert page.pdf().startswith(b"%PDF")
+
+
+def test_copying(opened: Any) -> None:
+    """The command is there to be pasted."""
+    page = opened(MESSAGE, permissions=["clipboard-read", "clipboard-write"])
+    page.locator("details.same summary").last.click()
+    page.locator("details.same").last.locator("button").first.click()
+    page.wait_for_selector("text=/Copied|Selected/")
+
+
+def test_every_page_is_quiet(opened: Any, site: Path) -> None:
+    """No page has an error on the console; one of each kind is enough, as their scripts are the same."""
+    for path in sorted(site.glob("*.html")):
+        opened(path.name)
+
+
+def test_paste(opened: Any) -> None:
+    """Bytes from a capture, pasted: what they are is found, shown byte by byte with the keyboard, and nothing is sent."""
+    page = opened("paste.html")
+    page.fill("#paste-bytes", "00000019 0012 0003 00000007 0002 6d65 00 056a617661 06342e342e30 00")
+    page.wait_for_selector("#paste-guesses button[aria-pressed=true]")
+    assert page.locator("#paste-guesses button").first.inner_text() == (
+        "ApiVersionsRequest v3 behind length and header"
+    )
+    assert page.locator("#paste-result h2").inner_text() == "ApiVersionsRequest v3"
+    page.locator(".tree tbody tr", has_text="client_software_name").hover()
+    assert marked(page) == "056a617661"
+    page.locator(".tree tbody tr").first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    assert marked(page) == "0012"
+    page.locator("#paste-result summary").click()
+    assert page.locator("#paste-result code").inner_text() == (
+        '{"clientSoftwareName":"java","clientSoftwareVersion":"4.4.0"}'
+    )
+
+
+def test_pasted_damage_and_secrets(opened: Any) -> None:
+    """Bytes that end too early are shown as far as they go; a password is hidden until it is asked for."""
+    page = opened("paste.html", scheme="dark")
+    page.select_option("[name=kind]", "message")
+    page.select_option("[name=message]", "SaslAuthenticateRequest")
+    page.select_option("[name=version]", "2")
+    page.fill("#paste-bytes", "09 70617373776f7264 00")
+    assert "70" not in page.locator(".inspector .h").inner_text()
+    assert page.locator("tr.secret td").nth(2).inner_text().startswith("hidden")
+    page.check("[name=secrets]")
+    assert "70 61 73 73" in page.locator(".inspector .h").inner_text()
+    page.uncheck("[name=secrets]")
+    page.fill("#paste-bytes", "09 7061")
+    problem = page.locator("#paste-result .problem").inner_text()
+    assert problem == "auth_bytes: COMPACT_BYTES: 8 bytes needed at offset 1, 2 left. Up to there it is shown."
+    assert "70" not in page.locator(".inspector .h").inner_text()
+    page.fill("#paste-bytes", "123")
+    assert page.locator("#paste-problem").inner_text() == ("These are 3 hex digits, an odd number: one is missing.")

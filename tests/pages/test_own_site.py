@@ -1,0 +1,149 @@
+"""The site of a stranger's definitions: one page to be read in a golden, and what is said where no site can be made."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from kafka_message_generator import cli
+from tests.support.building import import_package, unique_name, write_specs
+from tests.support.goldens import matches_golden
+from tests.support.markup import parsed
+from tests.support.specs import field, message
+
+GOLDEN = Path(__file__).parent / "goldens" / "Probe.html"
+PROBE = message(
+    field("Id", "int32", mapKey=False, default="-1", about="What it is called by."),
+    field("Name", "string", "1+", nullableVersions="2+", ignorable=True, entityType="topicName"),
+    field("Lines", "[]Line", fields=[field("Cents", "int64"), field("Text", "string", "3+")]),
+    field("Hint", "uuid", "2+", taggedVersions="2+", tag=0),
+    about="Probes <everything> & more.",
+)
+
+
+@pytest.fixture(scope="module")
+def probes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ModuleType]:
+    """A folder with definitions and one sample, and their package."""
+    folder, name = tmp_path_factory.mktemp("probes"), unique_name()
+    specs = write_specs(folder / "specs", PROBE)
+    arguments = ["--specs", str(specs), "--output", str(folder / "package"), "--package", name, "--parts", "explain"]
+    assert cli.main(["generate", *arguments]) == 0
+    package = import_package(folder / "package" / "src", name)
+    probe = package.Probe(id=7, name="é", lines=[package.Probe.Line(cents=995, text="tea")])
+    samples = [(3, probe, {"id": 7, "name": "é", "lines": [{"cents": 995, "text": "tea"}]})]
+    samples.append((3, package.Probe(id=7), {"id": 7}))
+    write_samples(folder / "samples", *((version, each.write(version).hex(), out) for version, each, out in samples))
+    return folder, package
+
+
+def write_samples(folder: Path, *each: tuple[int, str, object]) -> None:
+    """A file of vectors of Probe."""
+    folder.mkdir(exist_ok=True)
+    with gzip.open(folder / "probes.jsonl.gz", "wt", encoding="utf-8") as out:
+        for version, data, told in each:
+            entry = {"message": "Probe", "version": version, "sample": "own", "hex": data, "json_out": told}
+            out.write(json.dumps(entry) + "\n")
+
+
+def make(folder: Path, name: str, output: Path, samples: str = "samples") -> int:
+    arguments = ["--specs", str(folder / "specs"), "--samples", str(folder / samples), "--output", str(output)]
+    return cli.main(["pages", *arguments, "--package", name])
+
+
+def test_page(probes: tuple[Path, ModuleType], tmp_path: Path) -> None:
+    """A page is read by people, so a change of it must be read in a review: matrix, boxes, grammar, bytes, commands."""
+    folder, package = probes
+    assert make(folder, package.__name__, tmp_path / "site") == 0
+    text = (tmp_path / "site" / "messages" / "Probe.html").read_text(encoding="utf-8")
+    start, end = text.index('<main id="main">'), text.index("</main>")
+    matches_golden(GOLDEN, text[start:end].replace(package.__name__, "probes"))
+
+
+def test_only_what_the_definitions_have(probes: tuple[Path, ModuleType], tmp_path: Path) -> None:
+    """Without APIs, errors and logs there are no empty pages about them, and no links to such."""
+    folder, package = probes
+    assert make(folder, package.__name__, tmp_path / "site") == 0
+    there = {path.name for path in (tmp_path / "site").glob("*.html")}
+    assert there == {f"{name}.html" for name in ("index", "messages", "entities", "paste", "tags", "types")}
+    page = parsed((tmp_path / "site" / "index.html").read_text(encoding="utf-8"))
+    assert {link for link in page.links if link.endswith(".html") and "/" not in link} == there
+
+
+def test_pages_that_are_gone_are_removed(probes: tuple[Path, ModuleType], tmp_path: Path) -> None:
+    """A page of a message that there is no more would still be found by those who have its link."""
+    folder, package = probes
+    site = tmp_path / "site"
+    assert make(folder, package.__name__, site) == 0
+    old = site / "messages" / "Old.html"
+    old.write_text("old")
+    (site / "assets" / "files.txt").write_text((site / "assets" / "files.txt").read_text() + "messages/Old.html\n")
+    (site / "CNAME").write_text("mine")
+    assert make(folder, package.__name__, site) == 0
+    assert not old.exists()
+    assert (site / "CNAME").exists()
+
+
+def test_another_folder_is_left_alone(
+    probes: tuple[Path, ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Somebody's files must not be mixed with three hundred of ours."""
+    folder, package = probes
+    (tmp_path / "mine.txt").write_text("mine")
+    assert make(folder, package.__name__, tmp_path) == 1
+    what = "has files but no assets/files.txt: no site that was written before, left alone"
+    assert capsys.readouterr().err == f"{tmp_path} {what}\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_without_the_package(
+    probes: tuple[Path, ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who has not installed the package is told which, and what to do."""
+    assert make(probes[0], "no_such_package", tmp_path / "site") == 1
+    assert capsys.readouterr().err == (
+        "the pages show bytes by no_such_package.explain, which cannot be imported: No module named 'no_such_package'; "
+        "install the generated package, with that part\n"
+    )
+
+
+def test_a_package_of_other_definitions(
+    probes: tuple[Path, ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Layouts of one release beside bytes of another would be wrong, and nobody would see it."""
+    assert make(probes[0], "kafka_messages", tmp_path / "site") == 1
+    assert capsys.readouterr().err == (
+        "the installed kafka_messages has no Probe; install what these definitions give\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("sample", "reason"),
+    [
+        (
+            "00000007",
+            "a sample cannot be read: Probe v3: name: UNSIGNED_VARINT: 1 byte needed at offset 4, 0 left",
+        ),
+        (
+            "0",
+            "{folder}/broken/probes.jsonl.gz:1: is no test vector, "
+            "a JSON object with message, version, sample, hex and json_out",
+        ),
+    ],
+)
+def test_a_sample_that_is_none(
+    sample: str,
+    reason: str,
+    probes: tuple[Path, ModuleType],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Bytes that are not what they are said to be would be explained wrongly; the place of the fault is named."""
+    folder, package = probes
+    write_samples(folder / "broken", (3, sample, {"id": 7}))
+    assert make(folder, package.__name__, tmp_path / "site", "broken") == 1
+    assert capsys.readouterr().err == f"{reason.format(folder=folder)}\n"
+    assert not (tmp_path / "site").exists()

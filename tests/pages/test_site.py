@@ -1,0 +1,78 @@
+"""The site of Kafka's definitions: every message and version is there, links lead somewhere, and nothing is too large."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+from pathlib import Path
+
+from kafka_messages import all_messages
+
+from kafka_message_generator import cli
+from tests.support.markup import Parsed
+from tests.support.pages import ROOT
+
+PAGE = 200_000
+SITE = 40_000_000
+
+
+def target(page: str, link: str) -> tuple[str, str]:
+    """The file and the id that a link names, seen from a page."""
+    path, _, fragment = link.partition("#")
+    return posixpath.normpath(posixpath.join(posixpath.dirname(page), path)) if path else page, fragment
+
+
+def test_every_version_of_every_message_has_its_place(pages: Mapping[str, Parsed]) -> None:
+    """A reader who has a message and a version must find them by its link, with a sample; nothing may be left out."""
+    missing = []
+    for info in all_messages():
+        page = pages[f"messages/{info.name}.html"]
+        links = {each.text: each.attributes["href"] for each in page.root.one("p", "versions").all("a")}
+        for version in range(info.valid_versions.lowest, info.valid_versions.highest + 1):
+            path, fragment = target(f"messages/{info.name}.html", links[str(version)])
+            place = pages[path]
+            if (fragment and fragment not in place.ids) or not any(place.root.all(css="inspector")):
+                missing.append(f"{info.name} {version}")
+    assert missing == []
+
+
+def test_no_link_is_broken(site: Path, pages: Mapping[str, Parsed]) -> None:
+    """From a file a link must name a file, and one that names a place in it must find that: also those of the search."""
+    broken = []
+    ids = {path: set(page.ids) for path, page in pages.items()}
+    for path, page in pages.items():
+        for link in page.links:
+            to, fragment = target(path, link)
+            if not (site / to).is_file() or (fragment and fragment not in ids[to]):
+                broken.append(f"{path}: {link}")
+    assert broken == []
+
+
+def test_ids_are_unique(pages: Mapping[str, Parsed]) -> None:
+    """A browser goes to the first of two places with one name, so the second could not be linked."""
+    assert [path for path, page in pages.items() if len(set(page.ids)) != len(page.ids)] == []
+
+
+def test_pages_ask_nobody(site: Path, pages: Mapping[str, Parsed]) -> None:
+    """They are read from files, at places without a network, and tell nobody what is looked up."""
+    assert [link for page in pages.values() for link in page.links if ":" in link or link.startswith("/")] == []
+    for path in (site / "assets").iterdir():
+        text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
+        assert [
+            word for word in ("http:", "https:", "fetch(", "XMLHttpRequest", "@import", "url(") if word in text
+        ] == []
+
+
+def test_pages_are_small(site: Path) -> None:
+    """A page must come quickly, and the whole must be easy to hand on."""
+    sizes = {path.relative_to(site).as_posix(): path.stat().st_size for path in site.rglob("*") if path.is_file()}
+    assert {path: size for path, size in sizes.items() if size > PAGE and path.endswith(".html")} == {}
+    assert sum(sizes.values()) < SITE
+
+
+def test_it_is_written_once(site: Path) -> None:
+    """The same inputs give the same bytes, or nobody could tell what a change of the generator changed."""
+    before = {path: path.stat().st_mtime_ns for path in site.rglob("*.html")}
+    specs, samples = str(ROOT / "specs" / "kafka"), str(ROOT / "vectors" / "src" / "kafka_protocol_vectors")
+    assert cli.main(["pages", "--specs", specs, "--samples", samples, "--output", str(site)]) == 0
+    assert {path: path.stat().st_mtime_ns for path in site.rglob("*.html")} == before

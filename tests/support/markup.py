@@ -1,0 +1,87 @@
+"""Reads HTML that was written to the letter: every element closed, every attribute quoted; what links and ids it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+
+_VOID = ("meta", "link", "input")
+
+
+@dataclass
+class Element:
+    """An element with its attributes and what is inside it."""
+
+    tag: str
+    attributes: dict[str, str]
+    inside: list[Element | str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """All text inside."""
+        return "".join(each if isinstance(each, str) else each.text for each in self.inside)
+
+    def all(self, tag: str = "", css: str = "") -> Iterator[Element]:
+        """This element and those inside it, of a tag and with a class."""
+        if (not tag or self.tag == tag) and (not css or css in self.attributes.get("class", "").split()):
+            yield self
+        for each in self.inside:
+            if isinstance(each, Element):
+                yield from each.all(tag, css)
+
+    def one(self, tag: str = "", css: str = "") -> Element:
+        """The only one of them."""
+        (found,) = self.all(tag, css)
+        return found
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A page."""
+
+    root: Element
+
+    @property
+    def ids(self) -> list[str]:
+        return [each.attributes["id"] for each in self.root.all() if "id" in each.attributes]
+
+    @property
+    def links(self) -> list[str]:
+        """Whatever the page names: other pages, styles, scripts, images."""
+        found = (each.attributes.get(name) for each in self.root.all() for name in ("href", "src"))
+        return [each for each in found if each is not None]
+
+
+class _Reader(HTMLParser):
+    """Raises ValueError for an element that is not closed where it should be."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open = [Element("", {})]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        element = Element(tag, {name: value or "" for name, value in attrs})
+        if len(element.attributes) != len(attrs):
+            raise ValueError(f"{tag} has an attribute twice: {attrs}")
+        self.open[-1].inside.append(element)
+        if tag not in _VOID:
+            self.open.append(element)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self.open[-1].tag != tag:
+            raise ValueError(f"line {self.getpos()[0]}: {self.open[-1].tag} is closed by {tag}")
+        self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        self.open[-1].inside.append(data)
+
+
+def parsed(text: str) -> Parsed:
+    """A page; raises ValueError if its elements are not nested well."""
+    reader = _Reader()
+    reader.feed(text)
+    reader.close()
+    if len(reader.open) != 1:
+        raise ValueError(f"{reader.open[-1].tag} is not closed")
+    return Parsed(reader.open[0])
