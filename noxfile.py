@@ -89,7 +89,7 @@ def demo(session: nox.Session) -> None:
 def lint(session: nox.Session) -> None:
     """Formatting and lint of everything written by hand."""
     session.install(*groups("generate", "lint"))
-    folders = ("generator", "tests", "benchmarks", "examples", "pipeline", "native", "noxfile.py")
+    folders = ("generator", "tests", "benchmarks", "examples", "pipeline", "native", "vectors", "noxfile.py")
     session.run("black", "--check", "--quiet", *folders)
     session.run("ruff", "check", *folders)
 
@@ -105,6 +105,7 @@ def types(session: nox.Session) -> None:
     session.run("mypy", "noxfile.py", *benchmarks)
     session.run("mypy", "-p", "kafka_messages_spark")
     session.run("mypy", "native/src/kafka_messages_native")
+    session.run("mypy", "vectors/src/kafka_protocol_vectors")
     session.run("mypy", "generated/src/kafka_messages")
     session.run("mypy", "generated_proposals/src/kafka_messages_proposals")
     session.run("mypy", "tests/typing/client.py", "examples/decode_response.py")
@@ -224,7 +225,9 @@ def release(session: nox.Session) -> None:
 def build(session: nox.Session) -> None:
     """Wheels and source distributions of every project, looked into; the native core for each CPython of the machine."""
     shutil.rmtree("dist", ignore_errors=True)
-    projects = (".", *GENERATED, "./pipeline")
+    projects = (".", *GENERATED, "./pipeline", "./vectors")
+    protocol = ("--specs", "specs/kafka", "--output", "vectors/src/kafka_protocol_vectors")
+    session.run("kafka-message-generator", "protocol", *protocol)
     clean(*projects, "./native")
     for project in projects:
         session.run("python", "-m", "build", "--outdir", "dist", project, silent=True)
@@ -294,10 +297,11 @@ def evolution(session: nox.Session) -> None:
 
 @nox.session
 def vectors(session: nox.Session) -> None:
-    """Have Kafka's own classes write tests/vectors/ anew; needs Maven and a JDK."""
-    install(session, *GENERATOR)
-    paths = ("--specs", "specs/kafka", "--work", ".work/vectors", "--target", "tests/vectors")
+    """Have Kafka's own classes write vectors/ anew, and say what they do with damaged bytes; needs Maven and a JDK."""
+    install(session, *GENERATOR, "./generated")
+    paths = ("--specs", "specs/kafka", "--work", ".work/vectors", "--target", "vectors/src/kafka_protocol_vectors")
     session.run("python", "-m", "kafka_message_generator.vectors.write", *paths)
+    session.run("python", "-m", "tests.support.negative", ".work/vectors")
 
 
 @nox.session

@@ -18,14 +18,14 @@ from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.spec.model import ENCODED_TYPES
 from kafka_message_generator.spec.source import SpecError
 
-VECTORS = Path("tests", "vectors")
+VECTORS = Path("vectors", "src", "kafka_protocol_vectors")
 """Where a clone of the project has its test vectors; the command is run at its top."""
 ABOUT = "what messages cost in bytes, field by field, under each integer encoding"
 EXAMPLE = "kafka-message-generator cost --specs definitions --message MetadataResponse --samples captured.jsonl"
 EPILOG = f"""Samples are message bodies without header and frame, one a line: a JSON object
 with "message", "version" and "hex" (anything else in it is ignored, other
 messages are passed over), or bare hex together with --version. Without
---samples the test vectors of the message are used, where tests/vectors of this
+--samples the test vectors of the message are used, where the clone of this
 project is below the current folder; they are made of extremes and random
 values, so they show what the command does and say little about real traffic.
 
@@ -92,9 +92,7 @@ def _samples(plan: MessagePlan, version: int | None, files: Sequence[Path] | Non
         source = ", ".join(map(str, files))
         samples = read_samples(files, plan.name, plan.valid, version)
     else:
-        source = (
-            f"committed test vectors ({VECTORS.parent.name}/{VECTORS.name}): extremes and random values, no traffic"
-        )
+        source = "committed test vectors: extremes and random values, no traffic"
         samples = _committed(plan, version)
     if version is not None:
         return version, samples, source
@@ -106,8 +104,8 @@ def _samples(plan: MessagePlan, version: int | None, files: Sequence[Path] | Non
 
 def _committed(plan: MessagePlan, version: int | None) -> list[Sample]:
     try:
-        return read_samples(sorted(VECTORS.glob("*/*.jsonl.gz")), plan.name, plan.valid, version)
+        return read_samples(sorted(VECTORS.glob("kafka-*/*.jsonl.gz")), plan.name, plan.valid, version)
     except CostError:
         wanted = plan.name if version is None else f"{plan.name} version {version}"
-        what = f"there are no test vectors of {wanted} below {VECTORS.as_posix()}"
+        what = f"there are no test vectors of {wanted} here"
         raise CostError(f"{what}; give messages: --samples FILE") from None

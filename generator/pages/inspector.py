@@ -67,7 +67,7 @@ def inspect(package: Package, message: str, version: int, sample: Sample) -> Ins
     """A sample of a message version. Raises PagesError if the package cannot read it."""
     found = package.explain(sample.data, message, version, records=sample.is_opened)
     has_records = sample.is_opened and any(each.type.startswith("RECORD_BATCH") for each in found.root.all())
-    is_hidden = any(row["hex"] is None for row in found.rows())
+    is_hidden = any(row["hex"] is None for row in _rows(found))
     option = " --records" if has_records else ""
     command = f"{package.command} explain {message} {version} {_word(sample.data)}{option}"
     return Inspector(
@@ -78,6 +78,11 @@ def inspect(package: Package, message: str, version: int, sample: Sample) -> Ins
         command="" if is_hidden else command,
         python="" if is_hidden else _python(package.name, message, version, sample.data, has_records),
     )
+
+
+def _rows(found: Explanation) -> Iterator[dict[str, object]]:
+    """The leaves, without those of what was decompressed: these have other bytes."""
+    return (row for row in found.rows() if "unpacked" not in row)
 
 
 def _word(data: bytes) -> str:
@@ -101,7 +106,7 @@ def dump(found: Explanation, start: int = 0, end: int | None = None) -> tuple[Du
     """The bytes from ``start`` to ``end`` in rows; neighbouring fields have different shades, secrets are hidden."""
     size = len(found.data) if end is None else end
     marks: list[Byte] = []
-    for number, row in enumerate(found.rows()):
+    for number, row in enumerate(_rows(found)):
         first, last = row["start"], row["end"]
         assert isinstance(first, int)
         assert isinstance(last, int)
@@ -119,7 +124,7 @@ def _byte(byte: int, is_hidden: bool, css: str) -> Byte:
 
 def lines(found: Explanation, root: Span | None = None) -> Iterator[Line]:
     """The tree below a span, or the whole one; each line before those inside it."""
-    hidden = {id(leaf) for leaf, row in zip(found.root.leaves(), found.rows(), strict=True) if row["hex"] is None}
+    hidden = {id(leaf) for leaf, row in zip(found.root.leaves(), _rows(found), strict=True) if row["hex"] is None}
     tops = found.root.children if root is None else root.children
     if root is None and len(tops) == 1 and tops[0].children:
         tops = tops[0].children  # the title says what it is

@@ -53,6 +53,8 @@ def read_samples(folder: Path) -> Samples:
     """
     best = Best()
     for path in sorted(folder.glob("**/*.jsonl.gz")):
+        if path.parent.name == "negative":
+            continue  # damaged bytes
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):
                 try:

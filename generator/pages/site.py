@@ -11,6 +11,8 @@ from kafka_message_generator.pages.environment import ASSETS, ENVIRONMENT
 from kafka_message_generator.pages.message import MessagePage, page_of, parts_of
 from kafka_message_generator.pages.package import Package
 from kafka_message_generator.pages.samples import Samples
+from kafka_message_generator.protocol import document
+from kafka_message_generator.protocol.command import SCHEMA_FILE
 
 MOST = 200_000
 """Bytes of a page; where the page of a message would have more, its versions have pages of their own."""
@@ -25,8 +27,11 @@ NAVIGATION = (
     ("headers.html", "Headers", "which version stands before which message"),
     ("types.html", "Types", "the primitive types, with worked bytes"),
     ("batches.html", "Batches", "the formats of record batches, byte by byte"),
+    ("paste.html", "Paste", "your bytes, decoded in the page"),
 )
 """What every page links to, as far as the site has it: path, title, and what is there."""
+PASTE = ("protocol.js", "wire.js", "codec.js", "explain.js", "paste.js")
+"""The scripts that decode in a page; what they go by is the first."""
 Files = dict[str, str]
 Progress = Callable[[int, int], None]
 
@@ -83,6 +88,11 @@ def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files
             files[page.path] = render(site, page, navigation)
         progress(number, len(messages))
     files["assets/search.js"] = search.index(messages, site.definitions, [(page.path, page.title) for page in general])
+    protocol = document.text(document.document(site.definitions))
+    files["protocol.json"] = protocol
+    files["protocol.schema.json"] = SCHEMA_FILE.read_text(encoding="utf-8")
+    # A script, because a page that was opened from a file may not fetch.
+    files["assets/protocol.js"] = f"globalThis.KAFKA_PROTOCOL = {protocol.rstrip()};\n"
     for path in sorted(ASSETS.iterdir()):
         files[f"assets/{path.name}"] = path.read_text(encoding="utf-8")
     return files
@@ -113,6 +123,7 @@ def pages(site: Site, messages: list[MessagePage]) -> list[Page]:
         found.append(Page("records.html", "Records of internal topics", "records.html", {"families": families}))
     if headers := indexes.headers(definitions, messages):
         found.append(Page("headers.html", "Headers", "headers.html", headers))
+    found.append(Page("paste.html", "Paste your bytes", "paste.html", {}, PASTE))
     if batches := worked.batches(site.package):
         found.append(Page("batches.html", "Record batches", "batches.html", batches))
     return found

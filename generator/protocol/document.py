@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import json
 
 from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.protocol.layouts import Json, Object
 from kafka_message_generator.protocol.messages import headers, messages
 from kafka_message_generator.render import tables
+from kafka_message_generator.runtime.schema.contents import METADATA_TOPIC, METADATA_TOPIC_ID
 from kafka_message_generator.spec.companions import ErrorCode
 from kafka_message_generator.spec.enumerations import OF_PROTOCOL, Enumeration, Member
 from kafka_message_generator.spec.model import REQUEST, RESPONSE
@@ -27,6 +29,10 @@ def document(definitions: Definitions) -> Object:
     found["enumerations"] = _enumerations(definitions)
     found["logs"] = dict(tables.logs(definitions))
     found["recordTypes"] = [_record_type(each) for each in tables.record_types(definitions)]
+    found["metadataTopic"] = {
+        "name": METADATA_TOPIC,
+        "id": base64.urlsafe_b64encode(METADATA_TOPIC_ID.bytes).decode().rstrip("="),
+    }
     found["openSettings"] = sorted(definitions.open_settings)
     found["messages"] = messages(definitions)
     return found

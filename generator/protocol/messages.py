@@ -10,7 +10,7 @@ from kafka_message_generator.plan.model import MessagePlan, StructPlan
 from kafka_message_generator.protocol.layouts import Json, Object, layouts
 from kafka_message_generator.rules.headers import header_versions
 from kafka_message_generator.rules.names import snake_case
-from kafka_message_generator.runtime.schema.contents import REQUESTS, VERSIONED
+from kafka_message_generator.runtime.schema.contents import FETCHED, REQUESTS, VERSIONED
 from kafka_message_generator.spec.model import REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.versions import Versions
 
@@ -76,12 +76,13 @@ def _secrets(name: str, definitions: Definitions) -> Object:
 
 
 def _contents(name: str, known: set[str]) -> Object:
-    """What fields of bytes hold: a message behind its version, or a request."""
+    """What fields of bytes hold: a message behind its version, a request, or records of topics."""
     found: list[Json] = [
         {"field": path, "message": held} for (owner, path), held in VERSIONED.items() if owner == name and held in known
     ]
     found += [{"field": path, "request": True} for owner, path in sorted(REQUESTS) if owner == name]
-    return {"contents": found} if found else {}
+    fetched = {} if name not in FETCHED else {"fetchedRecords": FETCHED[name].paths()}
+    return ({"contents": found} if found else {}) | fetched
 
 
 def _struct(plan: StructPlan, fields: list[Mapping[str, Json]], is_common: bool) -> Json:

@@ -54,7 +54,7 @@ PARTS = {
             ("errors", "_core", "_base"),
             frozenset((COORDINATOR_KEY, COORDINATOR_VALUE, METADATA)),
         ),
-        Part("secrets", "what in messages is secret, and copies without it", ("_core", "_base")),
+        Part("secrets", "what in messages is secret, and copies without it", ("_core", "schema", "_base")),
         Part(
             "capture",
             "captured traffic: packets, connections, requests with their responses",

@@ -68,6 +68,17 @@ class Oracle:
             raise OracleError(f"Java gave {len(lines)} answers to {len(questions)} questions")
         return [_answer(line) for line in lines]
 
+    def read(self, questions: Sequence[tuple[str, int, str]]) -> list[str]:
+        """What Kafka's classes do with bytes, each for a class and version as hex: ``refused``, ``accepted``, or ``rest``.
+
+        The last is where bytes are left that were not read: callers of Kafka's classes ignore them.
+        """
+        asked = (json.dumps({"class": name, "version": version, "hex": data}) for name, version, data in questions)
+        lines = self._run("read", "".join(line + "\n" for line in asked))
+        if len(lines) != len(questions):
+            raise OracleError(f"Java gave {len(lines)} answers to {len(questions)} questions")
+        return ["refused" if "error" in line else "rest" if line["left"] else "accepted" for line in lines]
+
     def errors(self) -> list[dict[str, Json]]:
         """Kafka's error codes: name, code, whether retriable, whether metadata has to be refreshed."""
         return self._run("errors", "")

@@ -10,6 +10,8 @@ import pytest
 from kafka_messages import (
     ApiVersionsRequest,
     ApiVersionsResponse,
+    FetchRequest,
+    FetchResponse,
     MetadataRequest,
     MetadataResponse,
     ProduceRequest,
@@ -29,6 +31,7 @@ from kafka_messages.capture import (
     to_object,
 )
 from kafka_messages.capture.network import ACK, SYN
+from kafka_messages.messages.fetch_response import FetchableTopicResponse, PartitionData
 from kafka_messages.messages.metadata_response import MetadataResponseBroker
 from kafka_messages.protocol import encode_request, encode_response, frame
 
@@ -258,6 +261,20 @@ def test_a_damaged_secret_is_hidden() -> None:
     shown: Any = to_object(found[0])
     assert shown["request"]["data"] == "(hidden)"
     assert "99 bytes needed" in shown["request"]["problem"]
+
+
+def test_a_damaged_answer_of_the_log_of_kraft_is_hidden() -> None:
+    """Controllers fetch SCRAM keys from each other: what cannot be decoded of such an answer may be one of them."""
+    for topic, is_secret in (("__cluster_metadata", True), ("orders", False)):
+        partition = PartitionData(records=b"planted-secret")
+        body = FetchResponse(responses=[FetchableTopicResponse(topic=topic, partitions=[partition])])
+        talk = Talk().open().say(encode_request(FetchRequest(), 12, 1, "me"))
+        talk.say(frame(encode_response(body, 12, 1, framed=False) + b"\0"), from_client=False)
+        found, _ = capture_of(talk.close().packets())
+        shown: Any = to_object(found[0])
+        assert "1 more byte(s) follow" in shown["response"]["problem"]
+        assert (b"planted".hex() in shown["response"]["data"]) != is_secret
+        assert (shown["response"]["data"] == "(hidden)") == is_secret
 
 
 def test_requests_that_are_not_answered() -> None:

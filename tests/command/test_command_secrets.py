@@ -7,6 +7,8 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+from uuid import UUID
 
 import pytest
 from kafka_messages import (
@@ -14,6 +16,8 @@ from kafka_messages import (
     CreateDelegationTokenResponse,
     EnvelopeRequest,
     EnvelopeResponse,
+    FetchResponse,
+    FetchSnapshotResponse,
     IncrementalAlterConfigsRequest,
     RawTaggedField,
     SaslAuthenticateRequest,
@@ -25,6 +29,8 @@ from kafka_messages.command import main
 from kafka_messages.explain import explain, explain_request
 from kafka_messages.json import to_json
 from kafka_messages.messages.alter_user_scram_credentials_request import ScramCredentialUpsertion
+from kafka_messages.messages.fetch_response import FetchableTopicResponse, PartitionData
+from kafka_messages.messages.fetch_snapshot_response import PartitionSnapshot, TopicSnapshot
 from kafka_messages.messages.incremental_alter_configs_request import AlterableConfig, AlterConfigsResource
 from kafka_messages.protocol import encode_request
 from kafka_messages.records import write_metadata_record
@@ -41,6 +47,28 @@ SCRAM = AlterUserScramCredentialsRequest(
 )
 
 
+CREDENTIAL = UserScramCredentialRecord(name="ada", salt=SECRET, stored_key=SECRET, server_key=SECRET)
+
+
+def of_kraft(compression: str) -> bytes:
+    """Batches of the metadata log with the secret in a record, and in one of a type that nobody knows."""
+    values = write_metadata_record(CREDENTIAL, 0), b"\x01\x63\0" + SECRET
+    return write_batch([Record(value=value, timestamp=1) for value in values], compression=compression)
+
+
+def fetched(compression: str, **topic: Any) -> FetchResponse:
+    """What a controller answers another one."""
+    partition = PartitionData(records=of_kraft(compression))
+    return FetchResponse(responses=[FetchableTopicResponse(**topic, partitions=[partition])])
+
+
+SNAPSHOT = FetchSnapshotResponse(
+    topics=[
+        TopicSnapshot(name="__cluster_metadata", partitions=[PartitionSnapshot(unaligned_records=of_kraft("none"))])
+    ]
+)
+
+
 @dataclass(frozen=True)
 class Planted:
     """A message with the secret in it."""
@@ -51,6 +79,9 @@ class Planted:
     @property
     def name(self) -> str:
         return type(self.message).NAME
+
+    def __str__(self) -> str:
+        return f"{self.name}-{self.version}"
 
     @property
     def data(self) -> bytes:
@@ -66,6 +97,11 @@ PLANTED = [
     Planted(UserScramCredentialRecord(name="ada", salt=SECRET, stored_key=SECRET, server_key=SECRET), 0),
     Planted(EnvelopeRequest(request_data=encode_request(SCRAM, 0, 1, framed=False)), 0),
     Planted(EnvelopeRequest(request_data=SECRET), 0),
+    Planted(fetched("none", topic="__cluster_metadata"), 12),
+    Planted(fetched("gzip", topic="__cluster_metadata"), 12),
+    Planted(fetched("none", topic_id=UUID(int=1)), 16),
+    Planted(fetched("gzip", topic_id=UUID(int=1)), 16),
+    Planted(SNAPSHOT, 1),
     Planted(EnvelopeResponse(response_data=SECRET), 0),
 ]
 
@@ -104,6 +140,7 @@ def lines_with_bytes(planted: Planted) -> Iterator[Sequence[str]]:
     whole = write_metadata_record(planted.message, planted.version) if kind else data
     for each in ("--text", "--json"):
         yield "explain", planted.name, str(planted.version), data.hex(), each, "--all"
+        yield "explain", planted.name, str(planted.version), data.hex(), each, "--all", "--records"
         yield "decode", planted.name, str(planted.version), data.hex(), each
         yield "guess", data.hex(), each
         other = data.replace(SECRET, b"another-one-of-this"[: len(SECRET)])
@@ -116,9 +153,11 @@ def lines_with_bytes(planted: Planted) -> Iterator[Sequence[str]]:
         for at in range(0, len(data), 5):
             broken = data[:at] + b"\xff" + data[at + 1 :]
             yield "explain", planted.name, str(planted.version), broken.hex(), each, "--in", "hex"
+            if "Fetch" in planted.name:
+                yield "explain", planted.name, str(planted.version), broken.hex(), each, "--in", "hex", "--records"
 
 
-@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.name)
+@pytest.mark.parametrize("planted", PLANTED, ids=str)
 def test_no_subcommand_shows_a_secret(planted: Planted, run: Run) -> None:
     """What is pasted into a ticket stays there: in texts, in hex, in JSON, and also where bytes are damaged."""
     for line in lines_with_bytes(planted):
@@ -126,10 +165,10 @@ def test_no_subcommand_shows_a_secret(planted: Planted, run: Run) -> None:
             assert_hidden(run(*line))
 
 
-@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.name)
+@pytest.mark.parametrize("planted", PLANTED, ids=str)
 def test_secrets_are_shown_when_they_are_asked_for(planted: Planted, run: Run) -> None:
     """Otherwise the test above could pass because there was nothing to see."""
-    line = ("explain", planted.name, str(planted.version), planted.data.hex(), "--json", "--show-secrets")
+    line = ("explain", planted.name, str(planted.version), planted.data.hex(), "--json", "--show-secrets", "--records")
     assert SECRET.hex() in run(*line).replace(" ", "")
 
 

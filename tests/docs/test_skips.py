@@ -9,10 +9,12 @@ from tests.support import outside, pages
 
 def test_reason(tmp_path: Path) -> None:
     """No path of another's machine, no question left: what is missing, whether to act, and what checks the like."""
-    mark = outside.needs(tmp_path / "old.gz", "an older Kafka's bytes", "tests/vectors has those of the release").mark
+    mark = outside.needs(
+        tmp_path / "old.gz", "an older Kafka's bytes", "the folder vectors has those of the release"
+    ).mark
     assert mark.args == (True,)
     reason = "old.gz (an older Kafka's bytes) is not part of the repository, nothing is to be done; "
-    assert mark.kwargs == {"reason": f"{reason}tests/vectors has those of the release"}
+    assert mark.kwargs == {"reason": f"{reason}the folder vectors has those of the release"}
 
 
 def test_nothing_else_looks_outside() -> None:

@@ -34,7 +34,7 @@ from tests.support.costs import PROBE, V2, V2_TAGGED
 from tests.support.specs import field, message
 
 ROOT = Path(__file__).parents[2]
-VECTORS = ROOT / "tests" / "vectors" / "kafka-4.4.0"
+VECTORS = ROOT / "vectors" / "src" / "kafka_protocol_vectors" / "kafka-4.4.0"
 
 
 def cost_of(definition: Definition, version: int, *samples: str) -> Cost:

@@ -94,7 +94,7 @@ def test_committed_vectors_are_the_default(capsys: pytest.CaptureFixture[str]) -
     assert run("--specs", ROOT / "specs" / "kafka", "--message", "ApiVersionsResponse", "--version", 3) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("ApiVersionsResponse version 3, ")
-    assert lines[1] == "samples: committed test vectors (tests/vectors): extremes and random values, no traffic"
+    assert lines[1] == "samples: committed test vectors: extremes and random values, no traffic"
 
 
 def fails(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
@@ -113,11 +113,11 @@ def fails(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
         (["--message", "Probe", "--version", "4"], "Probe has no version 4, only 0-3"),
         (
             ["--message", "Probe"],
-            "there are no test vectors of Probe below tests/vectors; give messages: --samples FILE",
+            "there are no test vectors of Probe here; give messages: --samples FILE",
         ),
         (
             ["--message", "Probe", "--version", "1"],
-            "there are no test vectors of Probe version 1 below tests/vectors; give messages: --samples FILE",
+            "there are no test vectors of Probe version 1 here; give messages: --samples FILE",
         ),
         (["--message", "Probe", "--samples", "absent.jsonl"], "absent.jsonl: No such file or directory"),
         (

@@ -4,6 +4,7 @@ const { readFileSync } = require("node:fs");
 const [assets, document] = process.argv.slice(2);
 const codec = require(`${assets}/codec.js`);
 const explain = require(`${assets}/explain.js`);
+const paste = require(`${assets}/paste.js`);
 
 const protocol = new codec.Protocol(JSON.parse(readFileSync(document, "utf-8")));
 const explainer = new explain.Explainer(protocol);
@@ -14,7 +15,16 @@ function explained(question, bytes) {
   return explainer.message(bytes, question.message, question.version);
 }
 
+function guessed(bytes) {
+  return paste.guesses(explainer, bytes).map(({ kind, message, version, isFramed }) => [kind, message, version, isFramed]);
+}
+
 function answer(question) {
+  if (question.as === "text") {
+    const { bytes, form, problem } = paste.bytesOf(question.text);
+    return bytes ? { hex: explain.hex(bytes), form } : { problem };
+  }
+  if (question.as === "guess") return guessed(Uint8Array.from(Buffer.from(question.hex, "hex")));
   const bytes = Uint8Array.from(Buffer.from(question.hex, "hex"));
   const explanation = explained(question, bytes);
   const found = { title: explanation.title, error: explanation.error, value: explanation.value };

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import uuid
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from kafka_messages import (
@@ -127,7 +129,7 @@ def fetched(data: bytes) -> FetchResponse:
 
 
 def test_record_batches() -> None:
-    """Opened on request: every header field, every record; compressed ones stay as they are."""
+    """Opened on request: every header field, every record."""
     record = Record(key=b"k", value=b"paid", timestamp=1_700_000_000_000, headers=(("trace", b"7f"),))
     data = write_batch([record, Record(value=None, timestamp=1_700_000_000_005)], base_offset=40)
     packed = write_batch([record], compression="gzip")
@@ -144,7 +146,7 @@ def test_record_batches() -> None:
     assert leaves[f"{first}.records[1].offset_delta"].note == "offset 41"
     assert leaves[f"{first}.records[1].value_length"].note == "null"
     assert leaves[f"{above}.batches[1].attributes"].note == "gzip, CreateTime"
-    assert leaves[f"{above}.batches[1].records"].note == "gzip"
+    assert leaves[f"{above}.batches[1].records"].note == "gzip, 21 bytes decompressed"
     assert (leaves[above].role, leaves[above].note) == ("rest", "a batch that is not all there")
 
 
@@ -254,3 +256,76 @@ def test_long_fields() -> None:
     assert len(found.text()) < 5000
     assert "bytes more" not in found.text(whole=True)
     assert len(found.text(whole=True).splitlines()) > 125
+
+
+COMPRESSED = (Record(key=b"k", value=b"paid" * 20, timestamp=1), Record(value=b"due", timestamp=2))
+
+
+@pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
+def test_compressed_batches(codec: str) -> None:
+    """Nearly all traffic is compressed: the records are shown as well, by their places in what was decompressed."""
+    if codec != "gzip":
+        package = "zstandard" if codec == "zstd" else "cramjam"
+        pytest.importorskip(package, reason="the extra compression brings it; nox -s tests has it")
+    found = explain(fetched(write_batch(COMPRESSED, compression=codec)).write(17), FetchResponse, 17, records=True)
+    above = "responses[0].partitions[0].records.batches[0].records"
+    leaf = tiled(found)[above]
+    assert leaf.unpacked is not None
+    content, top = leaf.unpacked
+    inner = list(top.leaves())
+    assert [each.start for each in inner] == [0, *(each.end for each in inner[:-1])]
+    assert inner[-1].end == len(content)
+    values = {each.path: each for each in inner}
+    value = values[f"{above}[0].value"]
+    assert content[value.start : value.end] == value.value == b"paid" * 20
+    assert values[f"{above}[1].offset_delta"].note == "offset 1"
+    assert leaf.note == f"{codec}, {len(content)} bytes decompressed"
+    text = found.text()
+    assert f"in the {len(content)} bytes decompressed" in text
+    assert text.count("end of what was decompressed") == 1
+    rows = [row for row in found.rows() if row.get("unpacked") == above]
+    assert [row["path"] for row in rows] == [each.path for each in inner]
+    assert rows[0]["start"] == 0
+
+
+def test_a_codec_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What cannot be decompressed here is shown as it is, and what to install is said: an explanation never fails."""
+    pytest.importorskip("zstandard", reason="the extra compression brings it")
+    data = fetched(write_batch(COMPRESSED, compression="zstd")).write(17)
+    engines = importlib.import_module("kafka_messages.batches.engines")
+
+    def absent(name: str) -> ModuleType:
+        raise ImportError(name)
+
+    codecs = engines.Codecs(engines.Installed(absent))
+    monkeypatch.setattr("kafka_messages.batches.contents.codecs", lambda: codecs)
+    leaf = tiled(explain(data, FetchResponse, 17, records=True))[
+        "responses[0].partitions[0].records.batches[0].records"
+    ]
+    assert leaf.unpacked is None
+    assert leaf.note == (
+        "zstd, not opened: zstd needs the package zstandard, which is not installed; the extra `compression` brings it"
+    )
+
+
+def test_what_grows_too_much_stays_closed() -> None:
+    """A few bytes of gzip can stand for gigabytes: no more than 4 MiB are decompressed, and 10,000 records taken apart."""
+    bomb = write_batch([Record(value=b"\0" * (5 << 20))], compression="gzip")
+    above = "responses[0].partitions[0].records.batches[0].records"
+    leaf = of(fetched(bomb), 17, records=True)[above]
+    assert leaf.unpacked is None
+    assert leaf.note.endswith("the gzip data grows beyond the bound of 4194304 bytes (max_batch_bytes)")
+    many = write_batch([Record(value=b"") for _ in range(10_002)], compression="gzip")
+    leaf = of(fetched(many), 17, records=True)[above]
+    assert leaf.unpacked is not None
+    last = list(leaf.unpacked[1].leaves())[-1]
+    assert (last.role, last.note) == ("rest", "2 more records")
+
+
+def test_damaged_compressed_records() -> None:
+    """What does not decompress, or is no records then, is no fault of the message."""
+    batch = bytearray(write_batch(COMPRESSED, compression="gzip"))
+    batch[-12] ^= 0xFF
+    leaf = of(fetched(bytes(batch)), 17, records=True)["responses[0].partitions[0].records.batches[0].records"]
+    assert leaf.unpacked is None
+    assert "not opened: batch at byte 0: the gzip data is damaged" in leaf.note

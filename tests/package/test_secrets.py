@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import kafka_messages as km
 import kafka_messages_proposals as proposals
@@ -18,6 +19,8 @@ from kafka_messages.messages.describe_configs_response import (
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
+from kafka_messages.messages.fetch_response import FetchableTopicResponse, PartitionData
+from kafka_messages.messages.fetch_snapshot_response import PartitionSnapshot, TopicSnapshot
 from kafka_messages.schema.facts import FieldFacts, facts_of
 from kafka_messages.secrets import HIDDEN, Secrets, Setting, hidden, is_secret_setting, marks, secrets_of
 from kafka_messages.secrets._tables import SECRETS, SETTINGS
@@ -206,6 +209,24 @@ def test_messages_without_secrets() -> None:
     copy = hidden(message)
     assert copy == message
     assert copy is not message
+
+
+def test_records_of_the_log_of_kraft() -> None:
+    """Controllers fetch SCRAM keys and passwords of settings from each other; records of other topics stay as they are."""
+    topics = [
+        FetchableTopicResponse(topic="__cluster_metadata", partitions=[PartitionData(records=b"secret")]),
+        FetchableTopicResponse(topic_id=UUID(int=1), partitions=[PartitionData(records=b"secret")]),
+        FetchableTopicResponse(topic="orders", partitions=[PartitionData(records=b"open")]),
+    ]
+    topics[0].unknown_tagged_fields = topics[2].unknown_tagged_fields = (RawTaggedField(99, b"x"),)
+    found = hidden(km.FetchResponse(responses=topics)).responses
+    assert [topic.partitions[0].records for topic in found] == [b"(hidden)", b"(hidden)", b"open"]
+    assert found[0].unknown_tagged_fields == (RawTaggedField(99, b"(hidden)"),)
+    assert found[2].unknown_tagged_fields == (RawTaggedField(99, b"x"),)
+    assert topics[0].partitions[0].records == b"secret"
+    snapshot = TopicSnapshot(name="__cluster_metadata", partitions=[PartitionSnapshot(unaligned_records=b"secret")])
+    copy = hidden(km.FetchSnapshotResponse(topics=[snapshot]))
+    assert copy.topics[0].partitions[0].unaligned_records == b"(hidden)"
 
 
 def test_packages_of_other_definitions() -> None:

@@ -270,7 +270,7 @@ def allowed_misses(name: str) -> dict[int, str]:
 needs_snapshot = needs(
     vectors.SNAPSHOT,
     "2,349 encodings by the classes of an older snapshot of Kafka",
-    "tests/vectors has those of the release, which every run checks",
+    "the folder vectors has those of the release, which every run checks",
 )
 
 

@@ -16,7 +16,7 @@ from tests.support.pages import ROOT
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the whole site."""
     folder = tmp_path_factory.mktemp("site")
-    specs, samples = str(ROOT / "specs" / "kafka"), str(ROOT / "tests" / "vectors")
+    specs, samples = str(ROOT / "specs" / "kafka"), str(ROOT / "vectors" / "src" / "kafka_protocol_vectors")
     assert cli.main(["pages", "--specs", specs, "--samples", samples, "--output", str(folder)]) == 0
     return folder
 

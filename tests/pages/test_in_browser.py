@@ -175,3 +175,44 @@ def test_every_page_is_quiet(opened: Any, site: Path) -> None:
     """No page has an error on the console; one of each kind is enough, as their scripts are the same."""
     for path in sorted(site.glob("*.html")):
         opened(path.name)
+
+
+def test_paste(opened: Any) -> None:
+    """Bytes from a capture, pasted: what they are is found, shown byte by byte with the keyboard, and nothing is sent."""
+    page = opened("paste.html")
+    page.fill("#paste-bytes", "00000019 0012 0003 00000007 0002 6d65 00 056a617661 06342e342e30 00")
+    page.wait_for_selector("#paste-guesses button[aria-pressed=true]")
+    assert page.locator("#paste-guesses button").first.inner_text() == (
+        "ApiVersionsRequest v3 behind length and header"
+    )
+    assert page.locator("#paste-result h2").inner_text() == "ApiVersionsRequest v3"
+    page.locator(".tree tbody tr", has_text="client_software_name").hover()
+    assert marked(page) == "056a617661"
+    page.locator(".tree tbody tr").first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    assert marked(page) == "0012"
+    page.locator("#paste-result summary").click()
+    assert page.locator("#paste-result code").inner_text() == (
+        '{"clientSoftwareName":"java","clientSoftwareVersion":"4.4.0"}'
+    )
+
+
+def test_pasted_damage_and_secrets(opened: Any) -> None:
+    """Bytes that end too early are shown as far as they go; a password is hidden until it is asked for."""
+    page = opened("paste.html", scheme="dark")
+    page.select_option("[name=kind]", "message")
+    page.select_option("[name=message]", "SaslAuthenticateRequest")
+    page.select_option("[name=version]", "2")
+    page.fill("#paste-bytes", "09 70617373776f7264 00")
+    assert "70" not in page.locator(".inspector .h").inner_text()
+    assert page.locator("tr.secret td").nth(2).inner_text().startswith("hidden")
+    page.check("[name=secrets]")
+    assert "70 61 73 73" in page.locator(".inspector .h").inner_text()
+    page.uncheck("[name=secrets]")
+    page.fill("#paste-bytes", "09 7061")
+    problem = page.locator("#paste-result .problem").inner_text()
+    assert problem == "auth_bytes: COMPACT_BYTES: 8 bytes needed at offset 1, 2 left. Up to there it is shown."
+    assert "70" not in page.locator(".inspector .h").inner_text()
+    page.fill("#paste-bytes", "123")
+    assert page.locator("#paste-problem").inner_text() == ("These are 3 hex digits, an odd number: one is missing.")

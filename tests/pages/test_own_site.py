@@ -68,7 +68,7 @@ def test_only_what_the_definitions_have(probes: tuple[Path, ModuleType], tmp_pat
     folder, package = probes
     assert make(folder, package.__name__, tmp_path / "site") == 0
     there = {path.name for path in (tmp_path / "site").glob("*.html")}
-    assert there == {f"{name}.html" for name in ("index", "messages", "entities", "tags", "types")}
+    assert there == {f"{name}.html" for name in ("index", "messages", "entities", "paste", "tags", "types")}
     page = parsed((tmp_path / "site" / "index.html").read_text(encoding="utf-8"))
     assert {link for link in page.links if link.endswith(".html") and "/" not in link} == there
 

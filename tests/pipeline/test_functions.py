@@ -20,7 +20,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-VECTORS = Path(__file__).parents[1] / "vectors" / "kafka-4.4.0"
+VECTORS = Path(__file__).parents[2] / "vectors" / "src" / "kafka_protocol_vectors" / "kafka-4.4.0"
 MESSAGES = {
     "clients": ("MetadataResponse", "FetchResponse", "ProduceRequest", "ApiVersionsResponse", "CreateTopicsRequest"),
     "group-coordinator": ("OffsetCommitValue", "ConsumerGroupCurrentMemberAssignmentValue"),

@@ -21,6 +21,7 @@ PROJECTS: Mapping[str, Path] = {
     "kafka_messages_native": ROOT / "native",
     "kafka_messages_proposals": ROOT / "generated_proposals",
     "kafka_messages_spark": ROOT / "pipeline",
+    "kafka_protocol_vectors": ROOT / "vectors",
 }
 """The folder of each distribution, by its name in file names."""
 EXTENSIONS: Mapping[str, tuple[str, ...]] = {

@@ -35,7 +35,7 @@ FEATURES_BODY = (
 @cache
 def oracle() -> list[dict[str, Any]]:
     """Kafka's own table of APIs."""
-    (path,) = ROOT.glob("tests/vectors/kafka-*/apis.jsonl")
+    (path,) = ROOT.glob("vectors/src/kafka_protocol_vectors/kafka-*/apis.jsonl")
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 

@@ -18,7 +18,7 @@ from kafka_messages.schema.types import Blob, Text
 from tests.support.outside import VECTORS
 
 ROOT = Path(__file__).parents[2]
-COMMITTED = ROOT / "tests" / "vectors" / "kafka-4.4.0"
+COMMITTED = ROOT / "vectors" / "src" / "kafka_protocol_vectors" / "kafka-4.4.0"
 """What the classes of the pinned release write."""
 SNAPSHOT = VECTORS / "kafka-4.0-snapshot.jsonl.gz"
 """What the classes of an older snapshot wrote; it is not part of the repository."""

@@ -19,7 +19,19 @@
   /** Bytes from start to end and what they are; children tile those of a span that has some. */
   class Span {
     constructor(start, end, path, name, type, role, value = null, note = "", content = start) {
-      Object.assign(this, { start, end, path, name, type, role, value, note, content, isSecret: false, children: [] });
+      Object.assign(this, {
+        start,
+        end,
+        path,
+        name,
+        type,
+        role,
+        value,
+        note,
+        content,
+        isSecret: false,
+        children: [],
+      });
     }
 
     leaves() {
@@ -426,7 +438,8 @@
       writeLength(out, kind, value.length);
       return value.forEach((element, index) => write(out, kind.element, element, `${path}[${index}]`));
     }
-    const bytes = typeof value !== "string" ? null : kind.type === "string" ? wire.textBytes(value) : fromBase64(value);
+    const bytes =
+      typeof value !== "string" ? null : kind.type === "string" ? wire.textBytes(value) : fromBase64(value);
     const expected = kind.type === "string" ? "a text without lone surrogates" : "bytes as base64";
     if (bytes === null) throw wrong(value, expected, path);
     if (kind.type === "string" && bytes.length > wire.MAX_STRING) {
@@ -446,7 +459,9 @@
     if (typeof value === "number") return Object.is(value, -0) ? "-0.0" : String(value);
     if (Array.isArray(value)) return `[${value.map(stringify).join(",")}]`;
     if (value === null || typeof value !== "object") return JSON.stringify(value);
-    return `{${Object.entries(value).map(([key, each]) => `${JSON.stringify(key)}:${stringify(each)}`).join(",")}}`;
+    return `{${Object.entries(value)
+      .map(([key, each]) => `${JSON.stringify(key)}:${stringify(each)}`)
+      .join(",")}}`;
   }
 
   return { Protocol, Span, Walk, Fault, EncodeError, snakeCase, stringify };

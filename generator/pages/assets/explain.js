@@ -7,7 +7,8 @@
  */
 "use strict";
 (function (root, make) {
-  if (typeof module === "object" && module.exports) module.exports = make(require("./wire.js"), require("./codec.js"));
+  if (typeof module === "object" && module.exports)
+    module.exports = make(require("./wire.js"), require("./codec.js"));
   else root.KafkaExplain = make(root.KafkaWire, root.KafkaCodec);
 })(typeof self === "undefined" ? this : self, function (wire, codec) {
   const HIDDEN = "(hidden)";
@@ -120,6 +121,36 @@
       const isSetting = settings.has(name) && isSecretValue(span.path, settings.get(name), values, openSettings);
       if (isUnknown || isSetting || fields.has(name)) conceal(span);
     }
+  }
+
+  /** Conceals records of the log of KRaft, and behind a fault what may be such, unless another topic was read before. */
+  function concealMetadata(top, message, data, metadataTopic) {
+    const fetched = message.fetchedRecords;
+    if (!fetched) return;
+    const name = fetched.topics[0].split(".")[0];
+    const array = top.children.find((span) => span.name === name);
+    const topics = array ? array.children.filter((span) => span.children.length) : [];
+    const isName = (span) => span.role === "value" && fetched.topics.includes(names(span.path));
+    const said = (topic) => topic.children.filter(isName);
+    const isMetadata = (value) => value === metadataTopic.name || value === metadataTopic.id;
+    const found = topics.filter((topic) => said(topic).some((span) => isMetadata(span.value)));
+    const isKnown = topics.some((topic) => !found.includes(topic) && said(topic).length);
+    const inside = found.flatMap((topic) => topic.all());
+    for (const span of isKnown && !mayHold(data, metadataTopic) ? [] : top.all()) {
+      if (span.role === "fault" || span.role === "rest") conceal(span);
+    }
+    for (const span of inside) {
+      const isUnknown = span.name.startsWith("unknown_tagged_fields");
+      if (span.role === "value" && (names(span.path) === fetched.records || isUnknown)) conceal(span);
+    }
+  }
+
+  /** Whether the log of KRaft is named anywhere in some bytes. */
+  function mayHold(data, { name, id }) {
+    const text = (bytes) => `,${bytes.join(",")},`;
+    const whole = text(data);
+    const idBytes = wire.fromBase64(`${id.replace(/-/g, "+").replace(/_/g, "/")}==`);
+    return whole.includes(text(new TextEncoder().encode(name))) || whole.includes(text(idBytes));
   }
 
   /** Whether the value at a path is that of a secret setting; also if its name could not be read. */
@@ -235,7 +266,8 @@
         walk.message(api.request, version, "", false);
         if (!walk.error) walk.trailing(api.request);
       }
-      return walk.result(api ? `${api.request || `${api.name}Request`} v${version}` : "request");
+      const title = api ? `${api.request || `${api.name}Request`} v${version}` : "request";
+      return { ...walk.result(title), api, version };
     }
 
     /** The response to a request of an API at a version. Throws Error where there is none. */
@@ -275,6 +307,7 @@
       notes.add(span, message);
       openContents(span, message, this.data, this.explainer);
       markSecrets(span, message, open);
+      concealMetadata(span, message, this.data, protocol.document.metadataTopic);
       span.type = `${name} v${version}`;
       this.root.children.push(span);
       this.pos = end;

@@ -196,7 +196,7 @@
 
   /** The characters of UTF-8, which must be sound; base is the offset of the first byte. */
   function utf8(bytes, base) {
-    for (let at = 0; at < bytes.length; ) {
+    for (let at = 0; at < bytes.length;) {
       const size = sequence(bytes, at);
       if (typeof size === "string") throw new Fault(`invalid UTF-8 at offset ${base + at}: ${size}`, base + at);
       at += size;

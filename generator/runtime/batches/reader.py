@@ -11,7 +11,7 @@ from struct import Struct
 
 from .._core.wire import as_bytes
 from ..errors import DecodeError
-from .contents import read_contents
+from .contents import read_contents, read_decompressed
 from .format import (
     CODECS,
     COMPRESSION,
@@ -160,6 +160,10 @@ class Batch:
         MissingCodecError if nothing installed can decompress them.
         """
         return read_contents(self._data, self.position, self.number, self._header, self._most, verify)
+
+    def decompressed(self) -> bytes:
+        """Of a batch of format 2 the bytes of its records, decompressed. Raises what ``records`` does."""
+        return read_decompressed(self._data, self.position, self.number, self._header, self._most)
 
     def control_records(self) -> list[ControlRecord]:
         """The records of a control batch: empty for other batches. Raises DecodeError."""

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from .._base.message import Message
 from ..errors import EncodeError
 from ..json import to_json
+from ..schema.contents import may_hold_metadata
 from ..secrets import HIDDEN, hidden, secrets_of
 from .errors import errors_in
 from .framing import Frame
@@ -96,9 +97,14 @@ def _may_hold_secrets(exchange: Exchange) -> bool:
     return any(found.fields or found.settings for found in map(secrets_of, classes))
 
 
+def _response_name(exchange: Exchange) -> str:
+    return "" if exchange.api is None else exchange.api.response_name
+
+
 def _undecoded(exchange: Exchange, frame: Frame, problem: str, hides: bool) -> dict[str, object]:
     shown: dict[str, object] = {"problem": problem} if problem else {}
-    shown["data"] = HIDDEN if hides and _may_hold_secrets(exchange) else frame.data.hex()
+    is_secret = _may_hold_secrets(exchange) or may_hold_metadata(_response_name(exchange), frame.data)
+    shown["data"] = HIDDEN if hides and is_secret else frame.data.hex()
     return shown | ({"missing": frame.missing} if frame.missing else {})
 
 

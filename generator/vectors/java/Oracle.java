@@ -19,9 +19,9 @@ import org.apache.kafka.common.protocol.ObjectSerializationCache;
 /**
  * Answers with Kafka's own classes, one JSON object a line.
  *
- * <p>Modes: {@code samples} (questions on standard input: class, converter, version, json), {@code errors} and
- * {@code apis}. An answer to a sample is {@code hex} and {@code json}, plus {@code size} where Kafka's own size is
- * wrong; or {@code error}.
+ * <p>Modes: {@code samples} (questions on standard input: class, converter, version, json), {@code read} (class, version,
+ * hex), {@code errors} and {@code apis}. An answer to a sample is {@code hex} and {@code json}, plus {@code size} where
+ * Kafka's own size is wrong; to bytes it is {@code left}, how many were not read; or {@code error}.
  */
 public final class Oracle {
     static final ObjectMapper MAPPER = new ObjectMapper();
@@ -31,10 +31,10 @@ public final class Oracle {
         BufferedOutputStream buffered = new BufferedOutputStream(standard);
         try (PrintStream out = new PrintStream(buffered, false, StandardCharsets.UTF_8)) {
             switch (arguments.length == 1 ? arguments[0] : "") {
-                case "samples" -> answerAll(out);
+                case "samples", "read" -> answerAll(out);
                 case "errors" -> Tables.errors(out);
                 case "apis" -> Tables.apis(out);
-                default -> throw new IllegalArgumentException("one argument is needed: samples, errors or apis");
+                default -> throw new IllegalArgumentException("one argument is needed: samples, read, errors or apis");
             }
         }
     }
@@ -60,6 +60,12 @@ public final class Oracle {
 
     private static void answerInto(ObjectNode answer, JsonNode question) throws Exception {
         Class<?> type = Class.forName(question.get("class").textValue());
+        if (question.has("hex")) {
+            ByteBuffer given = ByteBuffer.wrap(HexFormat.of().parseHex(question.get("hex").textValue()));
+            create(type).read(new ByteBufferAccessor(given), (short) question.get("version").intValue());
+            answer.put("left", given.remaining());
+            return;
+        }
         JsonForm form = JsonForm.of(type, question.path("converter").textValue());
         short version = (short) question.get("version").intValue();
         Message message = question.has("json") ? form.read(question.get("json"), version) : create(type);

@@ -30,13 +30,27 @@ def read_contents(data: bytes, position: int, number: int, header: Header, most:
             return read_messages(data, position, end, magic, appended, inner, verify)
         pos = position + HEADER
         if codec and count:
-            data = bytes(codecs().decompress(codec, memoryview(data)[pos:end], most))
+            data = _decompressed(codec, data, pos, end, most)
             pos, end = 0, len(data)
         return read_records(data, pos, end, count, base_offset, base_timestamp, appended)
     except CompressionError as error:
         raise batch_error(str(error), number, position, magic) from error.__cause__
     except RecordError as error:
         raise batch_error(str(error), number, position, magic, error.number) from None
+
+
+def read_decompressed(data: bytes, position: int, number: int, header: Header, most: int) -> bytes:
+    """The bytes of the records in a batch of format 2, decompressed to ``most``. Raises DecodeError and MissingCodecError."""
+    pos, end = position + HEADER, position + OVERHEAD + header[1]
+    codec = header[5] & COMPRESSION
+    try:
+        return _decompressed(codec, data, pos, end, most) if codec else data[pos:end]
+    except CompressionError as error:
+        raise batch_error(str(error), number, position, header[3]) from error.__cause__
+
+
+def _decompressed(codec: int, data: bytes, pos: int, end: int, most: int) -> bytes:
+    return bytes(codecs().decompress(codec, memoryview(data)[pos:end], most))
 
 
 def _unwrapped(codec: int, message: memoryview, magic: int, most: int) -> bytes:

@@ -12,6 +12,7 @@ from ..schema.facts import facts_of
 from ..schema.spans import LENGTH, OPENED, REST, VALUE, Span, Walk
 from ..schema.types import INT16
 from ._batches import batch_spans
+from ._logs import conceal_metadata, metadata_topics, open_metadata
 from ._notes import annotate
 from ._secrets import mark
 
@@ -30,11 +31,21 @@ def open_fields(
 ) -> None:
     """Give the fields of a message that hold something known spans of their own.
 
-    ``records`` opens record batches too; ``request`` explains a whole request.
+    ``records`` opens record batches too; ``request`` explains a whole request. Records of the log of KRaft that stay
+    closed are concealed.
     """
     name = message.NAME
-    if not records and name not in _WITH_BLOBS:
-        return
+    topics = metadata_topics(top, name, data)
+    if records or name in _WITH_BLOBS:
+        _open_leaves(top, data, name, prefix, records, request)
+        for topic in topics:
+            open_metadata(topic)
+    conceal_metadata(top, name, topics, data)
+
+
+def _open_leaves(
+    top: Span, data: bytes, name: str, prefix: str, records: bool, request: Callable[[bytes], Explanation]
+) -> None:
     for span in list(top.leaves()):
         if span.role != VALUE or not isinstance(span.value, bytes) or not span.value:
             continue

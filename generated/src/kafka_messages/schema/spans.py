@@ -24,7 +24,8 @@ class Span:
 
     ``path`` is the field as errors name it (``topics[3].name``), ``name`` the last part of it, ``type`` the wire type
     in Kafka's words, ``value`` a Python value (of an array its count, of a struct None), ``note`` further words.
-    ``content`` is where the value begins behind its length. ``children`` tile a span that has some.
+    ``content`` is where the value begins behind its length. ``children`` tile a span that has some. ``unpacked`` is of
+    compressed bytes what they stand for, and the span of it, which counts from its own first byte.
     """
 
     __slots__ = (
@@ -38,6 +39,7 @@ class Span:
         "role",
         "start",
         "type",
+        "unpacked",
         "value",
     )
 
@@ -59,6 +61,7 @@ class Span:
         self.note = note
         self.content = start if content is None else content
         self.is_secret = False
+        self.unpacked: tuple[bytes, Span] | None = None
         self.children: list[Span] = []
 
     def leaves(self) -> Iterator[Span]:

@@ -9,6 +9,7 @@ from .._base.message import Message
 from .._core.structs import StructBase
 from .._core.value import dataclass
 from .._core.wire import RawTaggedField
+from ..schema.contents import FETCHED, is_metadata
 from ._tables import OPEN_SETTINGS, SECRETS, SETTINGS
 
 TYPE_CHECKING = False
@@ -104,7 +105,8 @@ def hidden(message: M, mark: Mark = HIDDEN) -> M:
     """A copy of a message with ``mark`` where its secrets were, as text or as bytes; the rest is as it was.
 
     Null stays null: it says that there is no such value, as when a setting is removed. Of a message that has secrets,
-    the unknown tagged fields keep their tags only: nobody knows what is in them.
+    the unknown tagged fields keep their tags only: nobody knows what is in them. Records of the log of KRaft, which
+    FetchResponse and FetchSnapshotResponse carry between controllers, are secret as a whole.
     """
     from copy import deepcopy
 
@@ -117,12 +119,31 @@ def hidden(message: M, mark: Mark = HIDDEN) -> M:
     for setting in found.settings:
         for struct in _secret_settings(copy, setting):
             _hide(struct, setting.value.rpartition(".")[2], mark)
+    for topic in _metadata_topics(copy):
+        fetched = FETCHED[type(message).NAME]
+        for partition in _structs(topic, fetched.partitions):
+            _hide(partition, fetched.records, mark)
+        _hide_unknown(topic, mark)
     if found is not _NONE:
-        for struct in _all_structs(copy):
-            if unknown := getattr(struct, "unknown_tagged_fields", None):
-                marked = (RawTaggedField(raw.tag, _marked(raw.data, mark)) for raw in unknown)
-                struct.unknown_tagged_fields = tuple(marked)
+        _hide_unknown(copy, mark)
     return copy
+
+
+def _metadata_topics(message: Message) -> Iterator[Any]:
+    """The topics in a message with records of the log of KRaft."""
+    fetched = FETCHED.get(type(message).NAME)
+    if fetched is not None:
+        for topic in _structs(message, fetched.topics):
+            if any(is_metadata(getattr(topic, name)) for name in fetched.names):
+                yield topic
+
+
+def _hide_unknown(top: Any, mark: Mark) -> None:
+    """The unknown tagged fields of a struct and of all within keep their tags only."""
+    for struct in _all_structs(top):
+        if unknown := getattr(struct, "unknown_tagged_fields", None):
+            marked = (RawTaggedField(raw.tag, _marked(raw.data, mark)) for raw in unknown)
+            struct.unknown_tagged_fields = tuple(marked)
 
 
 def _hide(struct: Any, name: str, mark: Mark) -> None:

@@ -38,6 +38,12 @@ _FORMAT_1 = (*_FORMAT_0, ("timestamp", INT64))
 _FORMATS = (_FORMAT_0, _FORMAT_1, _FORMAT_2)
 
 
+_MOST_UNPACKED = 4 << 20
+"""Bytes of one batch that are decompressed at most: a tree of more would help nobody."""
+_MOST_RECORDS = 10_000
+"""Records of one batch that have spans of their own."""
+
+
 def batch_spans(data: bytes, base: int, path: str) -> list[Span]:
     """The spans of the batches that ``data`` is; ``base`` is where that begins, ``path`` the field it is of.
 
@@ -47,7 +53,7 @@ def batch_spans(data: bytes, base: int, path: str) -> list[Span]:
     if batches is None:
         return []
     found: list[Span] = []
-    reader = batches.read_headers(data)
+    reader = batches.read_headers(data, max_batch_bytes=max(_MOST_UNPACKED, len(data)))
     end, why = 0, ""
     try:
         for batch in reader:
@@ -92,21 +98,43 @@ def _note(batch: Any, field: str, value: int) -> str:
 
 
 def _content(data: bytes, pos: int, end: int, batch: Any, path: str) -> list[Span]:
-    """What is behind the header: records one by one, or compressed as they are."""
+    """What is behind the header: records one by one, or compressed as they are, with the records in what they stand for."""
+    path = f"{path}.records"
     if pos == end:
         return []
     if batch.magic == 2 and batch.compression == "none":
-        try:
-            records = batch.records(verify=False)
-        except ValueError as error:
-            return [Span(pos, end, f"{path}.records", "records", "", REST, None, getattr(error, "reason", str(error)))]
-        found = Span(pos, end, f"{path}.records", "records", "ARRAY(RECORD)", ARRAY, len(records))
-        for number, record in enumerate(records):
-            found.children.append(_record(data, pos, f"{path}.records[{number}]", record))
-            pos = found.children[-1].end
-        return [found] if records else [Span(pos, end, f"{path}.records", "records", "BYTES", VALUE, data[pos:end])]
+        return _records(data, pos, end, batch, path)
     what = batch.compression if batch.compression != "none" else "key and value, int32 lengths"
-    return [Span(pos, end, f"{path}.records", "records", "BYTES", VALUE, data[pos:end], what)]
+    leaf = Span(pos, end, path, "records", "BYTES", VALUE, data[pos:end], what)
+    if batch.magic == 2 and batch.count > 0:
+        try:
+            content = batch.decompressed()
+        except (ValueError, ImportError) as error:  # a DecodeError, a MissingCodecError
+            leaf.add_note(f"not opened: {getattr(error, 'reason', str(error))}")
+            return [leaf]
+        top = Span(0, len(content), path, "records", "BYTES", STRUCT)
+        top.children = _records(content, 0, len(content), batch, path)
+        leaf.unpacked = content, top
+        leaf.add_note(f"{len(content):,} bytes decompressed")
+    return [leaf]
+
+
+def _records(data: bytes, pos: int, end: int, batch: Any, path: str) -> list[Span]:
+    """The spans of records, from ``pos`` to ``end``; of very many the first."""
+    try:
+        records = batch.records(verify=False)
+    except ValueError as error:
+        return [Span(pos, end, path, "records", "", REST, None, getattr(error, "reason", str(error)))]
+    if not records:
+        return [Span(pos, end, path, "records", "BYTES", VALUE, data[pos:end])]
+    found = Span(pos, end, path, "records", "ARRAY(RECORD)", ARRAY, len(records))
+    for number, record in enumerate(records[:_MOST_RECORDS]):
+        found.children.append(_record(data, pos, f"{path}[{number}]", record))
+        pos = found.children[-1].end
+    if len(records) > _MOST_RECORDS:
+        more = f"{len(records) - _MOST_RECORDS:,} more records"
+        found.children.append(Span(pos, end, path, "records", "", REST, None, more))
+    return [found]
 
 
 def _record(data: bytes, pos: int, path: str, record: Any) -> Span:

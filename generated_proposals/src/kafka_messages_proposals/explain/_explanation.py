@@ -36,20 +36,10 @@ class Explanation:
         """The leaves as values for ``json.dumps``: start, end, path, type, role, value, note, and hex of the bytes.
 
         Bytes are hex, a UUID is Kafka's 22 characters, a float that is not finite is a text. A secret has its length
-        only. ``address`` is that of the first byte.
+        only. ``address`` is that of the first byte. Behind a leaf of compressed records come those of its contents: they
+        have the path of the leaf as ``unpacked``, and count from the first byte decompressed.
         """
-        for leaf in self.leaves():
-            is_hidden = leaf.is_secret and not show_secrets
-            yield {
-                "start": address + leaf.start,
-                "end": address + leaf.end,
-                "path": leaf.path or leaf.name,
-                "type": leaf.type,
-                "role": leaf.role,
-                "value": HIDDEN if is_hidden and leaf.role != LENGTH else json_value(leaf.value),
-                "note": leaf.note,
-                "hex": None if is_hidden else self.data[leaf.start : leaf.end].hex(),
-            }
+        yield from _rows(self.data, self.root, show_secrets, address)
 
     def text(
         self,
@@ -72,6 +62,24 @@ class Explanation:
 
     def __repr__(self) -> str:
         return f"<Explanation of {self.title}: {len(self.data)} bytes{', damaged' if self.error else ''}>"
+
+
+def _rows(data: bytes, root: Span, show_secrets: bool, address: int) -> Iterator[dict[str, object]]:
+    for leaf in root.leaves():
+        is_hidden = leaf.is_secret and not show_secrets
+        yield {
+            "start": address + leaf.start,
+            "end": address + leaf.end,
+            "path": leaf.path or leaf.name,
+            "type": leaf.type,
+            "role": leaf.role,
+            "value": HIDDEN if is_hidden and leaf.role != LENGTH else json_value(leaf.value),
+            "note": leaf.note,
+            "hex": None if is_hidden else data[leaf.start : leaf.end].hex(),
+        }
+        if leaf.unpacked is not None:
+            for row in _rows(*leaf.unpacked, show_secrets, 0):
+                yield row | {"unpacked": leaf.path}
 
 
 def json_value(value: object) -> object:

@@ -62,6 +62,7 @@ class Text:
         if not span.children:
             if span.role not in (STRUCT, SECTION) or span.end > span.start:
                 self._leaf(span, span.name or span.path, depth, lines)
+                self._unpacked(span, depth + 1, lines)
             return
         first = span.children[0]
         if span.role in (ARRAY, SECTION) and first.role == LENGTH:
@@ -73,6 +74,20 @@ class Text:
             rest = span.children
         for child in rest:
             self._span(child, depth + 1, lines)
+
+    def _unpacked(self, leaf: Span, depth: int, lines: list[str]) -> None:
+        """What compressed bytes stand for, with addresses that begin with 0 again."""
+        if leaf.unpacked is None:
+            return
+        content, top = leaf.unpacked
+        pad = " " * (self.left + self.step * depth)
+        lines.append(pad + self._styled(f"in the {len(content):,} bytes decompressed", "title"))
+        outer = self.data, self.address
+        self.data, self.address = content, 0
+        for child in top.children:
+            self._span(child, depth, lines)
+        self.data, self.address = outer
+        lines.append(pad + self._styled("end of what was decompressed", "dim"))
 
     def _group(self, span: Span, depth: int, lines: list[str]) -> None:
         """The line of a struct, which has no bytes of its own."""
@@ -167,7 +182,8 @@ class Text:
 
 def _name_width(span: Span, depth: int, step: int) -> int:
     """The columns that the names of leaves take, with their indent."""
-    below = max((_name_width(child, depth + 1, step) for child in span.children), default=0)
+    children = span.children if span.unpacked is None else span.unpacked[1].children
+    below = max((_name_width(child, depth + 1, step) for child in children), default=0)
     return below if span.role == STRUCT and span.children else max(below, step * depth + len(_label(span.name)))
 
 

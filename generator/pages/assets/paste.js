@@ -1,0 +1,375 @@
+/* "Paste your bytes": decodes and annotates in the page what somebody pastes; nothing leaves it.
+ *
+ * Behind site.js (whose function inspector links hex and tree), protocol.js (KAFKA_PROTOCOL), wire.js, codec.js and
+ * explain.js. It expects a form #paste with the fields bytes (textarea), kind (find, request, response, message), message,
+ * version, framed and secrets (check boxes), and the elements #paste-problem, #paste-guesses and #paste-result.
+ * In Node its first half is a module: bytesOf and guesses are tested there.
+ */
+"use strict";
+(function (root, make) {
+  if (typeof module === "object" && module.exports) {
+    module.exports = make(require("./wire.js"), require("./codec.js"), require("./explain.js"));
+  } else {
+    root.KafkaPaste = make(root.KafkaWire, root.KafkaCodec, root.KafkaExplain);
+    document.addEventListener("DOMContentLoaded", () => root.KafkaPaste.start(document.getElementById("paste")));
+  }
+})(typeof self === "undefined" ? this : self, function (wire, codec, explain) {
+  const ROW = 16;
+  const MOST_BYTES = 1 << 20;
+  const MOST_SHOWN = 4096;
+  const MOST_GUESSES = 5;
+  const MOST_TO_GUESS = 20000;
+  const LEAST_BASE64 = 8;
+
+  // ---- what was pasted ------------------------------------------------------------------------------------------
+
+  /** A line of xxd or hexdump -C: the address, bytes in groups, and behind two blanks or a bar the characters. */
+  const DUMP =
+    /^\s*[0-9a-f]{4,16}:?\s+((?:[0-9a-f]{2}){1,16}(?: {1,2}(?:[0-9a-f]{2}){1,16})*)(?:\s*$|\s{2,}.*$|\s*\|.*$)/i;
+
+  /** The bytes that a text stands for: {bytes, form} or {problem}. Hex in any usual form comes before base64. */
+  function bytesOf(text) {
+    if (text.length > 8 * MOST_BYTES)
+      return { problem: `That is more than ${MOST_BYTES} bytes; the command line takes it.` };
+    const lines = text.split(/\r?\n/).filter((line) => line.trim() && !/^\s*[0-9a-f]{4,16}\s*$/i.test(line));
+    const isDump =
+      lines.length && /^\s*[0-9a-f]{4,16}(:|\s{2})/i.test(lines[0]) && lines.every((line) => DUMP.test(line));
+    const plain = isDump ? lines.map((line) => DUMP.exec(line)[1]).join("") : text;
+    const digits = plain.replace(/\\x|0x|[\s:,;{}[\]"'-]/gi, "");
+    if (/^[0-9a-f]*$/i.test(digits)) {
+      if (!digits) return { problem: "There is nothing yet." };
+      if (digits.length % 2)
+        return { problem: `These are ${digits.length} hex digits, an odd number: one is missing.` };
+      const pairs = digits.match(/../g).map((pair) => parseInt(pair, 16));
+      return { bytes: Uint8Array.from(pairs), form: isDump ? "a hex dump" : "hex" };
+    }
+    const letters = text.replace(/\s/g, "").replace(/-/g, "+").replace(/_/g, "/").replace(/=+$/, "");
+    const padded = letters + "=".repeat((4 - (letters.length % 4)) % 4);
+    const bytes = letters.length < LEAST_BASE64 || letters.length % 4 === 1 ? null : wire.fromBase64(padded);
+    if (bytes) return { bytes, form: "base64" };
+    const wrong = digits.search(/[^0-9a-f]/i);
+    return { problem: `This is neither hex nor base64: “${digits[wrong]}” is no hex digit.` };
+  }
+
+  /** The first of several frames that fill some bytes, and how many there are; null for what is none or one. */
+  function firstOfFrames(bytes) {
+    let [at, count] = [0, 0];
+    while (at + 4 <= bytes.length) {
+      const size = wire.INT32.read(bytes, at)[0];
+      if (size < 4 || at + 4 + size > bytes.length) return null;
+      at += 4 + size;
+      count++;
+    }
+    return at === bytes.length && count > 1
+      ? { bytes: bytes.subarray(0, 4 + wire.INT32.read(bytes, 0)[0]), count }
+      : null;
+  }
+
+  // ---- what it could be -----------------------------------------------------------------------------------------
+
+  /** What bytes could be, the likeliest first: {kind, message, version, versions, isFramed, score, explanation}. */
+  function guesses(explainer, bytes) {
+    const found = [];
+    const isLong = bytes.length >= 4 && wire.INT32.read(bytes, 0)[0] === bytes.length - 4;
+    const hasHeaders = explainer.protocol.messages.has("RequestHeader");
+    for (const isFramed of hasHeaders ? (isLong ? [true, false] : [false]) : []) {
+      const request = explainer.request(bytes, isFramed);
+      if (!request.error && request.api) {
+        const message = request.api.request;
+        add(
+          found,
+          { kind: "request", message, version: request.version, versions: [request.version], isFramed, bonus: 15 },
+          request,
+        );
+      }
+    }
+    if (bytes.length <= MOST_TO_GUESS) {
+      for (const message of explainer.protocol.document.messages.filter(isReadable)) {
+        for (const versions of runs(message)) {
+          const version = versions[versions.length - 1];
+          const one = { kind: "message", message: message.name, version, versions, isFramed: false, bonus: 0 };
+          tryOne(found, one, explainer.message(bytes, message.name, version));
+          if (hasHeaders && message.kind === "response") {
+            const answer = { ...one, kind: "response", isFramed: isLong, bonus: isLong ? 6 : 0 };
+            tryOne(found, answer, explainer.response(bytes, message.apiKey, version, isLong));
+          }
+        }
+      }
+    }
+    return found.sort((one, two) => two.score - one.score).slice(0, MOST_GUESSES);
+  }
+
+  /** Whether the codec reads a message: not what only the proposals have. */
+  function isReadable(message) {
+    const isOwn = (layout) => layout.optional || layout.tagFormat;
+    return !message.structs.some((struct) => struct.layouts.some(isOwn));
+  }
+
+  /** The versions of each layout: those that look the same read the same. */
+  function runs(message) {
+    const seen = new Map();
+    for (const version of message.versions) {
+      const layouts = message.structs.map((struct) =>
+        struct.layouts.findIndex((each) => each.versions.includes(version)),
+      );
+      seen.set(layouts.join(), [...(seen.get(layouts.join()) || []), version]);
+    }
+    return [...seen.values()];
+  }
+
+  function tryOne(found, guess, explanation) {
+    if (!explanation.error) add(found, guess, explanation);
+  }
+
+  function add(found, { bonus, ...guess }, explanation) {
+    found.push({ ...guess, explanation, score: bonus + weight(explanation) });
+  }
+
+  /** How much speaks for what was read: texts, known numbers, arrays; and against it what nobody writes. */
+  function weight({ root, data }) {
+    let score = 0;
+    for (const { path, value, name, role, type, note, start } of root.leaves()) {
+      if (path.includes("unknown_tagged_fields")) score -= 4;
+      else if (role === "rest") score -= 2;
+      else if (typeof value === "string" && type.includes("STRING") && value) {
+        score += /^[\x20-\x7e\u00a0-\uffff]*$/.test(value) ? Math.min(value.length, 12) / 2 : -6;
+      } else if (name.endsWith("error_code"))
+        score += note.startsWith("UNKNOWN_") && /\d/.test(note) ? -6 : value ? 1.5 : 0.5;
+      else if (name === "count") score += role === "length" && value > 0 ? 1 : 0;
+      else if (typeof value === "bigint" || Number.isInteger(value)) {
+        score += value < -1 ? -3 : value < 1 << 24 ? 0.3 : note ? 0.5 : -0.5;
+      } else if (typeof value === "boolean" && role === "value") score += data[start] < 2 ? 0.2 : -3;
+    }
+    return score;
+  }
+
+  // ---- what is shown --------------------------------------------------------------------------------------------
+
+  const element = (tag, text = "", css = "") =>
+    Object.assign(document.createElement(tag), { textContent: text, className: css });
+
+  /** The bytes in rows of sixteen, as every inspector of the pages has them. */
+  function dump({ root, data }, showsSecrets) {
+    const table = element("table", "", "hex");
+    table.setAttribute("aria-label", "The bytes in hex");
+    const marks = [];
+    root.leaves().forEach((leaf, number) => {
+      const isHidden = leaf.isSecret && !showsSecrets;
+      const css = isHidden
+        ? "secret"
+        : [number % 2 ? "odd" : "", leaf.role === "length" ? "len" : ""].join(" ").trim();
+      for (let at = leaf.start; at < Math.min(leaf.end, MOST_SHOWN); at++)
+        marks.push({ byte: data[at], isHidden, css });
+    });
+    for (let at = 0; at < marks.length; at += ROW) {
+      const row = table.insertRow();
+      const address = element("th", at.toString(16).padStart(4, "0"));
+      address.scope = "row";
+      const [hexes, chars] = [element("td", "", "h"), element("td", "", "c")];
+      for (const { byte, isHidden, css } of marks.slice(at, at + ROW)) {
+        hexes.append(element("i", isHidden ? "··" : explain.hex([byte]), css), " ");
+        chars.append(element("b", isHidden ? "·" : byte >= 32 && byte < 127 ? String.fromCharCode(byte) : "."));
+      }
+      row.append(address, hexes, chars);
+    }
+    return table;
+  }
+
+  /** The tree: a line for each span, and the count of an array on its line. */
+  function tree({ root }, showsSecrets) {
+    const table = element("table");
+    table.setAttribute("aria-label", "What the bytes are");
+    const head = table.createTHead().insertRow();
+    for (const title of ["at", "field", "value", "type"])
+      head.append(Object.assign(element("th", title), { scope: "col" }));
+    const body = table.createTBody();
+    const tops =
+      root.children.length === 1 && root.children[0].children.length ? root.children[0].children : root.children;
+    for (const top of tops) lines(body, top, 0, showsSecrets);
+    return table;
+  }
+
+  function lines(body, span, depth, showsSecrets) {
+    let [leaf, inside] = [span, span.children];
+    if (inside.length && ["array", "section"].includes(span.role) && inside[0].role === "length") {
+      [leaf, ...inside] = inside;
+    }
+    if (!span.children.length && ["struct", "section"].includes(span.role) && span.start === span.end) return;
+    if (span.start < MOST_SHOWN) body.append(line(span, leaf, depth, showsSecrets));
+    for (const child of inside) lines(body, child, depth + 1, showsSecrets);
+  }
+
+  function line(span, leaf, depth, showsSecrets) {
+    const isGroup = leaf.children.length > 0;
+    const isHidden = leaf.isSecret && !showsSecrets;
+    const isCount = span === leaf && leaf.role === "length";
+    const row = element(
+      "tr",
+      "",
+      [isGroup ? "group" : isCount ? "len" : leaf.role, isHidden ? "secret" : ""].join(" ").trim(),
+    );
+    Object.assign(row.dataset, { s: span.start, e: span.end });
+    const name =
+      span.name.endsWith("]") && !span.name.includes("unknown") ? span.name.slice(span.name.indexOf("[")) : span.name;
+    const field = element(
+      "td",
+      name === "_tagged_fields" ? "tagged fields" : name || (leaf.role === "rest" ? "not read" : ""),
+    );
+    field.style.setProperty("--d", depth);
+    const value = element("td", isGroup ? "" : isHidden && leaf.role !== "length" ? "hidden" : valueText(span, leaf));
+    if (leaf.note) value.append(" ", element("small", leaf.note));
+    row.append(element("td", leaf.start.toString(16).padStart(4, "0")), field, value);
+    row.append(element("td", isGroup && span.type.startsWith("STRUCT") ? "" : span.type));
+    return row;
+  }
+
+  function valueText(span, { value, role }) {
+    if (span.role === "section") return String(value || "none");
+    if (span.role === "array") return value === null ? "null" : `${value} element${value === 1 ? "" : "s"}`;
+    if (value === null) return role === "value" ? "null" : "";
+    if (value instanceof Uint8Array) return `${value.length} byte${value.length === 1 ? "" : "s"}`;
+    if (typeof value !== "string" || span.type === "UUID") return String(value);
+    return JSON.stringify(value).replace(/[^\P{C} ]/gu, (each) => `\\u{${each.codePointAt(0).toString(16)}}`);
+  }
+
+  /** Everything about one explanation. */
+  function shown(explanation, showsSecrets) {
+    const { title, error, data, root, value } = explanation;
+    const isHidden = !showsSecrets && root.leaves().some((leaf) => leaf.isSecret);
+    const found = [element("h2", title)];
+    if (error) {
+      const place = [error.path, error.reason].filter(Boolean).join(": ");
+      found.push(element("p", `${place}. Up to there it is shown.`, "problem"));
+    } else {
+      found.push(
+        element(
+          "p",
+          `${data.length} bytes, read to the end. Point at a byte or a line, or walk with the arrow keys.`,
+          "hint",
+        ),
+      );
+    }
+    if (data.length > MOST_SHOWN) {
+      found.push(
+        element("p", `The first ${MOST_SHOWN} of ${data.length} bytes are shown; the command shows all.`, "hint"),
+      );
+    }
+    if (isHidden) found.push(element("p", "What is secret is hidden.", "hint"));
+    const box = element("div", "", "inspector");
+    const halves = [element("div", "", "dump"), element("div", "", "tree")];
+    halves[0].append(dump(explanation, showsSecrets));
+    halves[1].append(tree(explanation, showsSecrets));
+    box.append(...halves);
+    found.push(box);
+    if (value !== null && !error && !isHidden) found.push(...json(value));
+    return found;
+  }
+
+  function json(value) {
+    const details = element("details", "", "same");
+    const code = element("div", "", "code");
+    const pre = element("pre");
+    pre.append(element("code", codec.stringify(value)));
+    pre.tabIndex = 0;
+    code.append(pre);
+    details.append(element("summary", "As Kafka's JSON"), code);
+    return [details];
+  }
+
+  // ---- the form -------------------------------------------------------------------------------------------------
+
+  /** Make a form work. */
+  function start(form) {
+    const protocol = new codec.Protocol(globalThis.KAFKA_PROTOCOL);
+    const explainer = new explain.Explainer(protocol);
+    const [problem, list, result] = ["problem", "guesses", "result"].map((name) =>
+      document.getElementById(`paste-${name}`),
+    );
+    const { bytes, kind, message, version, framed, secrets } = form.elements;
+
+    const messages = () => {
+      const wanted = kind.value === "response" ? ["response"] : null;
+      const names = protocol.document.messages
+        .filter((each) => !wanted || wanted.includes(each.kind))
+        .map((each) => each.name);
+      fill(message, names, message.value);
+      versions();
+    };
+    const versions = () => {
+      const known = protocol.messages.get(message.value);
+      fill(
+        version,
+        known ? known.versions : [],
+        version.value || String(known && known.versions[known.versions.length - 1]),
+      );
+    };
+    const show = (explanation) => {
+      result.replaceChildren(...shown(explanation, secrets.checked));
+      result.querySelectorAll(".inspector").forEach(globalThis.inspector || (() => {}));
+    };
+    const choose = (guess) => {
+      list
+        .querySelectorAll("button")
+        .forEach((each) => each.setAttribute("aria-pressed", String(each.value === nameOf(guess))));
+      show(guess.explanation);
+    };
+    const find = (data) => {
+      const found = guesses(explainer, data);
+      const buttons = found.map((guess) => {
+        const button = Object.assign(element("button", nameOf(guess)), { type: "button", value: nameOf(guess) });
+        button.addEventListener("click", () => choose(guess));
+        return button;
+      });
+      list.replaceChildren(...buttons);
+      if (found.length) choose(found[0]);
+      else
+        problem.textContent = "No message reads these bytes to the end. Say what they are to see how far it comes.";
+    };
+    const explained = (data) => {
+      const number = Number(version.value);
+      if (kind.value === "request") return explainer.request(data, framed.checked);
+      if (kind.value === "message") return explainer.message(data, message.value, number);
+      return explainer.response(data, protocol.message(message.value).apiKey, number, framed.checked);
+    };
+    const run = () => {
+      const needsMessage = kind.value === "response" || kind.value === "message";
+      for (const field of [message, version]) field.disabled = !needsMessage;
+      framed.disabled = kind.value === "find" || kind.value === "message";
+      for (const each of [list, result]) each.replaceChildren();
+      const read = bytesOf(bytes.value);
+      problem.textContent = bytes.value.trim() ? read.problem || "" : "";
+      if (!read.bytes) return;
+      const several = firstOfFrames(read.bytes);
+      if (several)
+        problem.textContent = `These are ${several.count} messages behind their lengths; the first is shown.`;
+      const data = several ? several.bytes : read.bytes;
+      try {
+        if (kind.value === "find") find(data);
+        else show(explained(data));
+      } catch (error) {
+        problem.textContent = `${error.message}.`; // such as a message that these definitions do not have
+      }
+    };
+    // Not "change": that comes when the focus leaves the text, and would take away what it goes to.
+    kind.addEventListener("input", messages);
+    message.addEventListener("input", versions);
+    form.addEventListener("input", run);
+    form.addEventListener("submit", (event) => event.preventDefault());
+    messages();
+    run();
+  }
+
+  function nameOf({ kind, message, versions, isFramed }) {
+    const [first, last] = [versions[0], versions[versions.length - 1]];
+    const before = kind === "message" ? "" : isFramed ? " behind length and header" : " behind its header";
+    return `${message} v${first === last ? first : `${first}-${last}`}${before}`;
+  }
+
+  function fill(select, values, chosen) {
+    select.replaceChildren(...values.map((value) => Object.assign(element("option", String(value)), { value })));
+    if (values.map(String).includes(chosen)) select.value = chosen;
+    else if (values.length) select.selectedIndex = values.length - 1;
+  }
+
+  return { bytesOf, guesses, start };
+});

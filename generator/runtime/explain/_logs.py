@@ -1,0 +1,149 @@
+"""Records of the log of KRaft in messages: opened as what they are, and secret as a whole where they cannot be."""
+
+from __future__ import annotations
+
+import re
+
+from .._core.optional import optional
+from ..errors import KafkaMessageError
+from ..schema.build import schemas_of
+from ..schema.contents import FETCHED, FetchedRecords, is_metadata, may_hold_metadata
+from ..schema.facts import facts_of
+from ..schema.spans import FAULT, LENGTH, OPENED, REST, VALUE, Span, Walk
+from ..schema.types import UNSIGNED_VARINT
+from ._notes import annotate
+from ._secrets import conceal, has_secrets, mark
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+_RECORD = re.compile(r"\.records\[\d+\]")
+_CONTROL = 1 << 5
+_UNKNOWN = "unknown_tagged_fields"
+
+
+def metadata_topics(top: Span, message: str, data: bytes) -> list[Span]:
+    """The topics in a message whose records are those of the log of KRaft: by name, by id, or by what is in them."""
+    fetched = FETCHED.get(message)
+    if fetched is None:
+        return []
+    return [topic for topic in _topics(top, fetched) if _is_metadata(topic, fetched, data)]
+
+
+def open_metadata(topic: Span) -> None:
+    """Open the records below a topic, whose batches were opened: each a metadata record behind its type and version.
+
+    What cannot be opened is concealed, but for control records: these are the broker's own.
+    """
+    for batch in topic.all():
+        if batch.type.startswith("RECORD_BATCH"):
+            attributes = next((each.value for each in batch.children if each.name == "attributes"), 0)
+            if not (isinstance(attributes, int) and attributes & _CONTROL):
+                _open_batch(batch)
+
+
+def conceal_metadata(top: Span, message: str, topics: list[Span], data: bytes) -> None:
+    """Conceal what is left of the records of the log of KRaft: closed ones, and what could not be read.
+
+    Behind a fault nobody knows whose records follow, unless another topic was read before it and this one is nowhere.
+    """
+    fetched = FETCHED.get(message)
+    if fetched is None:
+        return
+    others = [topic for topic in _topics(top, fetched) if topic not in topics and _names(topic, fetched)]
+    if not others or may_hold_metadata(message, data):
+        for span in top.all():
+            if span.role in (FAULT, REST):
+                conceal(span)
+    for topic in topics:
+        for span in topic.all():
+            is_closed = span.role == VALUE and span.name == fetched.records and not _RECORD.search(span.path)
+            if is_closed or (span.role == VALUE and _UNKNOWN in span.name):
+                conceal(span)
+
+
+def _topics(top: Span, fetched: FetchedRecords) -> Iterator[Span]:
+    for array in top.children:
+        if array.name == fetched.topics:
+            yield from (topic for topic in array.children if topic.children)
+
+
+def _names(topic: Span, fetched: FetchedRecords) -> list[object]:
+    return [each.value for each in topic.children if each.role == VALUE and each.name in fetched.names]
+
+
+def _is_metadata(topic: Span, fetched: FetchedRecords, data: bytes) -> bool:
+    if any(map(is_metadata, _names(topic, fetched))):
+        return True
+    fields = (span for span in topic.all() if span.name == fetched.records and isinstance(span.value, bytes))
+    return any(_looks_like_metadata(data[span.content : span.end]) for span in fields)
+
+
+def _looks_like_metadata(content: bytes) -> bool:
+    """Whether batches have a metadata record with secrets in it: one damaged byte must not make its topic another."""
+    batches, records = optional("batches"), optional("records")
+    if batches is None or records is None or "metadata" not in records.LOGS.values():
+        return False
+    try:
+        for batch in batches.read_headers(content):
+            for record in batch.records(verify=False):
+                if record.key is None and record.value is not None and record.value[:1] == b"\1":
+                    found = _read(records, record.value)
+                    if found is not None and has_secrets(type(found.message)):
+                        return True
+    except (ValueError, ImportError):  # a DecodeError, a MissingCodecError
+        pass
+    return False
+
+
+def _read(records: Any, value: bytes) -> Any:
+    """The metadata record in a value; None for what is none."""
+    try:
+        return records.read_metadata_record(value)
+    except (KafkaMessageError, ValueError):
+        return None
+
+
+def _open_batch(batch: Span) -> None:
+    for leaf in list(batch.leaves()):
+        if leaf.unpacked is not None:
+            conceal(leaf)  # anybody could decompress it
+            for inner in list(leaf.unpacked[1].leaves()):
+                _open_leaf(inner)
+        else:
+            _open_leaf(leaf)
+
+
+def _open_leaf(leaf: Span) -> None:
+    """Open the value of a record; what is no length and cannot be opened is concealed."""
+    is_of_record = _RECORD.search(leaf.path) is not None
+    if is_of_record and leaf.name == "value" and isinstance(leaf.value, bytes):
+        inner = _metadata_record(leaf.value, leaf.path)
+        if inner is None:
+            conceal(leaf)
+            return
+        leaf.role = OPENED
+        leaf.children = [each.moved(leaf.start) for each in inner]
+    elif leaf.role == REST or isinstance(leaf.value, bytes):
+        conceal(leaf)
+
+
+def _metadata_record(value: bytes, path: str) -> list[Span] | None:
+    """The spans of a metadata record and of what stands before it; None for what is none."""
+    records = optional("records")
+    found = None if records is None else _read(records, value)
+    if found is None:
+        return None
+    message, version = type(found.message), found.version
+    spans, at = [], 0
+    for name in ("frame_version", "type", "version"):
+        number, end = UNSIGNED_VARINT.read(value, at)
+        spans.append(Span(at, end, f"{path}.{name}", name, UNSIGNED_VARINT.name, LENGTH, number))
+        at = end
+    top = Walk(value, at).struct(schemas_of(message)[version], path, message.NAME, is_whole=True)
+    annotate(top, facts_of(message))
+    mark(top, message, path)
+    top.type = f"{message.NAME} v{version}"
+    return [*spans, top]

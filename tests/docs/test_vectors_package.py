@@ -1,0 +1,141 @@
+"""The data package: its loader gives the files, its damaged bytes are what they are said to be, its README's programs run."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import kafka_protocol_vectors as package
+import pytest
+from kafka_messages import DecodeError
+
+from kafka_message_generator.protocol.command import write
+from tests.support import javascript, negative, vectors
+from tests.support.pages import ROOT
+
+README = (ROOT / "vectors" / "README.md").read_text(encoding="utf-8")
+PROGRAMS = {"javascript": ("read.js", "node"), "go": ("read.go", "go", "run"), "java": ("Read.java", "java")}
+SAMPLE = package.FOLDER / "kafka-4.4.0" / "raft.jsonl.gz"
+
+
+def test_the_loader_gives_every_vector() -> None:
+    """What the tests of this project read by themselves, users get by the loader: nothing is left out or changed."""
+    found = list(package.vectors())
+    known = [vector for each in vectors.committed().values() for vector in each]
+    assert sorted((v.message, v.version, v.sample, v.data) for v in found) == sorted(
+        (v.message, v.version, v.sample, v.data) for v in known
+    )
+    one = next(package.vectors("ApiVersionsRequest"))
+    assert (str(one), one.file, one.json_in) == (
+        "ApiVersionsRequest v0 default",
+        "clients/ApiVersionsRequest.json",
+        None,
+    )
+    assert package.apis()[3]["name"] == "METADATA"
+    assert {path.parent.name for path in package.FOLDER.rglob("*.jsonl.gz")} == {
+        f"kafka-{package.RELEASE}",
+        "negative",
+    }
+
+
+def test_damaged_bytes_are_made_of_the_vectors() -> None:
+    """The committed file is what the changes make of the vectors, and each has the place that the package finds."""
+    known = list(package.negative())
+    made = list(negative.damaged())
+    assert [(n.message, n.version, n.kind, n.data.hex(), n.offset, n.path) for n in known] == [
+        (each.message, each.version, each.kind, each.hex, each.offset, each.path) for each in made
+    ]
+
+
+def test_damaged_bytes_are_refused() -> None:
+    """Each is read by the class it is for: the error has the place that the file says."""
+    for case in package.negative():
+        with pytest.raises(DecodeError) as found:
+            vectors.message_class(case.message).read(case.data, case.version)
+        assert (found.value.offset, found.value.path) == (case.offset, case.path), case
+
+
+@pytest.mark.skipif(bool(javascript.missing()), reason=javascript.missing())
+def test_damaged_bytes_are_refused_in_javascript(tmp_path: Path) -> None:
+    """A codec in another language, driven by the document alone, finds the same places."""
+    known = list(package.negative())
+    asked = [{"message": n.message, "version": n.version, "hex": n.data.hex()} for n in known]
+    answers = javascript.ask(write(ROOT / "specs" / "kafka", tmp_path)[0], asked)
+    for case, answer in zip(known, answers, strict=True):
+        assert (answer["error"]["offset"], answer["error"]["path"]) == (case.offset, case.path), case
+
+
+def test_what_kafka_does_is_what_the_readme_says() -> None:
+    """Its table names every kind; where Kafka is not as strict as we are, readers decide by it."""
+    said = Counter((case.kind, case.kafka) for case in package.negative())
+    rows = re.findall(r"^\| (`[^|]*) \| [^|]* \| ([^|]*) \|$", README.partition("| Kafka |")[2], re.MULTILINE)
+    told = {kind: what for kinds, what in rows for kind in re.findall(r"`([^`]*)`", kinds)}
+    assert told.keys() == {kind for kind, _ in said}
+    refused = {kind for kind, what in told.items() if what == "refuses it"}
+    assert {kind for kind in told if {kafka for each, kafka in said if each == kind} == {"refused"}} == refused
+    assert {kafka for kind, kafka in said if kind == "trailing"} == {"rest"}
+    assert {kafka for kind, kafka in said if kind in ("invalid-utf8", "tag-twice")} == {"accepted"}
+
+
+@pytest.mark.parametrize("page", ["vectors/README.md", "docs/vectors.md"])
+def test_counts(page: str) -> None:
+    """Pages tell how many there are."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert f"{sum(1 for _ in package.vectors()):,} messages" in text
+    assert f"{sum(1 for _ in package.negative()):,} damaged ones" in text
+
+
+def test_the_document_is_in_released_packages_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a clone it may not have been made yet: the error says how."""
+    monkeypatch.setattr(package, "FOLDER", tmp_path)
+    made = f"kafka-message-generator protocol --specs specs/kafka --output {tmp_path}"
+    with pytest.raises(FileNotFoundError) as found:
+        package.protocol()
+    where = tmp_path / "protocol.json"
+    assert str(found.value) == f"{where} is not there; in a clone of the repository it is made by: {made}"
+    write(ROOT / "specs" / "kafka", tmp_path)
+    assert package.protocol()["format"] == 1
+
+
+@pytest.mark.parametrize("language", PROGRAMS)
+def test_programs_of_the_readme(language: str, tmp_path: Path) -> None:
+    """Whoever takes the files copies the program of their language: it counts what is there."""
+    name, *command = PROGRAMS[language]
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"{command[0]} is not installed; the programs in other languages are run where it is")
+    (found,) = re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    (tmp_path / name).write_text(found, encoding="utf-8")
+    done = subprocess.run([*command, str(tmp_path / name), str(SAMPLE)], capture_output=True, text=True, timeout=300)
+    known = vectors.read_vectors(SAMPLE)
+    assert done.stdout == f"{len(known)} {sum(len(vector.data) for vector in known)}\n", done.stderr
+
+
+def test_python_of_the_readme(capsys: pytest.CaptureFixture[str]) -> None:
+    """The same for Python, by the loader."""
+    (found,) = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    exec(compile(found, "README", "exec"), {})
+    first, *lines = capsys.readouterr().out.splitlines()
+    assert first == f"4971 {sum(len(vector.data) for vector in package.vectors())}"
+    assert any(line.startswith("3 default 01010") for line in lines)
+    assert any(line.startswith("3 truncated ") and line.endswith(" refused") for line in lines)
+
+
+def test_all_files_are_in_the_wheel() -> None:
+    """What no pattern names would be missing in the installed package alone."""
+    project = tomllib.loads((ROOT / "vectors" / "pyproject.toml").read_text(encoding="utf-8"))
+    patterns = project["tool"]["setuptools"]["package-data"]["kafka_protocol_vectors"]
+    named = {path for pattern in patterns for path in package.FOLDER.glob(pattern)}
+    files = {path for path in package.FOLDER.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")}
+    assert files == named
+
+
+def test_lines_are_json() -> None:
+    """Readers in other languages split at line ends and parse each line by itself."""
+    text = negative.gzip.decompress(negative.FILE.read_bytes()).decode("ascii")
+    keys = {tuple(json.loads(line)) for line in text.splitlines()}
+    assert keys == {("message", "version", "kind", "hex", "offset", "path", "kafka")}
