@@ -172,12 +172,11 @@ class Topics(Mock):
         response = k.ProduceResponse()
         for topic in asked.topic_data:
             name = self.name(topic.name, topic.topic_id)
-            parts = [
-                kind(index=each.index, base_offset=self.log(name, each.index).append(each.records or b""))
-                for each in topic.partition_data
-            ]
-            told = k.ProduceResponse.TopicProduceResponse
-            response.responses.append(told(name=name, topic_id=topic.topic_id, partition_responses=parts))
+            told = k.ProduceResponse.TopicProduceResponse(name=name, topic_id=topic.topic_id)
+            response.responses.append(told)
+            for each in topic.partition_data:
+                offset = self.log(name, each.index).append(each.records or b"")
+                told.partition_responses.append(kind(index=each.index, base_offset=offset))
         return response
 
     def fetch(self, asked: k.FetchRequest) -> k.FetchResponse:
@@ -199,14 +198,11 @@ class Topics(Mock):
         kind = k.ListOffsetsResponse.ListOffsetsPartitionResponse
         response = k.ListOffsetsResponse()
         for topic in asked.topics:
-            parts = [
-                kind(
-                    partition_index=each.partition_index,
-                    offset=self.log(topic.name, each.partition_index).offset(each.timestamp),
-                )
-                for each in topic.partitions
-            ]
-            response.topics.append(k.ListOffsetsResponse.ListOffsetsTopicResponse(name=topic.name, partitions=parts))
+            told = k.ListOffsetsResponse.ListOffsetsTopicResponse(name=topic.name)
+            response.topics.append(told)
+            for each in topic.partitions:
+                offset = self.log(topic.name, each.partition_index).offset(each.timestamp)
+                told.partitions.append(kind(partition_index=each.partition_index, offset=offset))
         return response
 
 
@@ -261,10 +257,10 @@ class Broker(Topics):
         member.heard_at = time.monotonic()
 
     def join(self, asked: k.JoinGroupRequest) -> k.JoinGroupResponse:
-        before = self.members.get(asked.group_id)
-        if before is not None and not asked.member_id and time.monotonic() < before.heard_at + before.session_seconds:
-            raise Refused(ErrorCode.GROUP_MAX_SIZE_REACHED)
         if not asked.member_id:
+            before, now = self.members.get(asked.group_id), time.monotonic()
+            if before is not None and now < before.heard_at + before.session_seconds:
+                raise Refused(ErrorCode.GROUP_MAX_SIZE_REACHED)
             self.members[asked.group_id] = Member(str(uuid4()), asked.session_timeout_ms / 1000)
         member_id = asked.member_id or self.members[asked.group_id].id
         self.heard(asked.group_id, member_id)
@@ -286,13 +282,13 @@ class Broker(Topics):
         response = k.OffsetCommitResponse()
         for topic in asked.topics:
             name = self.name(topic.name, topic.topic_id)
+            told = k.OffsetCommitResponse.OffsetCommitResponseTopic(name=name, topic_id=topic.topic_id)
+            response.topics.append(told)
             for each in topic.partitions:
                 self.log(name, each.partition_index)
-                topics = self.committed.setdefault(asked.group_id, {})
-                topics.setdefault(name, {})[each.partition_index] = each.committed_offset
-            parts = [kind(partition_index=each.partition_index) for each in topic.partitions]
-            told = k.OffsetCommitResponse.OffsetCommitResponseTopic
-            response.topics.append(told(name=name, topic_id=topic.topic_id, partitions=parts))
+                offsets = self.committed.setdefault(asked.group_id, {}).setdefault(name, {})
+                offsets[each.partition_index] = each.committed_offset
+                told.partitions.append(kind(partition_index=each.partition_index))
         return response
 
     def offsets(self, asked: k.OffsetFetchRequest) -> k.OffsetFetchResponse:
