@@ -33,6 +33,7 @@ from spark_runs import COLUMNS, Sample, Way, measure, schema
 from spark_session import local_session
 
 if TYPE_CHECKING:
+    from kafka_messages.messages.produce_request import PartitionProduceData
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.datasource import DataSourceReader
     from pyspark.sql.types import StructType
@@ -44,6 +45,7 @@ PEER, LOG, PURE, FLOOR = "kafka", "kafka_log", "kafka_log, without the core", "r
 PARTITIONS = 4
 DISTINCT = 200
 """Different batches of a topic; the others are the same again."""
+LEADER_SECONDS = 60
 SETTLE_SECONDS = 3
 """After so long the broker has nothing left to do with what it was sent."""
 HEADER = ("values", "way", "wall s", "CPU s", "of it Python", "µs CPU a record", f"records per CPU s, {PEER} = 1")
@@ -71,11 +73,11 @@ TOPICS = {str(shape.value): Topic(shape, share) for shape, share in ((Shape(200,
 
 def fill(connection: Connection, topic: Topic, batches: int) -> int:
     """Make a topic and write so many batches to each partition. Returns how many records there are."""
-    from kafka_messages import CreateTopicsRequest, CreateTopicsResponse, ProduceRequest, ProduceResponse
+    from kafka_messages import CreateTopicsRequest, CreateTopicsResponse
     from kafka_messages.messages.create_topics_request import CreatableTopic
-    from kafka_messages.messages.produce_request import PartitionProduceData, TopicProduceData
+    from kafka_messages.messages.produce_request import PartitionProduceData
 
-    from tests.interop.wire import PRODUCE_VERSION, accept
+    from tests.interop.wire import accept
 
     made = CreateTopicsRequest(
         topics=[CreatableTopic(name=topic.name, num_partitions=PARTITIONS, replication_factor=1)]
@@ -89,12 +91,30 @@ def fill(connection: Connection, topic: Topic, batches: int) -> int:
             PartitionProduceData(index=index, records=distinct[(at + index) % len(distinct)])
             for index in range(PARTITIONS)
         ]
-        data = [TopicProduceData(name=topic.name, partition_data=parts)]
-        request = ProduceRequest(acks=1, timeout_ms=10_000, topic_data=data)
-        for answer in connection.ask(request, PRODUCE_VERSION, ProduceResponse).responses:
-            for written in answer.partition_responses:
-                accept(request, written.error_code)
+        write(connection, topic, parts)
     return batches * PARTITIONS * topic.shape.records
+
+
+def write(connection: Connection, topic: Topic, parts: Sequence[PartitionProduceData]) -> None:
+    """A batch for each partition; once more for those whose leader is not there yet, as it is right after their creation."""
+    from kafka_messages import ProduceRequest, ProduceResponse
+    from kafka_messages.messages.produce_request import TopicProduceData
+    from kafka_messages.protocol import ErrorCode
+
+    from tests.interop.wire import PRODUCE_VERSION, accept
+
+    deadline = time.monotonic() + LEADER_SECONDS
+    while parts:
+        data = [TopicProduceData(name=topic.name, partition_data=list(parts))]
+        request = ProduceRequest(acks=1, timeout_ms=10_000, topic_data=data)
+        (answer,) = connection.ask(request, PRODUCE_VERSION, ProduceResponse).responses
+        codes = {written.index: written.error_code for written in answer.partition_responses}
+        for code in codes.values():
+            late = code in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            if not late or time.monotonic() > deadline:
+                accept(request, code)
+        if parts := [part for part in parts if codes[part.index]]:
+            time.sleep(0.1)
 
 
 def register_all(spark: SparkSession) -> None:
