@@ -5,18 +5,21 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from kafka_message_generator import definitions
 from kafka_message_generator.pages import folder
 from kafka_message_generator.pages.package import Package, PagesError
-from kafka_message_generator.pages.samples import read_samples
+from kafka_message_generator.pages.samples import Samples, read_samples
 from kafka_message_generator.pages.site import Site, files_of
+from kafka_message_generator.pages.traffic import read_traffic
 from kafka_message_generator.render.identity import identity_of
 
 EXAMPLE = "kafka-message-generator pages --specs definitions --output site"
 ABOUT = "write the protocol as a static site: every message with its layouts and its bytes; needs the generated package"
-VECTORS = Path("vectors", "src", "kafka_protocol_vectors")
+VECTORS, TRAFFIC = Path("vectors", "src", "kafka_protocol_vectors"), Path("examples", "cluster", "traffic")
+"""Where a clone of the project has bytes to show; the command is run at its top."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,8 +29,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", type=Path, required=True, help="folder of the site")
     what = "import name of the generated package, which must be installed (default: what package.toml says)"
     parser.add_argument("--package", metavar="NAME", help=what)
-    what = "folder of test vectors (*.jsonl.gz), out of which come the bytes that are shown (default: %(default)s)"
-    parser.add_argument("--samples", type=Path, default=VECTORS, metavar="FOLDER", help=what)
+    what = "folder of test vectors (*.jsonl.gz), out of which come the bytes that are shown"
+    parser.add_argument(
+        "--samples",
+        type=Path,
+        metavar="FOLDER",
+        help=f"{what} (default: for Kafka's definitions {VECTORS}, where it is)",
+    )
+    what = "folder of conversations (NAME.request.bin and NAME.response.bin), for bytes as they are in use"
+    parser.add_argument(
+        "--traffic",
+        type=Path,
+        metavar="FOLDER",
+        help=f"{what} (default: for Kafka's definitions {TRAFFIC}, where it is)",
+    )
     parser.set_defaults(run=run)
 
 
@@ -38,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     identity = identity_of(loaded, arguments.package)
     try:
         package = Package(identity.import_name, identity.program)
-        samples = read_samples(arguments.samples)
+        samples = tuple(_samples(arguments, package, is_kafkas=loaded.release is not None))
         release = f"Kafka {loaded.release}" if loaded.release else f"{identity.distribution} {identity.version}"
         title = "Kafka protocol" if loaded.release else f"{identity.distribution} protocol"
         files = files_of(Site(loaded, package, samples, title, release), _progress)
@@ -50,6 +65,19 @@ def run(arguments: argparse.Namespace) -> int:
     took = time.monotonic() - started
     print(f"{arguments.output}: {len(files)} files, {size:.1f} MB, {len(changed)} changed, in {took:.1f} s")
     return 0
+
+
+def _samples(arguments: argparse.Namespace, package: Package, is_kafkas: bool) -> Iterator[tuple[str, Samples]]:
+    """Sets of samples and what stands above them: those that were named, or for Kafka's definitions those of a clone."""
+    for named in (arguments.traffic, arguments.samples):
+        if named is not None and not named.is_dir():
+            raise PagesError(f"{named}: there is no such folder")
+    traffic: Path | None = arguments.traffic or (TRAFFIC if is_kafkas else None)
+    vectors: Path | None = arguments.samples or (VECTORS if is_kafkas else None)
+    if traffic is not None:
+        yield "Bytes of a conversation", read_traffic(traffic, package)
+    if vectors is not None:
+        yield "Bytes", read_samples(vectors)
 
 
 def _progress(done: int, count: int) -> None:

@@ -55,7 +55,6 @@ class Wire:
     is_nullable: bool
     tag: int | None = None
     is_optional: bool = False
-    is_varint: bool = False
 
     @property
     def note(self) -> str:
@@ -198,18 +197,18 @@ def _cells(member: dict[str, Any], wires: dict[int, Wire], runs: tuple[Run, ...]
         kinds = ("compact", wire.is_compact), ("tagged", wire.tag is not None), ("nullable", wire.is_nullable)
         css = " ".join(name for name, is_so in kinds if is_so) or "plain"
         title = ", ".join(filter(None, (f"{versions.title}: {wire.type}", wire.note)))
-        yield Cell(versions, len(each), wire, _short(member["type"], wire), title, css)
+        yield Cell(versions, len(each), wire, _short(member, wire), title, css)
 
 
-def _short(kind: str, wire: Wire) -> str:
+def _short(member: dict[str, Any], wire: Wire) -> str:
     """What stands in a narrow cell: the tag, the type in the definition's words, and a mark for null."""
-    name = kind.removeprefix("[]")
-    word = "struct" if name[0].isupper() else name
-    if wire.is_varint:
-        word = wire.type.lower()
-    return (
-        f"{'' if wire.tag is None else f'#{wire.tag} '}{'[]' if kind[:2] == '[]' else ''}{word}{'?' * wire.is_nullable}"
-    )
+    kind: str = member["type"].removeprefix("[]")
+    array = "[]" if member["type"] != kind else ""
+    name = "struct" if kind[0].isupper() else kind
+    if "encoding" in member or "elementEncoding" in member:
+        name = wire.type.rpartition("(")[2].rstrip(")").lower()  # the definition's word would hide what changes
+    tag = "" if wire.tag is None else f"#{wire.tag} "
+    return f"{tag}{array}{name}{'?' if wire.is_nullable else ''}"
 
 
 _VARINTS = {"PACKED16": "PACKED16", "PACKED32": "VARINT", "PACKED64": "VARLONG"}
@@ -246,8 +245,7 @@ class Wires:
         path = f"{prefix}{payload.name}"
         is_records = self._structs[struct].field(payload.name).type == "records"
         compact, nullable = getattr(payload, "compact", False), getattr(payload, "nullable", False)
-        is_varint = isinstance(payload, Packed)
-        yield path, Wire(word(payload, is_records), compact, nullable, tag, is_optional, is_varint)
+        yield path, Wire(word(payload, is_records), compact, nullable, tag, is_optional)
         inner = (
             payload.layout if isinstance(payload, Single) else payload.element if isinstance(payload, Array) else None
         )

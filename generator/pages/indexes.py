@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.pages.fields import Field, Run
-from kafka_message_generator.pages.message import KINDS, Fact, MessagePage, headers_text
+from kafka_message_generator.pages.message import KINDS, Fact, MessagePage, header_runs
 from kafka_message_generator.render import tables
-from kafka_message_generator.rules.headers import REQUEST_HEADER, RESPONSE_HEADER
+from kafka_message_generator.rules.headers import REQUEST_HEADER, RESPONSE_HEADER, HeaderVersions
 from kafka_message_generator.rules.settings import HERE
 from kafka_message_generator.spec.companions import ErrorCode
 from kafka_message_generator.spec.enumerations import ERROR_CODE, Member
-from kafka_message_generator.spec.model import HEADER, REQUEST, RESPONSE
+from kafka_message_generator.spec.model import HEADER
 from kafka_message_generator.spec.versions import Versions
 
 
@@ -154,8 +154,8 @@ def _api(api: tables.Api, there: set[str]) -> ApiRow:
     notes = [f"{Run(api.lowest_deprecated, api.highest_deprecated).title.lower()} deprecated"]
     notes = notes if api.highest_deprecated >= api.lowest_deprecated else []
     notes += ["the last version is unstable"] if api.latest_version_unstable and not valid.empty else []
-    pairs = ((REQUEST, api.request, api.request_headers), (RESPONSE, api.response, api.response_headers))
-    headers = [headers_text(kind, valid, header).partition(" ")[2] if name else "" for kind, name, header in pairs]
+    pairs = ((api.request, api.request_headers), (api.response, api.response_headers))
+    headers = [_headers(valid, header) if name else "" for name, header in pairs]
     return ApiRow(
         key=api.key,
         name=api.request.removesuffix("Request"),
@@ -165,6 +165,14 @@ def _api(api: tables.Api, there: set[str]) -> ApiRow:
         listeners=", ".join(api.listeners),
         request_headers=headers[0],
         response_headers=headers[1],
+    )
+
+
+def _headers(valid: Versions, pairs: HeaderVersions) -> str:
+    """``1, from 9 on 2``: versions of a header, for the versions that there are."""
+    found = [(run.lowest, header) for run, header in header_runs(valid, pairs)]
+    return ", ".join(
+        f"from {first} on {header}" if number else str(header) for number, (first, header) in enumerate(found)
     )
 
 
@@ -194,7 +202,9 @@ def headers(definitions: Definitions, messages: Sequence[MessagePage]) -> dict[s
     """The headers, and which version of them stands before which message; nothing if there are none."""
     found = [page for page in messages if page.plan.kind == HEADER and page.name in (REQUEST_HEADER, RESPONSE_HEADER)]
     rows = [row for row in apis(definitions) if row.messages]
-    return {"headers": found, "apis": rows} if found and rows else {}
+    # Whose headers these are, and so whether Kafka's rules hold, is known of a release of Kafka alone.
+    is_kafkas = definitions.release is not None
+    return {"headers": found, "apis": rows, "is_kafkas": is_kafkas} if found and rows else {}
 
 
 def errors(definitions: Definitions, messages: Sequence[MessagePage]) -> dict[str, object]:

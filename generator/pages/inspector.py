@@ -65,16 +65,18 @@ class Inspector:
 
 def inspect(package: Package, message: str, version: int, sample: Sample) -> Inspector:
     """A sample of a message version. Raises PagesError if the package cannot read it."""
-    found = package.explain(sample.data, message, version)
-    is_hidden = any(row["hex"] is None for row in _rows(found))
-    command = f"{package.command} explain {message} {version} {_word(sample.data)}"
+    found = package.explain(sample.data, message, version, records=sample.is_opened)
+    has_records = sample.is_opened and any(each.type.startswith("RECORD_BATCH") for each in found.root.all())
+    is_hidden = any(row["hex"] is None for row in found.rows())
+    option = " --records" if has_records else ""
+    command = f"{package.command} explain {message} {version} {_word(sample.data)}{option}"
     return Inspector(
         title=found.title,
         origin=f"{_count(len(sample.data))} {sample.origin}",
         rows=dump(found),
         lines=tuple(lines(found)),
         command="" if is_hidden else command,
-        python="" if is_hidden else _python(package.name, message, version, sample.data),
+        python="" if is_hidden else _python(package.name, message, version, sample.data, has_records),
     )
 
 
@@ -88,14 +90,14 @@ def _word(data: bytes) -> str:
     return data.hex() or "''"
 
 
-def _python(package: str, message: str, version: int, data: bytes) -> str:
+def _python(package: str, message: str, version: int, data: bytes, has_records: bool) -> str:
     parts = textwrap.wrap(data.hex(), 100) or [""]
     quoted = [f'"{part}"' for part in parts]
     literal = quoted[0] if len(quoted) == 1 else "\n    " + "\n    ".join(quoted) + "\n"
     return (
         f"from {package} import {message}\nfrom {package}.explain import explain\n\n"
         f"data = bytes.fromhex({literal})\n"
-        f"print(explain(data, {message}, {version}).text())\n"
+        f"print(explain(data, {message}, {version}{', records=True' if has_records else ''}).text())\n"
         f"print({message}.read(data, {version}))"
     )
 

@@ -105,23 +105,28 @@ def page_of(plan: MessagePlan, definitions: Definitions) -> MessagePage:
     return MessagePage(plan, message, KINDS[plan.kind], facts, runs, fields_of(plan, runs))
 
 
-def parts_of(page: MessagePage, package: Package, samples: Samples, is_joined: bool) -> Iterator[Part]:
-    """The versions of a message; with ``is_joined`` neighbours with one layout are one part."""
+def parts_of(
+    page: MessagePage, package: Package, samples: Sequence[tuple[str, Samples]], is_joined: bool
+) -> Iterator[Part]:
+    """The versions of a message; with ``is_joined`` neighbours with one layout are one part.
+
+    ``samples`` are sets of them with the words that stand above each.
+    """
     name = page.plan.name
     runs = page.runs if is_joined else [Run(version, version) for version in page.plan.valid]
     for run in runs:
-        shown = tuple(_shown(page, run, package, samples))
+        shown = tuple(each for words, found in samples for each in _shown(page, run, package, words, found))
         yield Part(run, boxes_of(page.plan, run.last), package.bnf(name, run.last), shown)
 
 
-def _shown(page: MessagePage, run: Run, package: Package, samples: Samples) -> Iterator[Shown]:
+def _shown(page: MessagePage, run: Run, package: Package, words: str, samples: Samples) -> Iterator[Shown]:
     """The samples of versions with one layout, each once for all neighbours that have it."""
     name = page.plan.name
     for sample, group in groupby(run, key=lambda version: samples.get((name, version))):
         versions = list(group)
         if sample is not None:
             own = Run(versions[0], versions[-1])
-            heading = "Bytes" if own == run else f"Bytes of version{'' if own.first == own.last else 's'} {own.shown}"
+            heading = words if own == run else f"{words}, {own.title.lower()}"
             yield Shown(own, inspect(package, name, own.last, sample), heading)
 
 
@@ -166,13 +171,16 @@ def _pair(plan: MessagePlan, definitions: Definitions) -> Iterator[Fact]:
 
 
 def headers_text(kind: str, valid: Versions, pairs: HeaderVersions) -> str:
-    """``RequestHeader 1 before versions 0-8, 2 before 9-13``, for the versions that there are."""
+    """``RequestHeader 1 before versions 0-8, 2 before versions 9-13``, for the versions that there are."""
     name = "RequestHeader" if kind == REQUEST else "ResponseHeader"
-    words = []
+    runs = ((Run(bodies.lowest, bodies.highest), header) for bodies, header in header_runs(valid, pairs))
+    return f"{name} {', '.join(f'{header} before {run.title.lower()}' for run, header in runs)}"
+
+
+def header_runs(valid: Versions, pairs: HeaderVersions) -> Iterator[tuple[Versions, int]]:
+    """The versions of a message that have one version of the header before them, and that."""
     ends = [first - 1 for first, _ in pairs[1:]] + [MAX_VERSION]
     for (first, header), end in zip(pairs, ends, strict=True):
         bodies = Versions(first, end).intersect(valid)
         if not bodies.empty:
-            run = Run(bodies.lowest, bodies.highest)
-            words.append(f"{header} before {run.title.lower()}")
-    return f"{name} {', '.join(words)}"
+            yield bodies, header

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +21,37 @@ class Sample:
 
     data: bytes
     origin: str
+    is_opened: bool = False
+    """Whether its record batches are opened, too."""
 
 
-Samples = dict[tuple[str, int], Sample]
+Samples = Mapping[tuple[str, int], Sample]
 """By message and version."""
+
+
+@dataclass
+class Best:
+    """The most telling samples: those with the most fields in them, of equal ones the shortest; above all no long ones."""
+
+    found: dict[tuple[str, int], tuple[tuple[bool, int, int], Sample]] = field(default_factory=dict)
+
+    def add(self, key: tuple[str, int], sample: Sample, told: object) -> None:
+        """One more sample of a message and version; ``told`` is the message in Kafka's JSON form."""
+        rank = len(sample.data) > MOST, -len(_paths(told)), len(sample.data)
+        if key not in self.found or rank < self.found[key][0]:
+            self.found[key] = rank, sample
+
+    def samples(self) -> Samples:
+        """The best of each message and version."""
+        return {key: sample for key, (_, sample) in self.found.items()}
 
 
 def read_samples(folder: Path) -> Samples:
     """The most telling sample of each message version in the files of vectors below a folder; empty without any.
 
-    That is the one with the most fields in it that has no more than ``MOST`` bytes, and of equal ones the shortest.
     Raises PagesError for a line that is no vector.
     """
-    best: dict[tuple[str, int], tuple[tuple[bool, int, int], Sample]] = {}
+    best = Best()
     for path in sorted(folder.glob("**/*.jsonl.gz")):
         if path.parent.name == "negative":
             continue  # damaged bytes
@@ -40,16 +59,13 @@ def read_samples(folder: Path) -> Samples:
             for number, line in enumerate(lines, 1):
                 try:
                     entry = json.loads(line)
-                    key, data = (entry["message"], entry["version"]), bytes.fromhex(entry["hex"])
-                    rank = len(data) > MOST, -len(_paths(entry["json_out"])), len(data)
+                    origin = f"that Kafka's own classes wrote: the sample {entry['sample']} of the test vectors."
+                    sample = Sample(bytes.fromhex(entry["hex"]), origin)
+                    best.add((entry["message"], entry["version"]), sample, entry["json_out"])
                 except (ValueError, KeyError, TypeError) as error:
                     what = "a JSON object with message, version, sample, hex and json_out"
                     raise PagesError(f"{path}:{number}: is no test vector, {what}") from error
-                if key not in best or rank < best[key][0]:
-                    best[key] = rank, Sample(
-                        data, f"that Kafka's own classes wrote: the sample {entry['sample']} of the test vectors."
-                    )
-    return {key: sample for key, (_, sample) in best.items()}
+    return best.samples()
 
 
 def _paths(value: Any, above: str = "") -> set[str]:

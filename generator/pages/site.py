@@ -63,7 +63,8 @@ class Site:
 
     definitions: Definitions
     package: Package
-    samples: Samples
+    samples: Sequence[tuple[str, Samples]]
+    """Sets of them, each behind the words that stand above its bytes."""
     title: str
     release: str
 

@@ -15,7 +15,9 @@ from kafka_messages.explain import explain
 
 from kafka_message_generator import definitions
 from kafka_message_generator.pages.fields import fields_of, runs_of
+from kafka_message_generator.pages.package import Package
 from kafka_message_generator.pages.samples import Samples, read_samples
+from kafka_message_generator.pages.traffic import read_traffic
 from tests.support.markup import Element, Parsed
 from tests.support.pages import ROOT
 
@@ -24,6 +26,12 @@ from tests.support.pages import ROOT
 def samples() -> Samples:
     """The bytes that were chosen."""
     return read_samples(ROOT / "vectors" / "src" / "kafka_protocol_vectors")
+
+
+@pytest.fixture(scope="module")
+def traffic() -> Samples:
+    """Those of conversations."""
+    return read_traffic(ROOT / "examples" / "cluster" / "traffic", Package("kafka_messages", None))
 
 
 def inspectors(pages: Mapping[str, Parsed], name: str) -> list[Element]:
@@ -41,11 +49,22 @@ def test_the_matrix_is_what_schemas_say(specs: str, package: ModuleType) -> None
         assert told == {row.path: row.types for row in rows_of(getattr(package, plan.name))}, plan.name
 
 
-def test_every_byte_is_shown_once(pages: Mapping[str, Parsed], samples: Samples) -> None:
+def test_cells_say_what_changes() -> None:
+    """An encoding changes the wire and not the type of the definition, so its name is what must be told in the cells."""
+    plan = next(p for p in definitions.load(ROOT / "specs" / "proposals").plans if p.name == "IntegerEncodings")
+    cells = {field.path: [cell.text for cell in field.cells] for field in fields_of(plan, runs_of(plan))}
+    assert cells["too_small"] == ["int32", "int64"]
+    assert cells["offset"] == ["", "varlong", "upacked64", "packed16"]
+    assert cells["offsets"] == ["[]int32?", "[]varlong?", "[]upacked64?"]
+    assert cells["tagged_count"] == ["", "#0 varint"]
+
+
+def test_every_byte_is_shown_once(pages: Mapping[str, Parsed], samples: Samples, traffic: Samples) -> None:
     """The dump is the sample and the lines of the tree are inside it, or what is pointed at is not what is marked."""
     shown = 0
     for name in {name for name, _ in samples}:
-        own = {sample.data for (message, _), sample in samples.items() if message == name}
+        every = [*samples.items(), *traffic.items()]
+        own = {sample.data for (message, _), sample in every if message == name}
         for each in inspectors(pages, name):
             hexes = [byte.text for byte in each.all("i")]
             rows = [

@@ -73,6 +73,17 @@ def test_only_what_the_definitions_have(probes: tuple[Path, ModuleType], tmp_pat
     assert {link for link in page.links if link.endswith(".html") and "/" not in link} == there
 
 
+def test_it_is_written_once(
+    probes: tuple[Path, ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same inputs give the same bytes, or nobody could tell what a change of the generator changed."""
+    folder, package = probes
+    assert make(folder, package.__name__, tmp_path / "site") == 0
+    assert ", 0 changed" not in capsys.readouterr().out
+    assert make(folder, package.__name__, tmp_path / "site") == 0
+    assert ", 0 changed" in capsys.readouterr().out
+
+
 def test_pages_that_are_gone_are_removed(probes: tuple[Path, ModuleType], tmp_path: Path) -> None:
     """A page of a message that there is no more would still be found by those who have its link."""
     folder, package = probes
@@ -108,6 +119,15 @@ def test_without_the_package(
         "the pages show bytes by no_such_package.explain, which cannot be imported: No module named 'no_such_package'; "
         "install the generated package, with that part\n"
     )
+
+
+def test_a_folder_that_is_not_there(
+    probes: tuple[Path, ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A typing error in a path would otherwise give a site without bytes."""
+    folder, package = probes
+    assert make(folder, package.__name__, tmp_path / "site", "smaples") == 1
+    assert capsys.readouterr().err == f"{folder / 'smaples'}: there is no such folder\n"
 
 
 def test_a_package_of_other_definitions(

@@ -8,9 +8,7 @@ from pathlib import Path
 
 from kafka_messages import all_messages
 
-from kafka_message_generator import cli
 from tests.support.markup import Parsed
-from tests.support.pages import ROOT
 
 PAGE = 200_000
 SITE = 40_000_000
@@ -68,11 +66,3 @@ def test_pages_are_small(site: Path) -> None:
     sizes = {path.relative_to(site).as_posix(): path.stat().st_size for path in site.rglob("*") if path.is_file()}
     assert {path: size for path, size in sizes.items() if size > PAGE and path.endswith(".html")} == {}
     assert sum(sizes.values()) < SITE
-
-
-def test_it_is_written_once(site: Path) -> None:
-    """The same inputs give the same bytes, or nobody could tell what a change of the generator changed."""
-    before = {path: path.stat().st_mtime_ns for path in site.rglob("*.html")}
-    specs, samples = str(ROOT / "specs" / "kafka"), str(ROOT / "vectors" / "src" / "kafka_protocol_vectors")
-    assert cli.main(["pages", "--specs", specs, "--samples", samples, "--output", str(site)]) == 0
-    assert {path: path.stat().st_mtime_ns for path in site.rglob("*.html")} == before

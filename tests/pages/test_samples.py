@@ -1,0 +1,71 @@
+"""Which bytes are chosen to be shown, and what is said of files that have none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from kafka_messages import ApiVersionsRequest, ApiVersionsResponse
+from kafka_messages.protocol import encode_request, encode_response
+
+from kafka_message_generator.pages.package import Package, PagesError
+from kafka_message_generator.pages.samples import MOST, Best, Sample, read_samples
+from kafka_message_generator.pages.traffic import read_traffic
+from tests.support.pages import ROOT
+
+PACKAGE = Package("kafka_messages", None)
+KEY = ("Probe", 1)
+
+
+def test_the_most_telling_is_chosen() -> None:
+    """A sample shows as many fields as it can in few bytes; one that is too long comes only if there is no other."""
+    best = Best()
+    for size, told in (
+        (MOST + 1, {"a": 1, "b": 2, "c": 3}),
+        (9, {"a": 1}),
+        (30, {"a": 1, "b": [5]}),
+        (20, {"a": 1, "b": [0, 7]}),
+    ):
+        best.add(KEY, Sample(bytes(size), ""), told)
+    assert len(best.samples()[KEY].data) == 20
+    best.add(("Long", 0), Sample(bytes(MOST + 9), ""), {})
+    assert ("Long", 0) in best.samples()
+
+
+def test_every_message_version_has_one() -> None:
+    """A version without bytes would be a page without its best part."""
+    assert len(read_samples(ROOT / "vectors" / "src" / "kafka_protocol_vectors")) == 755
+
+
+def test_conversations(tmp_path: Path) -> None:
+    """Bodies are what was sent, without headers; a response has the version of its request, or 0 by KIP-511."""
+    request = ApiVersionsRequest(client_software_name="me", client_software_version="1")
+    old = ApiVersionsResponse(error_code=35)
+    (tmp_path / "1.request.bin").write_bytes(encode_request(request, 4, 7, "id"))
+    (tmp_path / "1.response.bin").write_bytes(
+        encode_response(old, 0, 7) + encode_response(ApiVersionsResponse(), 0, 99)
+    )
+    found = read_traffic(tmp_path, PACKAGE)
+    assert {key: sample.data for key, sample in found.items()} == {
+        ("ApiVersionsRequest", 4): request.write(4),
+        ("ApiVersionsResponse", 0): old.write(0),
+    }
+
+
+def test_damaged_conversations(tmp_path: Path) -> None:
+    """The file and the message are named."""
+    path = tmp_path / "1.request.bin"
+    path.write_bytes(encode_request(ApiVersionsRequest(), 3, 7) + b"\0\0\0\4\0\x12\0\3")
+    with pytest.raises(PagesError) as error:
+        read_traffic(tmp_path, PACKAGE)
+    what = "RequestHeader v1: correlation_id: INT32: 4 bytes needed at offset 4, 0 left"
+    assert str(error.value) == f"{path}: message 2: cannot be read: {what}"
+    path.write_bytes(b"\0\0\0\4\0")
+    with pytest.raises(PagesError) as error:
+        read_traffic(tmp_path, PACKAGE)
+    assert str(error.value) == f"{path}: cannot be read: the data ends at offset 5, inside the frame at offset 0"
+
+
+def test_nothing_there(tmp_path: Path) -> None:
+    """A site without samples is a site."""
+    assert read_samples(tmp_path) == read_traffic(tmp_path / "none", PACKAGE) == {}
