@@ -205,8 +205,8 @@ class _ResponseClass:
         if not owner._response:
             raise AttributeError(f"{owner.__name__} has no response")
         answer: Any = class_of(owner._response)
+        owner.response_class = answer
         found: type[R_co] = answer
-        owner.response_class = found
         return found
 
 
