@@ -77,12 +77,13 @@ def _secrets(name: str, definitions: Definitions) -> Object:
 
 def _contents(name: str, known: set[str]) -> Object:
     """What fields of bytes hold: a message behind its version, a request, or records of topics."""
-    found: list[Json] = [
-        {"field": path, "message": held} for (owner, path), held in VERSIONED.items() if owner == name and held in known
-    ]
-    found += [{"field": path, "request": True} for owner, path in sorted(REQUESTS) if owner == name]
-    fetched = {} if name not in FETCHED else {"fetchedRecords": FETCHED[name].paths()}
-    return ({"contents": found} if found else {}) | fetched
+    versioned = ((path, held) for (owner, path), held in VERSIONED.items() if owner == name and held in known)
+    contents: list[Json] = [{"field": path, "message": held} for path, held in versioned]
+    contents += [{"field": path, "request": True} for owner, path in sorted(REQUESTS) if owner == name]
+    found: Object = {"contents": contents} if contents else {}
+    if name in FETCHED:
+        found["fetchedRecords"] = FETCHED[name].paths()
+    return found
 
 
 def _struct(plan: StructPlan, fields: list[Mapping[str, Json]], is_common: bool) -> Json:
