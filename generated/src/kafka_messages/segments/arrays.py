@@ -39,7 +39,7 @@ def repeated(value: Any, kind: Any, count: int) -> pa.Array:
     if value is None:
         return pa.nulls(count, kind)
     if pa.types.is_boolean(kind):
-        data = (b"\xff" if value else b"\0") * ((count + 7) // 8)
+        data: Any = (b"\xff" if value else b"\0") * ((count + 7) // 8)
     elif not pa.types.is_string(kind):
         data = np.full(count, value, kind.to_pandas_dtype())
     else:
