@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import base64
 import json
 
 from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.protocol.layouts import Json, Object
 from kafka_message_generator.protocol.messages import headers, messages
 from kafka_message_generator.render import tables
-from kafka_message_generator.runtime.schema.contents import METADATA_TOPIC, METADATA_TOPIC_ID
 from kafka_message_generator.spec.companions import ErrorCode
 from kafka_message_generator.spec.enumerations import OF_PROTOCOL, Enumeration, Member
-from kafka_message_generator.spec.model import REQUEST, RESPONSE
+from kafka_message_generator.spec.model import METADATA, REQUEST, RESPONSE
 from kafka_message_generator.spec.versions import Versions
 
+METADATA_ID = "A" * 21 + "Q"
+"""The id that the log of KRaft has in every cluster (Kafka's Uuid.METADATA_TOPIC_ID)."""
 FORMAT = 1
 """Of the document: a reader of format 1 reads every later document that says 1. What is added, old readers pass over."""
 
@@ -29,10 +29,9 @@ def document(definitions: Definitions) -> Object:
     found["enumerations"] = _enumerations(definitions)
     found["logs"] = dict(tables.logs(definitions))
     found["recordTypes"] = [_record_type(each) for each in tables.record_types(definitions)]
-    found["metadataTopic"] = {
-        "name": METADATA_TOPIC,
-        "id": base64.urlsafe_b64encode(METADATA_TOPIC_ID.bytes).decode().rstrip("="),
-    }
+    for topic, folder in tables.logs(definitions):
+        if folder == METADATA:
+            found["metadataTopic"] = {"name": topic, "id": METADATA_ID}
     found["openSettings"] = sorted(definitions.open_settings)
     found["messages"] = messages(definitions)
     return found

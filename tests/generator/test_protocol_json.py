@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import runpy
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from kafka_messages.secrets._logs import METADATA_TOPIC, METADATA_TOPIC_ID
 
 from kafka_message_generator import cli, definitions
 from kafka_message_generator.protocol.command import SCHEMA_FILE, write
@@ -115,6 +117,17 @@ def test_numbers_that_doubles_cannot_hold_are_texts(kafka: dict[str, Any]) -> No
     """JavaScript and others would round 2**63 - 1, which Fetch has as a default."""
     fields = [field for struct in message(kafka, "FetchRequest")["structs"] for field in struct["fields"]]
     assert next(each for each in fields if each["name"] == "highWatermark")["default"] == str(2**63 - 1)
+
+
+def test_the_log_of_kraft(kafka: dict[str, Any]) -> None:
+    """Readers hide what is in it: they must know it by the name and the id that the package knows."""
+    identity = base64.urlsafe_b64encode(METADATA_TOPIC_ID.bytes).decode().rstrip("=")
+    assert kafka["metadataTopic"] == {"name": METADATA_TOPIC, "id": identity}
+    assert message(kafka, "FetchResponse")["fetchedRecords"] == {
+        "topics": ["responses.topic", "responses.topic_id"],
+        "records": "responses.partitions.records",
+    }
+    assert "metadataTopic" not in document(definitions.load(PROPOSALS))
 
 
 def test_it_is_the_same_each_time(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@
   /** Conceals records of the log of KRaft, and behind a fault what may be such, unless another topic was read before. */
   function concealMetadata(top, message, data, metadataTopic) {
     const fetched = message.fetchedRecords;
-    if (!fetched) return;
+    if (!fetched || !metadataTopic) return;
     const name = fetched.topics[0].split(".")[0];
     const array = top.children.find((span) => span.name === name);
     const topics = array ? array.children.filter((span) => span.children.length) : [];

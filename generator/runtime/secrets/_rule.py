@@ -8,7 +8,8 @@ from .._base.message import Message
 from .._core.structs import StructBase
 from .._core.value import dataclass
 from .._core.wire import RawTaggedField
-from ..schema.contents import FETCHED, is_metadata
+from ..schema.contents import FETCHED
+from ._logs import is_metadata
 from ._tables import OPEN_SETTINGS, SECRETS, SETTINGS
 
 TYPE_CHECKING = False

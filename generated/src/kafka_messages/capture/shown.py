@@ -9,8 +9,8 @@ from typing import Any, Literal
 from .._base.message import Message
 from ..errors import EncodeError
 from ..json import to_json
-from ..schema.contents import may_hold_metadata
 from ..secrets import HIDDEN, hidden, secrets_of
+from ..secrets._logs import may_hold_metadata
 from .errors import errors_in
 from .framing import Frame
 from .matching import Exchange

@@ -8,10 +8,11 @@ import re
 from .._core.optional import optional
 from ..errors import KafkaMessageError
 from ..schema.build import schemas_of
-from ..schema.contents import FETCHED, FetchedRecords, is_metadata, may_hold_metadata
+from ..schema.contents import FETCHED, FetchedRecords
 from ..schema.facts import facts_of
 from ..schema.spans import FAULT, LENGTH, OPENED, REST, VALUE, Span, Walk
 from ..schema.types import UNSIGNED_VARINT
+from ..secrets._logs import is_metadata, may_hold_metadata
 from ._notes import annotate
 from ._secrets import conceal, has_secrets, mark
 
