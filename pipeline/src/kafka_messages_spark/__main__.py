@@ -25,7 +25,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if argv is None else argv)
     job: str = parser.parse_args(given[:1]).job
     if find_spec("pyspark") is None:
-        print("kafka-messages-spark: error: there is no PySpark: pip install 'kafka-messages-spark[spark]'", file=sys.stderr)
+        print(
+            "kafka-messages-spark: error: there is no PySpark: pip install 'kafka-messages-spark[spark]'",
+            file=sys.stderr,
+        )
         return 2
     status: int = import_module(f"kafka_messages_spark.jobs.{job}").main(given[1:])
     return status

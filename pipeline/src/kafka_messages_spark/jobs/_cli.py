@@ -28,7 +28,7 @@ from kafka_messages_spark.jobs._report import Finding, Report, Run, Severity, si
 from kafka_messages_spark.jobs._saved import inputs, is_page, save
 from kafka_messages_spark.jobs._session import is_elsewhere, start
 from kafka_messages_spark.sources import register
-from kafka_messages_spark.sources._files import Selection, folder_name, is_path, open_filesystem, shown
+from kafka_messages_spark.sources._files import Selection, folder_name, is_path, shown
 from kafka_messages_spark.sources._foreign import NOT_A_SEGMENT, why_no_part
 from kafka_messages_spark.sources._segment_ranges import ranges
 

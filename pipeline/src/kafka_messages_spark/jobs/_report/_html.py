@@ -17,6 +17,8 @@ from ._words import more, timestamp
 
 _LARGEST = 1 << 53
 """Beyond it a browser has no whole numbers, and would sort wrongly; the words stand for the value then."""
+_SENTENCE = 32
+"""Letters of a text that is no name."""
 
 
 def page(title: str, parts: Sequence[Part], run: Run) -> str:
@@ -49,7 +51,13 @@ def _header(title: str, run: Run) -> Markup:
 
 
 def _finding(finding: Finding) -> Markup:
-    return element("li", element("b", f"{finding.count:,}"), f" {finding.kind} ", element("small", finding.severity), class_=finding.severity)
+    return element(
+        "li",
+        element("b", f"{finding.count:,}"),
+        f" {finding.kind} ",
+        element("small", finding.severity),
+        class_=finding.severity,
+    )
 
 
 def _part(part: Part) -> Markup:
@@ -70,13 +78,18 @@ def _facts(words: Sequence[tuple[str, str]]) -> Markup:
 
 def _table(table: Table) -> Markup:
     """A table whose cells tell the script by what to sort."""
-    numbers = [column.right or column.type == "timestamp" for column in table.columns]
+    numbers = [column.type in ("integer", "number", "timestamp") for column in table.columns]
     head = element("tr", *(element("th", column.title, scope="col", class_=_look(column)) for column in table.columns))
     rows = (
         element(
             "tr",
             *(
-                element("td", word, class_=_look(column), data_value=_key(value) if number else None)
+                element(
+                    "td",
+                    word,
+                    class_=_look(column) or _long(word),
+                    data_value=_key(value) if number and word != "-" else None,
+                )
                 for column, number, word, value in zip(table.columns, numbers, words, row, strict=True)
             ),
         )
@@ -94,6 +107,11 @@ def _look(column: Column) -> str | None:
     return {"timestamp": "time"}.get(column.type, "file" if column.name == "file" else None)
 
 
+def _long(word: str) -> str | None:
+    """Sentences get room, so that a table with many columns does not set them one word below the other."""
+    return "long" if len(word) > _SENTENCE and " " in word else None
+
+
 def _key(value: Any) -> str | None:
     """What a number or a time is sorted by."""
     return str(value) if isinstance(value, int | float) and abs(value) < _LARGEST else None
@@ -103,7 +121,9 @@ def _footer(run: Run) -> Markup:
     """Where this comes from, with the arguments that differ from the silent ones."""
     given = {name: value for name, value in run.arguments.items() if value not in (None, False, [], "")}
     words = [(name.replace("_", "-"), _written(value)) for name, value in given.items()]
-    made = f"{made_by()}, job {run.job}, {timestamp(round(run.created.timestamp() * 1000))}, exit status {run.exit_status}"
+    made = (
+        f"{made_by()}, job {run.job}, {timestamp(round(run.created.timestamp() * 1000))}, exit status {run.exit_status}"
+    )
     return element("footer", element("details", element("summary", "Inputs"), _facts(words)), element("p", made))
 
 

@@ -63,7 +63,9 @@ def _section(title: str | None) -> dict[str, Any]:
 
 
 def _table(table: Table) -> dict[str, Any]:
-    columns = [{"name": each.name, "type": each.type} | ({"unit": each.unit} if each.unit else {}) for each in table.columns]
+    columns = [
+        {"name": each.name, "type": each.type} | ({"unit": each.unit} if each.unit else {}) for each in table.columns
+    ]
     rows = [
         {column.name: _cell(column, value) for column, value in zip(table.columns, row, strict=True)}
         for row in table.rows

@@ -21,6 +21,8 @@ def markup(content: object) -> Markup:
 def element(name: str, *content: object, **attributes: object) -> Markup:
     """An element with what is in it; an attribute of None is left out, and ``class_`` is ``class``."""
     written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{markup(value)}"' for key, value in attributes.items() if value is not None
+        f' {key.rstrip("_").replace("_", "-")}="{markup(value)}"'
+        for key, value in attributes.items()
+        if value is not None
     )
     return Markup(f"<{name}{written}>{''.join(map(markup, content))}</{name}>")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 Look = Literal["good", "bad", "notice", "calm", "busy"]
@@ -75,6 +75,8 @@ class Chart:
     title: str
     rows: Sequence[Sequence[Panel]]
     remark: str = ""
+    until: int | None = None
+    """The time at which all was seen."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ class Bars:
     kinds: Mapping[str, Look]
     bars: Sequence[Bar]
     remark: str = ""
-    values: str = field(default="")
+    values: str = ""
     """What the numbers are."""
 
 

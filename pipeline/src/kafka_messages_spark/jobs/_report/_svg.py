@@ -15,6 +15,8 @@ _LABELS = 210
 _LETTER = 6.6
 """Widest that a letter is on the average."""
 _ROW, _BAR = 20, 12
+_MOST_ROWS = 12
+"""Of one lane; what has no room then is counted."""
 _LEAST = 5
 """Shorter marks would not be seen."""
 
@@ -88,7 +90,9 @@ def _times(axis: Axis, height: float, most: int = 8) -> list[Markup]:
 
 
 def _timeline(picture: Timeline) -> tuple[list[Markup], float]:
-    moments = [each for lane in picture.lanes for mark in lane.marks for each in (mark.start, mark.end) if each is not None]
+    moments = [
+        each for lane in picture.lanes for mark in lane.marks for each in (mark.start, mark.end) if each is not None
+    ]
     if picture.until is not None:
         moments.append(picture.until)
     low, high = (min(moments), max(moments)) if moments else (0, 1)
@@ -96,10 +100,15 @@ def _timeline(picture: Timeline) -> tuple[list[Markup], float]:
     drawn: list[Markup] = []
     y = 4.0
     for number, lane in enumerate(picture.lanes):
-        rows = _placed(lane, axis)
+        placed = _placed(lane, axis)
+        rows, others = placed[:_MOST_ROWS], sum(map(len, placed[_MOST_ROWS:]))
         height = _ROW * max(1, len(rows)) + 6
-        drawn.append(element("rect", x=0, y=y, width=WIDTH, height=height, class_=f"lane {'odd' if number % 2 else 'even'}"))
+        drawn.append(
+            element("rect", x=0, y=y, width=WIDTH, height=height, class_=f"lane {'odd' if number % 2 else 'even'}")
+        )
         drawn.append(_named(lane.name, y + 17))
+        if others:
+            drawn.append(_text(_LABELS - 10, y + 33, f"{others:,} more have no room", "tick", "end"))
         for at, row in enumerate(rows):
             drawn += [_mark(picture, mark, axis, y + 3 + at * _ROW + (_ROW - _BAR) / 2) for mark in row]
         y += height
@@ -155,6 +164,8 @@ def _mark(picture: Timeline, mark: Mark, axis: Axis, y: float) -> Markup:
 
 def _chart(picture: Chart) -> tuple[list[Markup], float]:
     moments = [point[0] for row in picture.rows for panel in row for series in panel.series for point in series.points]
+    if picture.until is not None:
+        moments.append(picture.until)
     low, high = (min(moments), max(moments)) if moments else (0, 1)
     drawn: list[Markup] = []
     y = 0.0
@@ -179,7 +190,10 @@ def _panel(panel: Panel, span: tuple[int, int], left: float, top: float, width: 
     drawn = [_text(left + _VALUES, top + 14, _cut(panel.title, width - _VALUES), "name")]
     for value in numbers(low, max(high, low + 1), 4):
         y = up.at(value)
-        drawn += [_line(across.start, y, across.end, y, "grid"), _text(across.start - 6, y + 4, _short(value), "tick", "end")]
+        drawn += [
+            _line(across.start, y, across.end, y, "grid"),
+            _text(across.start - 6, y + 4, _short(value), "tick", "end"),
+        ]
     for moment, word in times(*span, most=5 if width < WIDTH else 9):
         drawn.append(_text(across.at(moment), up.start + 16, word, "tick", "middle"))
     drawn.append(_line(across.start, up.start, across.end, up.start, "axis"))
@@ -199,7 +213,9 @@ def _steps(series: Series, across: Axis, up: Axis) -> Markup:
         for moment, value, words in series.events
     ]
     last = f" · {series.points[-1][1]:,}" if series.points else ""
-    line = element("path", element("title", series.name + last), d=path + f"H{across.end}" if path else "M0,0", class_=look)
+    line = element(
+        "path", element("title", series.name + last), d=path + f"H{across.end}" if path else "M0,0", class_=look
+    )
     return element("g", line, *events)
 
 
@@ -252,7 +268,9 @@ def _bars(picture: Bars) -> tuple[list[Markup], float]:
 
 def _bar(bar: Bar, look: Look, axis: Axis, y: float) -> list[Markup]:
     length = max(axis.at(bar.value) - axis.start, 2) if bar.value > 0 else 0
-    name = element("text", _cut(bar.name, axis.start - 14), x=axis.start - 8, y=y + 11, class_="name", text_anchor="end")
+    name = element(
+        "text", _cut(bar.name, axis.start - 14), x=axis.start - 8, y=y + 11, class_="name", text_anchor="end"
+    )
     note = element("title", f"{bar.name} · {_beside(bar)}")
     shape = element("rect", x=axis.start, y=y + 1, width=round(length, 1), height=_BAR, rx=2, class_=f"mark {look}")
     return [element("g", note, name, shape, _text(axis.start + length + 6, y + 11, _beside(bar), "beside"))]
