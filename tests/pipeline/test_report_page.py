@@ -46,7 +46,7 @@ def pictures(name: str) -> list[Any]:
     done = row | {"status": "committed", "first_offset": 1, "marker_offset": 4, "end": START + 900}
     judged = {**opened, "verdict": "hanging", "transactional_id": name}
     waits = {"topic": name, "partition": 0, "last_stable_offset": 5, "next_offset": 12, "blocked_offsets": 7}
-    change = {"offset": 1, "time": START, "entity": name, "name": name, "change": "added", "record_type": name}
+    change = {"offset": 1, "time": START, "entity": name, "name": name, "change": "added"}
     file = {"file": f"{name}/0.log", "size": 5, "verdict": "error"}
     commits = [Row(name, name, 0, at=START, value=1), Row(name, name, 0, at=START + 50, value=4)]
     reset = Row(name, name, 0, at=START + 50, committed_offset=4, kind="backward")
@@ -105,8 +105,13 @@ def test_names_stay_texts(name: str) -> None:
     """Whoever may create a topic must not run a script in the browser of who looks at a report, nor turn its words."""
     evil = report(name).html(run(Finding(name, "error", 1), paths=[name]))
     plain = report("name").html(run(Finding("name", "error", 1), paths=["name"]))
-    shape = [(tag, sorted(attributes)) for tag, attributes in Elements(evil).found]
-    assert shape == [(tag, sorted(attributes)) for tag, attributes in Elements(plain).found]
+    shape, expected = (
+        [
+            (tag, sorted(attributes.keys() - {"class"})) for tag, attributes in Elements(page).found
+        ]  # long words have one
+        for page in (evil, plain)
+    )
+    assert shape == expected
     assert not re.search("[\x00-\x09\x0b-\x1f\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069]", evil)
     assert sum(text.count("<b>") for text in Elements(report("<b>").html(run())).texts) > 10
 
@@ -156,19 +161,24 @@ def test_what_blocks_the_last_stable_offset() -> None:
 
 
 def test_lag_over_time() -> None:
-    """Lag is what the log's end is ahead at each moment, known only from when both are; what is read ahead is no lag."""
-    commits = [Row("g", "t", 0, at=10, value=1), Row("g", "t", 0, at=30, value=8)]
+    """Lag is what the log's end is ahead at each moment, known only while both are; what is read ahead is no lag."""
+    commits = [Row("g", "t", 0, at=10, value=1), Row("g", "t", 0, at=30, value=8), Row("g", "t", 0, at=35, value=None)]
     ends = [Row("t", 0, at=5, value=4), Row("t", 0, at=20, value=7)]
     offsets, lag = groups.chart([("g", "t")], commits, ends, [], (1, 1), 40).rows[0]
     assert [each.name for each in offsets.series] == ["end of t-0", "partition 0"]
-    assert [each.points for each in lag.series] == [[(10, 3), (20, 6), (30, 0)]]
+    assert [each.points for each in lag.series] == [[(5, None), (10, 3), (20, 6), (30, 0), (35, None)]]
 
 
 def test_what_is_cut_is_said() -> None:
     """A picture of a part must not be taken for the whole."""
-    change = {"offset": 1, "time": START, "entity": "topic", "name": "t", "change": "added", "record_type": "x"}
+    change = {"offset": 1, "time": START, "entity": "topic", "name": "t", "change": "added"}
     assert metadata.timeline([change], 1).remark == ""
     assert metadata.timeline([change] * 2, 900).remark == "The last 2 of 900 changes are drawn."
+    many = metadata.timeline([change] * 70 + [change | {"time": START + 5, "name": "last"}], 71)
+    assert [mark.text for mark in many.lanes[0].marks] == ["70", ""]
+    assert many.lanes[0].marks[0].note == (
+        f"added · {', '.join('t' * 12)} and 58 more · 2026-09-21 14:13:20.000Z · offset 1"
+    )
     assert "have no room" not in figure(metadata.timeline([change] * 12, 12))
     assert "3 more have no room" in figure(metadata.timeline([change] * 15, 15))
     file = {"file": "logs/t-0/0.log", "size": 5, "verdict": "ok"}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST_ROWS, MOST_LINES, MOST_POINTS = 12, 6, 200
 """Groups and topics, partitions of each, and times of each partition that are drawn."""
 _KEY = ("group", "topic", "partition")
-Points = list[tuple[int, int]]
+Points = list[tuple[int, int | None]]
 
 
 def picture(history: DataFrame, offsets: DataFrame, batches: DataFrame | None) -> Chart | None:
@@ -29,7 +29,7 @@ def picture(history: DataFrame, offsets: DataFrame, batches: DataFrame | None) -
     if not pairs:
         return None
     times = F.unix_millis("time")
-    commits = history.where("not is_tombstone and time is not null").join(F.broadcast(chosen), list(_KEY), "left_semi")
+    commits = history.where("time is not null").join(F.broadcast(chosen), list(_KEY), "left_semi")
     low, high = commits.agg(F.min(times), F.max(times)).collect()[0]
     logs = None
     if batches is not None and low is not None:
@@ -104,14 +104,14 @@ def chart(
                 Series(f"partition {each}", _lag(offsets[*pair, each], logs[pair[1], each]), color)
                 for color, each in known
             ]
-            panels.append(Panel(f"{pair[0]} · {pair[1]}: lag in records", lag))
+            panels.append(Panel(f"{pair[0]} · {pair[1]}: lag in records", lag, from_zero=True))
         rows.append(panels)
     drawn = sum(len([key for key in offsets if key[:2] == pair]) for pair in pairs)
     return Chart("Groups over time (UTC)", rows, _remark(len(pairs), drawn, total, bool(ends)), until)
 
 
 def _remark(pairs: int, lines: int, total: tuple[int, int], with_ends: bool) -> str:
-    words = ["A cross is a reset."]
+    words = ["A cross is a reset; where a line ends, the offset was removed."]
     if with_ends:
         words.append("Broken lines are the ends of the logs, by the times of their records.")
     if pairs < total[0]:
@@ -130,7 +130,10 @@ def _points(rows: Sequence[Any], keys: int) -> dict[Any, Points]:
 
 
 def _lag(committed: Points, ends: Points) -> Points:
-    """Records between a committed offset and the end of the log, at every time at which one of them moved."""
+    """Records between a committed offset and the end of the log, at every time at which one of them moved.
+
+    There is no lag before both are known, and none when the offset was removed.
+    """
 
     def value(points: Points, at: int) -> int | None:
         place = bisect_right(points, at, key=lambda point: point[0])
@@ -138,7 +141,7 @@ def _lag(committed: Points, ends: Points) -> Points:
 
     moments = sorted({at for at, _ in (*committed, *ends)})
     both = ((at, value(committed, at), value(ends, at)) for at in moments)
-    return [(at, max(0, end - offset)) for at, offset, end in both if offset is not None and end is not None]
+    return [(at, None if offset is None or end is None else max(0, end - offset)) for at, offset, end in both]
 
 
 def _events(events: Sequence[Any], key: tuple[str, str, int]) -> list[tuple[int, int, str]]:

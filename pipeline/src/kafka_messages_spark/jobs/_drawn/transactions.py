@@ -76,8 +76,10 @@ def _mark(row: Any, verdict: Any | None, blocks: Any | None) -> Mark:
     ]
     text = ""
     if blocks is not None:
-        text = (
-            f"{words[0]}: last stable offset {blocks['last_stable_offset']}, {blocks['blocked_offsets']} offsets wait"
-        )
+        count = blocks["blocked_offsets"]
+        wait = f"{count:,} offsets wait" if count != 1 else "1 offset waits"
+        text = f"{words[0]}: last stable offset {blocks['last_stable_offset']}, {wait}"
+    elif verdict is not None and verdict["verdict"] != "ongoing":
+        text = str(words[0])
     kind = BLOCKS if blocks is not None else row["status"]
     return Mark(row["start"], end, kind, " · ".join(word for word in words if word), text)

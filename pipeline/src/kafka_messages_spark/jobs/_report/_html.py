@@ -17,8 +17,8 @@ from ._words import more, timestamp
 
 _LARGEST = 1 << 53
 """Beyond it a browser has no whole numbers, and would sort wrongly; the words stand for the value then."""
-_SENTENCE = 32
-"""Letters of a text that is no name."""
+_NAME, _SENTENCE, _LONG = 48, 32, 120
+"""Letters of a name that is not broken; and more than those of a few words, and of a sentence."""
 
 
 def page(title: str, parts: Sequence[Part], run: Run) -> str:
@@ -87,7 +87,7 @@ def _table(table: Table) -> Markup:
                 element(
                     "td",
                     word,
-                    class_=_look(column) or _long(word),
+                    class_=_look(column) or _room(word),
                     data_value=_key(value) if number and word != "-" else None,
                 )
                 for column, number, word, value in zip(table.columns, numbers, words, row, strict=True)
@@ -107,9 +107,11 @@ def _look(column: Column) -> str | None:
     return {"timestamp": "time"}.get(column.type, "file" if column.name == "file" else None)
 
 
-def _long(word: str) -> str | None:
-    """Sentences get room, so that a table with many columns does not set them one word below the other."""
-    return "long" if len(word) > _SENTENCE and " " in word else None
+def _room(word: str) -> str | None:
+    """Names are not broken, and sentences get room, so that they do not stand one word below the other."""
+    if " " not in word:
+        return "word" if len(word) <= _NAME else None
+    return "longer" if len(word) > _LONG else "long" if len(word) > _SENTENCE else None
 
 
 def _key(value: Any) -> str | None:

@@ -52,8 +52,8 @@ class Series:
     """Values that hold from their time to the next one's."""
 
     name: str
-    points: Sequence[tuple[int, int]]
-    """Times and values."""
+    points: Sequence[tuple[int, int | None]]
+    """Times and values; None where there is none any more."""
     color: int = 0
     dashed: bool = False
     events: Sequence[tuple[int, int, str]] = ()
@@ -66,6 +66,8 @@ class Panel:
 
     title: str
     series: Sequence[Series]
+    from_zero: bool = False
+    """Whether the axis begins at 0, rather than at the lowest value."""
 
 
 @dataclass(frozen=True)

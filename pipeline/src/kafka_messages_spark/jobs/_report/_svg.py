@@ -12,7 +12,7 @@ from ._words import timestamp
 WIDTH = 1000
 """Units across a picture; as wide as the page lets it be, and 720 pixels at least, below which it is scrolled."""
 _LABELS = 210
-_LETTER = 6.6
+_LETTER = 7.2
 """Widest that a letter is on the average."""
 _ROW, _BAR = 20, 12
 _MOST_ROWS = 12
@@ -27,18 +27,26 @@ def figure(picture: Picture) -> Markup:
     svg = element(
         "svg", *drawn, viewBox=f"0 0 {WIDTH} {height}", role="img", aria_label=picture.title, class_="picture"
     )
-    legend = _legend(picture.kinds) if isinstance(picture, Timeline | Bars) and picture.kinds else ""
+    legend = _legend(picture) if isinstance(picture, Timeline | Bars) and picture.kinds else ""
     remark = element("p", picture.remark, class_="remark") if picture.remark else ""
     scrolled = element("div", svg, class_="wide", tabindex="0", role="region", aria_label=picture.title)
     return element("figure", element("figcaption", picture.title), legend, scrolled, remark)
 
 
-def _legend(kinds: Mapping[str, Look]) -> Markup:
-    def key(name: str, look: Look) -> Markup:
-        sample = element("svg", _shape(look, 8, 7, 8), viewBox="0 0 16 14", width=16, height=14, aria_hidden="true")
-        return element("li", sample, name)
+def _legend(picture: Timeline | Bars) -> Markup:
+    """What each color means: as a bar where there are bars, else as the shape of a moment."""
+    marks = [mark for lane in picture.lanes for mark in lane.marks] if isinstance(picture, Timeline) else []
+    moments = any(mark.start == mark.end for mark in marks)
 
-    return element("ul", *(key(*each) for each in kinds.items()), class_="legend")
+    def key(name: str, look: Look) -> Markup:
+        sample = (
+            _shape(look, 8, 7, 9)
+            if moments
+            else element("rect", x=0, y=2, width=16, height=10, rx=2, class_=f"mark {look}")
+        )
+        return element("li", element("svg", sample, viewBox="0 0 16 14", width=16, height=14, aria_hidden="true"), name)
+
+    return element("ul", *(key(*each) for each in picture.kinds.items()), class_="legend")
 
 
 def _shape(look: Look, x: float, y: float, size: float, *content: object) -> Markup:
@@ -97,22 +105,22 @@ def _timeline(picture: Timeline) -> tuple[list[Markup], float]:
         moments.append(picture.until)
     low, high = (min(moments), max(moments)) if moments else (0, 1)
     axis = Axis(low, max(high, low + 1), _LABELS + 8, WIDTH - 12)
+    bands: list[Markup] = []
     drawn: list[Markup] = []
     y = 4.0
     for number, lane in enumerate(picture.lanes):
         placed = _placed(lane, axis)
         rows, others = placed[:_MOST_ROWS], sum(map(len, placed[_MOST_ROWS:]))
         height = _ROW * max(1, len(rows)) + 6
-        drawn.append(
-            element("rect", x=0, y=y, width=WIDTH, height=height, class_=f"lane {'odd' if number % 2 else 'even'}")
-        )
+        if number % 2 == 0:
+            bands.append(element("rect", x=0, y=y, width=WIDTH, height=height, class_="band"))
         drawn.append(_named(lane.name, y + 17))
         if others:
             drawn.append(_text(_LABELS - 10, y + 33, f"{others:,} more have no room", "tick", "end"))
         for at, row in enumerate(rows):
             drawn += [_mark(picture, mark, axis, y + 3 + at * _ROW + (_ROW - _BAR) / 2) for mark in row]
         y += height
-    return [*_times(axis, y), *drawn] if moments else drawn, y + 24
+    return [*bands, *(_times(axis, y) if moments else []), *drawn], y + 24
 
 
 def _reach(mark: Mark, axis: Axis) -> tuple[float, float]:
@@ -168,7 +176,7 @@ def _chart(picture: Chart) -> tuple[list[Markup], float]:
         moments.append(picture.until)
     low, high = (min(moments), max(moments)) if moments else (0, 1)
     drawn: list[Markup] = []
-    y = 0.0
+    y = 6.0
     for row in picture.rows:
         room = WIDTH / len(row)
         for at, panel in enumerate(row):
@@ -177,18 +185,21 @@ def _chart(picture: Chart) -> tuple[list[Markup], float]:
     return drawn, y
 
 
-_PANEL = 120
+_PANEL, _COLORS = 120, 6
 _VALUES, _ENDS = 62, 74
 """What values take at the left of a panel, and names of series at its right."""
 
 
 def _panel(panel: Panel, span: tuple[int, int], left: float, top: float, width: float) -> list[Markup]:
-    values = [point[1] for series in panel.series for point in series.points]
-    low, high = (min(values), max(values)) if values else (0, 1)
+    values = [value for series in panel.series for _, value in series.points if value is not None]
+    low = 0 if panel.from_zero else min(values, default=0)
+    high = max(values, default=1)
+    if high == low:
+        low, high = (low - 1, high + 1) if low else (0, 1)
     across = Axis(*span, left + _VALUES, left + width - _ENDS)
-    up = Axis(low, max(high, low + 1), top + 26 + _PANEL, top + 26)
+    up = Axis(low, high, top + 26 + _PANEL, top + 26)
     drawn = [_text(left + _VALUES, top + 14, _cut(panel.title, width - _VALUES), "name")]
-    for value in numbers(low, max(high, low + 1), 4):
+    for value in numbers(low, high, 4):
         y = up.at(value)
         drawn += [
             _line(across.start, y, across.end, y, "grid"),
@@ -203,20 +214,37 @@ def _panel(panel: Panel, span: tuple[int, int], left: float, top: float, width: 
 
 def _steps(series: Series, across: Axis, up: Axis) -> Markup:
     """A line that keeps each value up to the next time, and the moments to be looked at."""
-    path = ""
+    path, drawing, last = "", False, ""
     for moment, value in series.points:
-        x, y = across.at(moment), up.at(value)
-        path += f"H{x}V{y}" if path else f"M{x},{y}"
-    look = f"series color{series.color % 6}{' dashed' if series.dashed else ''}"
+        x = across.at(moment)
+        path += f"H{x}" if drawing else ""
+        if value is not None:
+            y, last = up.at(value), f" · {value:,}"
+            path += f"V{y}" if drawing else f"M{x},{y}"
+        drawing = value is not None
+    path += f"H{across.end}" if drawing else ""
+    look = f"series color{series.color % _COLORS}{' dashed' if series.dashed else ''}"
     events = [
         _shape("bad", across.at(moment), up.at(value), 11, element("title", f"{timestamp(moment)} · {words}"))
         for moment, value, words in series.events
     ]
-    last = f" · {series.points[-1][1]:,}" if series.points else ""
-    line = element(
-        "path", element("title", series.name + last), d=path + f"H{across.end}" if path else "M0,0", class_=look
-    )
+    line = element("path", element("title", series.name + last), d=path or "M0,0", class_=look)
     return element("g", line, *events)
+
+
+def _ends(series: Sequence[Series], across: Axis, up: Axis) -> list[Markup]:
+    """Names of series where their lines end, moved so that they can be read."""
+    last = [
+        (up.at(values[-1]), each)
+        for each in series
+        if not each.dashed and (values := [value for _, value in each.points if value is not None])
+    ]
+    drawn, free = [], up.start + 6.0
+    for end, each in sorted(last, key=lambda pair: -pair[0]):
+        y = min(end + 4, free)
+        free = y - 13
+        drawn.append(_text(across.end + 5, y, _cut(each.name, _ENDS), f"end color{each.color % _COLORS}"))
+    return drawn
 
 
 def _ends(series: Sequence[Series], across: Axis, up: Axis) -> list[Markup]:
