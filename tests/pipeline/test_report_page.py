@@ -49,6 +49,7 @@ def pictures(name: str) -> list[Any]:
     change = {"offset": 1, "time": START, "entity": name, "name": name, "change": "added"}
     file = {"file": f"{name}/0.log", "size": 5, "verdict": "error"}
     commits = [Row(name, name, 0, at=START, value=1), Row(name, name, 0, at=START + 50, value=4)]
+    commits += [Row(name, name, 1, at=START + 20, value=2), Row(name, name, 1, at=START + 60, value=None)]  # removed
     reset = Row(name, name, 0, at=START + 50, committed_offset=4, kind="backward")
     return [
         transactions.timeline([opened, done], [judged], [waits], 2, START + 2000),

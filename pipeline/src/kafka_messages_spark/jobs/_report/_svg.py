@@ -247,17 +247,6 @@ def _ends(series: Sequence[Series], across: Axis, up: Axis) -> list[Markup]:
     return drawn
 
 
-def _ends(series: Sequence[Series], across: Axis, up: Axis) -> list[Markup]:
-    """Names of series where their lines end, moved so that they can be read."""
-    there = [each for each in series if each.points and not each.dashed]
-    drawn, free = [], up.start + 6.0
-    for each in sorted(there, key=lambda each: -up.at(each.points[-1][1])):
-        y = min(up.at(each.points[-1][1]) + 4, free)
-        free = y - 13
-        drawn.append(_text(across.end + 5, y, _cut(each.name, _ENDS), f"end color{each.color % 6}"))
-    return drawn
-
-
 def _short(value: int) -> str:
     """A number in at most six letters."""
     for unit, size in (("T", 10**12), ("G", 10**9), ("M", 10**6), ("k", 10**4)):
