@@ -175,18 +175,19 @@ def _chart(picture: Chart) -> tuple[list[Markup], float]:
     if picture.until is not None:
         moments.append(picture.until)
     low, high = (min(moments), max(moments)) if moments else (0, 1)
+    span = low, high + max(1, (high - low) // 25)  # so that what came last is seen
     drawn: list[Markup] = []
     y = 6.0
     for row in picture.rows:
         room = WIDTH / len(row)
         for at, panel in enumerate(row):
-            drawn += _panel(panel, (low, max(high, low + 1)), at * room, y, room)
+            drawn += _panel(panel, span, at * room, y, room)
         y += _PANEL + 58
     return drawn, y
 
 
 _PANEL, _COLORS = 120, 6
-_VALUES, _ENDS = 62, 74
+_VALUES, _ENDS = 62, 92
 """What values take at the left of a panel, and names of series at its right."""
 
 
