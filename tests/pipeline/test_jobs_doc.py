@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 from importlib import import_module
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 from kafka_messages_spark import consumer_offsets, register
 from kafka_messages_spark.analyses import encodings, groups, metadata, segments, transactions
 from kafka_messages_spark.analyses.batches import read_batches
 from kafka_messages_spark.analyses.internal_topics import cluster_metadata, transaction_state
-from kafka_messages_spark.jobs import _cli
+from kafka_messages_spark.jobs import _cli, _report
 from pyspark.sql import DataFrame, SparkSession
 
 ROOT = Path(__file__).parents[2]
@@ -100,8 +103,11 @@ def test_options(job: str) -> None:
 
 
 @pytest.mark.parametrize("job", JOBS[:-1])
-def test_reports(spark: SparkSession, job: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The reports are those of the commands above them: the same words in the same order; numbers and times may differ."""
+def test_reports(spark: SparkSession, job: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The reports are those of the commands above them: the same words in the same order; numbers and times may differ.
+
+    The same run gives a page with a picture where the document has one, and JSON as the schema says.
+    """
     assert spark
     found = re.search(
         rf"```sh\npython -m kafka_messages_spark\.jobs\.{job} (.*)\n```\n\n```\n((?:.*\n)*?)```\n", section(job)
@@ -109,7 +115,19 @@ def test_reports(spark: SparkSession, job: str, capsys: pytest.CaptureFixture[st
     assert found
     # The workers of Spark Connect run in a folder of their own.
     arguments = [str(ROOT / each) if each.startswith("examples/") else each for each in found[1].split()]
-    import_module(f"kafka_messages_spark.jobs.{job}").main([*arguments, "--quiet"])
+    reports = [word for ending in ("html", "json") for word in ("--report", str(tmp_path / f"report.{ending}"))]
+    status = import_module(f"kafka_messages_spark.jobs.{job}").main([*arguments, *reports, "--quiet"])
+    page = (tmp_path / "report.html").read_text()
+    assert (
+        page.count("<figure>")
+        == page.count("</figure>")
+        == int(f"| `{job}` | " in TEXT.split("| picture |")[1].split("\n\n")[0])
+    )
+    content = json.loads((tmp_path / "report.json").read_text())
+    Draft202012Validator(json.loads(files(_report).joinpath("report.schema.json").read_text())).validate(content)
+    assert (content["job"], content["exit_status"]) == (job, status)
+    assert any(each["severity"] != "info" for each in content["findings"]) == bool(status)
+    assert "other" not in {each["kind"] for each in content["findings"]}
     report = capsys.readouterr().out.replace(f"{ROOT}/", "").split("\n\n", 1)[1]
     assert words(report)[: len(words(found[2]))] == words(found[2])
 

@@ -163,7 +163,8 @@ def run(job: str, given: list[str], out: Path, capfd: pytest.CaptureFixture[str]
     """Everything that a run of a job gives, by where it is: files as they are, and what was printed."""
     module = importlib.import_module(f"kafka_messages_spark.jobs.{job}")
     out.mkdir()
-    places = ["--output", str(out / "tables"), "--report", str(out / "report.md"), "--limit", "999"]
+    reports = [word for ending in ("md", "html", "json") for word in ("--report", str(out / f"report.{ending}"))]
+    places = ["--output", str(out / "tables"), *reports, "--limit", "999"]
     assert module.main([*given, *places]) in (0, 1)
     printed = capfd.readouterr()
     found = {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()}
@@ -178,11 +179,12 @@ JOBS = sorted(each.name for each in pkgutil.iter_modules(jobs.__path__) if not e
 def test_no_job_gives_them(
     job: str, spark: SparkSession, files: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Report, Markdown, progress, and each table of each job, in every file that was written; a new job must be here."""
+    """Reports of all kinds, progress, and each table of each job, in every file that was written; a new job must be here."""
     for number, given in enumerate(arguments(files)[job]):
         outputs = run(job, given, tmp_path / str(number), capfd)
         assert {place: found for place, content in outputs.items() if (found := leaked(content))} == {}
         assert any(place.endswith(".parquet") for place in outputs)
+        assert {"report.md", "report.html", "report.json"} <= outputs.keys()
 
 
 @pytest.mark.usefixtures("plain_tables")

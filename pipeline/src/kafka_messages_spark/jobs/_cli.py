@@ -14,6 +14,8 @@ import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
 
 from pyspark.errors import PySparkException, PySparkValueError
 from pyspark.sql import DataFrame, SparkSession
@@ -22,14 +24,17 @@ from pyspark.sql import functions as F
 from kafka_messages_spark._core.errors import wrong
 from kafka_messages_spark._core.worker_python import use_for_next_session, use_for_session
 from kafka_messages_spark.analyses.checkpoints import read_checkpoints
-from kafka_messages_spark.jobs._report import Report, size
+from kafka_messages_spark.jobs._report import Finding, Report, Run, Severity, size
+from kafka_messages_spark.jobs._saved import inputs, is_page, save
 from kafka_messages_spark.jobs._session import is_elsewhere, start
 from kafka_messages_spark.sources import register
-from kafka_messages_spark.sources._files import Selection, folder_name, is_path, open_filesystem, shown
+from kafka_messages_spark.sources._files import Selection, folder_name, is_path, shown
 from kafka_messages_spark.sources._foreign import NOT_A_SEGMENT, why_no_part
 from kafka_messages_spark.sources._segment_ranges import ranges
 
 FINE, FINDINGS, WRONG = 0, 1, 2
+PROGRAM = "kafka-messages-spark"
+"""The command that runs any of the jobs."""
 METADATA = "__cluster_metadata"
 """The one topic of which there are snapshots; a log directory may have one more, ``bootstrap.checkpoint``."""
 _SPARKS = re.compile(r"\[(?:DATA_SOURCE_NOT_FOUND|PATH_\w+)\] .*")
@@ -83,6 +88,7 @@ class Job:
     """Of the session, if it is made here."""
     findings: int = 0
     """How many things there are to look at; the exit status is made of it."""
+    _found: list[Finding] = field(default_factory=list)
     _spark: SparkSession | None = None
     _cached_partitions: str | None = None
     _left_out: set[str] = field(default_factory=set)
@@ -101,6 +107,22 @@ class Job:
             self._cached_partitions = self._spark.conf.get(_CACHED_PARTITIONS, None)
             self._spark.conf.set(_CACHED_PARTITIONS, "true")
         return self._spark
+
+    @property
+    def exit_status(self) -> int:
+        """Of a run that came to its end."""
+        return FINDINGS if self.findings and not self.args.exit_zero else FINE
+
+    @property
+    def draws(self) -> bool:
+        """Whether a report shows pictures, whose rows are collected for nothing else."""
+        return any(map(is_page, self.args.report))
+
+    def find(self, kind: str, count: int, severity: Severity = "warning") -> None:
+        """Count things of a kind as findings; those of the severity ``info`` are named, and change no exit status."""
+        if count:
+            self._found.append(Finding(kind, severity, count))
+            self.findings += 0 if severity == "info" else count
 
     def say(self, text: str) -> None:
         """Tell on stderr what is being done, unless --quiet or Spark was told not to show progress."""
@@ -188,7 +210,7 @@ class Job:
         if df.limit(1).count():
             self.report.section("Unreadable")
             order = ("topic", "partition", F.coalesce("offset", "position"), "file")
-            self.findings += self.report.frame(df.orderBy(*order), self.args.limit)
+            self.find("unreadable", self.report.frame(df.orderBy(*order), self.args.limit), "error")
         self.write("unreadable", df)
 
     def keep(self, df: DataFrame) -> DataFrame:
@@ -203,14 +225,20 @@ class Job:
     def finish(self) -> None:
         """Print and save the report, and write the tables."""
         print(self.report.text(self.args.width or _terminal()), end="", flush=True)
-        if place := self.args.report:
-            _save(place, self.report.markdown() if place.endswith(".md") else self.report.text())
+        for place in self.args.report:
+            save(self.report, self._run(), place)
         for name, df in self._tables if self.args.output else []:
             place = f"{self.args.output.rstrip('/')}/{name}"
             self.say(f"writing {shown(place)}")
             mode = "error" if self.args.mode == "errorifexists" else self.args.mode  # the only name that Connect has
             df.write.format(self.args.format).mode(mode).save(place)
             print(f"written: {shown(place)}", file=sys.stderr, flush=True)
+
+    def _run(self) -> Run:
+        """What reports that stand alone say of this run; findings that have no name are counted as others."""
+        unnamed = self.findings - sum(each.count for each in self._found if each.severity != "info")
+        found = [*self._found, *([Finding("other", "warning", unnamed)] if unnamed else [])]
+        return Run(self.name, inputs(self.args), found, self.exit_status, datetime.now(UTC))
 
     def close(self) -> None:
         """Leave the session as it was."""
@@ -242,7 +270,7 @@ def no_segments(owner: str, paths: Sequence[str], others: Mapping[str, str]) -> 
 def parser(name: str, description: str) -> ArgumentParser:
     """The arguments that all jobs have."""
     made = ArgumentParser(
-        prog=name,
+        prog=f"{PROGRAM} {name}" if Path(sys.argv[0]).stem == PROGRAM else name,
         description=description,
         formatter_class=RawDescriptionHelpFormatter,
         epilog="exit status: 0 nothing to look at, 1 findings, 2 wrong arguments or input",
@@ -251,7 +279,14 @@ def parser(name: str, description: str) -> ArgumentParser:
     out.add_argument("--output", metavar="URI", help="folder in which tables are written; without it: only a report")
     out.add_argument("--format", default="parquet", help="format of the tables: parquet (default), delta, ...")
     out.add_argument("--mode", default="errorifexists", choices=["errorifexists", "overwrite", "append", "ignore"])
-    out.add_argument("--report", metavar="FILE", help="write the report there too; as Markdown if it ends with .md")
+    out.add_argument(
+        "--report",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="write the report there too: .html a page with pictures, .json for programs, .md Markdown, else text; "
+        "may be given more than once",
+    )
     out.add_argument("--limit", type=positive, default=20, metavar="N", help="rows of a table in the report (20)")
     out.add_argument(
         "--width", type=positive, metavar="N", help="characters of a line on stdout; default: those of the terminal"
@@ -291,7 +326,7 @@ def run(
     ``settings`` are for the session, if there is none yet.
     """
     args = parser.parse_args(argv)
-    job = Job(parser.prog, args, Report(title), dict(settings or {}))
+    job = Job(parser.prog.rpartition(" ")[2], args, Report(title), dict(settings or {}))
     try:
         work(job)
         job.finish()
@@ -299,11 +334,11 @@ def run(
         message = _message(error)
         if message is None:
             raise
-        print(f"{parser.prog}: error: {message.removeprefix(f'{parser.prog}: ')}", file=sys.stderr)
+        print(f"{job.name}: error: {message.removeprefix(f'{job.name}: ')}", file=sys.stderr)
         return WRONG
     finally:
         job.close()
-    return FINDINGS if job.findings and not args.exit_zero else FINE
+    return job.exit_status
 
 
 def _found_by_itself(spark: SparkSession) -> bool:
@@ -323,13 +358,6 @@ def _found_by_itself(spark: SparkSession) -> bool:
 def _terminal() -> int | None:
     """Characters of a line, if stdout is a terminal."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-
-
-def _save(place: str, text: str) -> None:
-    filesystem, path, _ = open_filesystem(place)
-    with filesystem.open_output_stream(path) as file:
-        file.write(text.encode())
-    print(f"written: {shown(place)}", file=sys.stderr, flush=True)
 
 
 def _message(error: Exception) -> str | None:

@@ -82,7 +82,7 @@ def _tell(job: Job, found: Taken, count: Count | None) -> None:
         if count.copies:
             facts["copies"] = f"{count.copies} more, of other replicas; each record counts once"
         if count.differing:
-            job.findings += count.differing
+            job.find("copies of other contents", count.differing)
             facts["differing"] = (
                 f"{_number(count.differing, 'offset')} with copies of other contents; "
                 "those with the highest leader epoch were taken"

@@ -48,7 +48,9 @@ def work(job: _cli.Job) -> None:
             "not to be decoded": malformed,
         }
     )
-    job.findings += malformed
+    job.find("not to be decoded", malformed, "error")
+    figures = {"messages": messages, "malformed": malformed, "bytes": total, "smallest": smallest}
+    report.figures |= figures
     if messages or malformed:
         report.section("Messages")
         largest = totals.orderBy(F.desc("bytes"), "message")

@@ -19,7 +19,9 @@ from kafka_messages_spark.analyses.checkpoints import LOG_START_OFFSET, log_star
 from kafka_messages_spark.analyses.internal_topics import consumer_offsets
 from kafka_messages_spark.analyses.transactions import partition_offsets
 from kafka_messages_spark.jobs import _cli
+from kafka_messages_spark.jobs._drawn import groups as drawn
 from kafka_messages_spark.jobs._report import duration
+from kafka_messages_spark.jobs._report._pictures import Chart
 
 TOPIC = "__consumer_offsets"
 
@@ -34,7 +36,7 @@ def work(job: _cli.Job) -> None:
     args = job.args
     records = job.keep(consumer_offsets(job.log(args.paths, TOPIC, batch_metadata=True)))
     unreadable = _cli.unreadable_records(records)
-    partitions = None
+    partitions = batches = None
     if args.data:
         files = job.files(args.data, "data segments")
         batches = job.keep(batches_in(files))
@@ -57,7 +59,8 @@ def work(job: _cli.Job) -> None:
     }
     tables["groups"] = job.keep(_groups(records, tables, args.group))
     job.say("looking for resets and storms")
-    _report(job, records, tables, partitions is not None)
+    picture = drawn.picture(tables["history"], tables["offsets"], batches) if job.draws else None
+    _report(job, records, tables, partitions is not None, picture)
     for name, table in tables.items():
         job.write(name, table)
     job.unreadable(unreadable)
@@ -95,7 +98,9 @@ def _groups(records: DataFrame, tables: dict[str, DataFrame], chosen: list[str] 
     return joined.fillna(0, list(counts)).select(*columns, "lag", "first_commit", "last_commit")
 
 
-def _report(job: _cli.Job, records: DataFrame, tables: dict[str, DataFrame], with_data: bool) -> None:
+def _report(
+    job: _cli.Job, records: DataFrame, tables: dict[str, DataFrame], with_data: bool, picture: Chart | None
+) -> None:
     report, limit = job.report, job.args.limit
     keys = [key.alias(f"log_{at}") for at, key in enumerate(log_of(records))]
     log = records.groupBy(*keys).agg(
@@ -123,7 +128,12 @@ def _report(job: _cli.Job, records: DataFrame, tables: dict[str, DataFrame], wit
             "outside the log": counts[5] if with_data else "data segments were not read",
         }
     )
-    job.findings += counts[2] + counts[3] + counts[5]
+    for kind, count in (("reset", counts[2]), ("commit storm", counts[3]), ("offset outside the log", counts[5])):
+        job.find(kind, count)
+    figures = ("groups", "commits", "resets", "storms", "removed_offsets", "outside_the_log")
+    report.figures |= dict(zip(figures, counts if with_data else counts[:5], strict=False))
+    if picture is not None:
+        report.picture(picture)
     if counts[0]:
         report.section("Groups")
         columns = ["group", "type", "members", "removed", "partitions", "commits", "resets", "storms", "last_commit"]

@@ -56,7 +56,8 @@ def work(job: _cli.Job) -> None:
     )
     found = counts.orderBy("record_type").collect()  # there are not many record types
     job.report.table([name.replace("_", " ") for name in counts.columns], found)
-    job.findings += sum(row["problems"] for row in found)
+    job.find("records with problems, or corrupt batches", sum(row["problems"] for row in found), "error")
+    job.report.figures |= {row["record_type"]: row["records"] for row in found}
     for row in found:
         table = _table(records, row["record_type"])
         job.write(

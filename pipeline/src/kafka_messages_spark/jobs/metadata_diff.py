@@ -19,6 +19,7 @@ from kafka_messages_spark._core.errors import wrong
 from kafka_messages_spark.analyses import metadata
 from kafka_messages_spark.analyses.internal_topics import cluster_metadata
 from kafka_messages_spark.jobs import _cli
+from kafka_messages_spark.jobs._drawn import metadata as drawn
 from kafka_messages_spark.jobs._report import shown
 
 TOPIC = "__cluster_metadata"
@@ -38,14 +39,13 @@ def work(job: _cli.Job) -> None:
     # A salt that nobody knows: marks tell whether a secret changed, and nothing more.
     options = {"showSecrets": "true"} if args.show_secrets else {"secretSalt": secrets.token_hex(16)}
     tables = _one(job, options) if len(args.paths) == 1 else _two(job, options)
-    found = tables["differences"] = job.keep(metadata.differences(tables["before"], tables["after"]))
+    tables["differences"] = job.keep(metadata.differences(tables["before"], tables["after"]))
     job.say("comparing")
     _report(job, tables)
     _problems(job, tables)
     for name, table in tables.items():
         if name != "unreadable":
             job.write(name, table)
-    job.findings += found.count()
     job.unreadable(tables["unreadable"])
 
 
@@ -100,10 +100,10 @@ def _input(job: _cli.Job, side: str, chosen: DataFrame, since: int | None = None
         source += f" and the log up to offset {last}" if base is not None else f" up to offset {last}"
     job.report.facts({"before": None if since is None else _before(since, base), side: source})
     if row["missing"]:
-        job.findings += 1
+        job.find(f"offsets missing of the state {side}", 1, "error")
         job.report.line(f"{row['missing']} offsets are missing before offset {last}: the state may be wrong.")
     if row["is_cut"]:
-        job.findings += 1
+        job.find(f"snapshot without its end of the state {side}", 1, "error")
         job.report.line(f"The {_snapshot(base)} has no end: the state may be wrong.")
 
 
@@ -128,6 +128,9 @@ def _report(job: _cli.Job, tables: dict[str, DataFrame]) -> None:
         *(F.count_if(F.col("change") == kind).alias(kind) for kind in ("added", "removed", "changed"))
     )
     rows = by_entity.orderBy("entity").collect()
+    for kind in ("added", "removed", "changed"):
+        report.figures[kind] = sum(row[kind] for row in rows)
+        job.find(kind, sum(row[kind] for row in rows))
     report.section("Differences")
     if not rows:
         report.line("There is no difference.")
@@ -137,6 +140,8 @@ def _report(job: _cli.Job, tables: dict[str, DataFrame]) -> None:
         report.frame(shown_rows, limit, formats)
     if "changes" in tables:
         report.section("Changes in the order of the log")
+        if job.draws:
+            report.picture(drawn.picture(tables["changes"]))
         in_order = tables["changes"].orderBy("offset", "entity", "name")
         columns = ("offset", "timestamp", F.col("leader_epoch").alias("epoch"), "record_type", "change", "name")
         report.frame(in_order.select(*columns, _what().alias("what")), limit, formats)
@@ -169,13 +174,15 @@ def _problems(job: _cli.Job, tables: dict[str, DataFrame]) -> None:
     report, limit = job.report, job.args.limit
     if tables["unhandled"].limit(1).count():
         report.section("Records that were not understood, and changed nothing")
-        job.findings += report.frame(tables["unhandled"].orderBy("record_type_id", "first_offset"), limit)
+        count = report.frame(tables["unhandled"].orderBy("record_type_id", "first_offset"), limit)
+        job.find("records that were not understood", count)
     odd = [tables[name].where("problem is not null") for name in ("after", "changes") if name in tables]
     for name, table in zip(("Entities", "Changes"), odd, strict=False):
         if table.limit(1).count():
             report.section(f"{name} with problems")
             columns = ("entity", "name", "offset", "record_type", "problem")
-            job.findings += report.frame(table.orderBy("offset", "entity", "name").select(*columns), limit)
+            count = report.frame(table.orderBy("offset", "entity", "name").select(*columns), limit)
+            job.find(f"{name.lower()} with problems", count, "error")
 
 
 def _parser() -> ArgumentParser:

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from kafka_messages_spark.analyses import segments
 from kafka_messages_spark.analyses.checkpoints import CLEANER_OFFSET
 from kafka_messages_spark.jobs import _cli
+from kafka_messages_spark.jobs._drawn import segments as drawn
 from kafka_messages_spark.jobs._report import size
 
 
@@ -46,7 +47,12 @@ def work(job: _cli.Job) -> None:
         F.count_distinct("file").alias("files"), F.count("*").alias("findings"), F.try_sum("count").alias("count")
     )
     kinds = by_check.orderBy(worst, "check").collect()
-    job.findings += sum(row["findings"] for row in kinds if row["severity"] != "info")
+    for row in kinds:
+        job.find(row["check"], row["findings"], row["severity"])
+    names = ("files", "bytes", "batches", "records", "files_without_a_finding")
+    report.figures |= {name: count or 0 for name, count in zip(names, total, strict=True)}
+    if job.draws:
+        report.picture(drawn.picture(files, found, total[0]))
     if kinds:
         report.section("Findings by kind")
         rows = [(*row, segments.CHECKS[row["check"]]) for row in kinds]

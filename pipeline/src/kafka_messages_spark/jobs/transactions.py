@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from kafka_messages.segments.names import topic_of
@@ -20,11 +20,14 @@ from kafka_messages_spark.analyses.batches import batches_in
 from kafka_messages_spark.analyses.checkpoints import LOG_START_OFFSET, log_start_offsets
 from kafka_messages_spark.analyses.internal_topics import transaction_state
 from kafka_messages_spark.jobs import _cli
-from kafka_messages_spark.jobs._report import duration, size, timestamp
+from kafka_messages_spark.jobs._drawn import transactions as drawn
+from kafka_messages_spark.jobs._report import Severity, duration, size, timestamp
 
 STATE_TOPIC = "__transaction_state"
 VERDICTS = ("hanging", "late", "unknown", "ongoing")
 """The worst first; the last is no finding."""
+SEVERITIES: Mapping[str, Severity] = {"hanging": "error", "ongoing": "info"}
+"""Of the verdicts; the others are warnings."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -103,7 +106,12 @@ def _report(
             "by partition": f"{ends['committed']} committed, {ends['aborted']} aborted, each in all partitions it wrote to",
         }
     )
-    job.findings += sum(count for name, count in verdicts.items() if name != "ongoing")
+    for name in (name for name in VERDICTS if name in verdicts):
+        job.find(name, verdicts[name], SEVERITIES.get(name, "warning"))
+    report.figures |= {name: verdicts.get(name, 0) for name in VERDICTS}
+    report.figures |= {"committed": whole["committed"], "aborted": whole["aborted"], "partitions": total[0]}
+    if job.draws and whole:
+        report.picture(drawn.picture(found, opened, stable, sum(ends.values()), now))
     if verdicts:
         report.section("Open transactions")
         worst = F.array_position(F.array(*map(F.lit, VERDICTS)), F.col("verdict"))

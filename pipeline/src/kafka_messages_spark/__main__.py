@@ -1,0 +1,53 @@
+"""The command ``kafka-messages-spark``: one program for all jobs, each of which is imported when it is asked for."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
+
+JOBS = {
+    "transactions": "open and hanging transactions, who owns them, and which readers wait for them",
+    "groups": "how the offsets of groups moved: commits, resets, storms, removals, members, lag",
+    "metadata_diff": "what changed in a cluster, out of snapshots and logs of __cluster_metadata",
+    "segments": "the integrity of log segments: checksums, gaps, order, sequences, names",
+    "encodings": "bytes of the integers of messages, by field and encoding",
+    "internal_topics": "segments of an internal topic as tables, one for each record type",
+}
+"""What each answers, in a line."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a job with the arguments behind its name; returns its exit status."""
+    parser = _parser()
+    given = list(sys.argv[1:] if argv is None else argv)
+    job: str = parser.parse_args(given[:1]).job
+    if find_spec("pyspark") is None:
+        print(
+            "kafka-messages-spark: error: there is no PySpark: pip install 'kafka-messages-spark[spark]'",
+            file=sys.stderr,
+        )
+        return 2
+    status: int = import_module(f"kafka_messages_spark.jobs.{job}").main(given[1:])
+    return status
+
+
+def _parser() -> ArgumentParser:
+    width = max(map(len, JOBS))
+    parser = ArgumentParser(
+        prog="kafka-messages-spark",
+        usage="%(prog)s JOB ...",
+        description="Answers about Kafka's files, on Spark.",
+        epilog="jobs:\n"
+        + "".join(f"  {name:{width}}  {what}\n" for name, what in JOBS.items())
+        + "\nkafka-messages-spark JOB --help tells the arguments of a job",
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("job", metavar="JOB", choices=list(JOBS), help="one of those below")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+"""Changes of metadata on a time line, a lane for each kind of entity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F
+
+from kafka_messages_spark.jobs._report import timestamp
+from kafka_messages_spark.jobs._report._pictures import Lane, Look, Mark, Timeline
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+MOST, NAMED, _LETTERS, _TOLD = 500, 60, 44, 12
+"""Changes that are drawn, how many of those have names beside them, how long such names are, and of how many marks tell."""
+KINDS: Mapping[str, Look] = {"added": "good", "changed": "notice", "removed": "bad", "unchanged": "calm"}
+
+
+def picture(changes: DataFrame) -> Timeline:
+    """The last changes of the log; a record that has several is one change of each entity."""
+    timed = changes.where("timestamp is not null and change is not null")
+    last = timed.orderBy(F.desc("offset"), "entity", "name").limit(MOST + 1)
+    names = ("offset", "entity", "name", "change")
+    rows = last.select(*names, F.unix_millis("timestamp").alias("time")).collect()
+    return timeline(rows[:MOST], timed.count() if len(rows) > MOST else len(rows))
+
+
+def timeline(rows: Sequence[Any], total: int) -> Timeline:
+    """The picture of some changes of ``total``."""
+    lanes: dict[str, list[Mark]] = {}
+    for alike in _alike(rows):
+        row, kind = alike[0], _kind(alike[0])
+        lanes.setdefault(row["entity"], []).append(
+            Mark(row["time"], row["time"], kind, _note(alike), _text(alike, len(rows)))
+        )
+    remark = f"The last {len(rows):,} of {total:,} changes are drawn." if len(rows) < total else ""
+    there = {mark.kind for marks in lanes.values() for mark in marks}
+    kinds = {kind: look for kind, look in KINDS.items() if kind in there}
+    drawn = [Lane(entity, lanes[entity]) for entity in sorted(lanes)]
+    return Timeline("Changes in the metadata over time (UTC)", kinds, drawn, remark)
+
+
+def _alike(rows: Sequence[Any]) -> list[list[Any]]:
+    """Changes of one kind at one time are one mark, if there are too many for each to have its name."""
+    found: dict[tuple[Any, ...], list[Any]] = {}
+    for number, row in enumerate(sorted(rows, key=lambda row: row["offset"])):
+        own = number if len(rows) <= NAMED else None
+        found.setdefault((row["entity"], row["change"], row["time"], own), []).append(row)
+    return list(found.values())
+
+
+def _kind(row: Any) -> str:
+    return row["change"] if row["change"] in KINDS else "changed"
+
+
+def _note(alike: Sequence[Any]) -> str:
+    names = ", ".join(str(row["name"]) for row in alike[:_TOLD])
+    others = f" and {len(alike) - _TOLD} more" if alike[_TOLD:] else ""
+    first, last = alike[0]["offset"], alike[-1]["offset"]
+    offsets = f"offset {first}" if first == last else f"offsets {first} to {last}"
+    return f"{alike[0]['change']} · {names}{others} · {timestamp(alike[0]['time'])} · {offsets}"
+
+
+def _text(alike: Sequence[Any], total: int) -> str:
+    if total > NAMED:
+        return str(len(alike)) if len(alike) > 1 else ""
+    name = str(alike[0]["name"])
+    return name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…"

@@ -1,0 +1,50 @@
+"""Sizes of segments as bars, with what was found in each file."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F
+
+from kafka_messages_spark.jobs._report import size
+from kafka_messages_spark.jobs._report._pictures import Bar, Bars, Look
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+MOST = 60
+KINDS: Mapping[str, Look] = {"ok": "good", "info": "calm", "warning": "notice", "error": "bad"}
+
+
+def picture(files: DataFrame, found: DataFrame, total: int) -> Bars:
+    """Of ``total`` files those with findings, the worst first, then the largest."""
+    worst = (F.desc(f"{severity}_findings") for severity in ("error", "warning", "info"))
+    rows = files.orderBy(*worst, F.desc("size"), "file").limit(MOST).select("file", "size", "verdict").collect()
+    odd = [row["file"] for row in rows if row["verdict"] != "ok"]
+    checks = found.where(F.col("file").isin(odd)).groupBy("file", "severity").agg(F.sort_array(F.collect_set("check")))
+    return bars(rows, checks.collect() if odd else [], total)
+
+
+def bars(rows: Sequence[Any], checks: Sequence[Any], total: int) -> Bars:
+    """The picture of some files of ``total``, and of the checks that found something, by file and severity."""
+    notes: dict[str, list[str]] = {}
+    for file, severity, names in sorted(checks, key=lambda row: (row[0], list(KINDS).index(row[1]) * -1)):
+        notes.setdefault(file, []).append(f"{severity}: {', '.join(names)}")
+    above = posixpath.dirname(posixpath.commonprefix([row["file"] for row in rows])) if len(rows) > 1 else ""
+    drawn = [
+        Bar(
+            row["file"].removeprefix(above).lstrip("/"),
+            row["size"],
+            size(row["size"]),
+            row["verdict"],
+            "; ".join(notes.get(row["file"], [])),
+        )
+        for row in rows
+    ]
+    remark = f"Files below {above}." if above else ""
+    if len(rows) < total:
+        remark += f" {len(rows)} of {total:,} files are drawn: those with findings, the worst first, then the largest."
+    kinds = {kind: look for kind, look in KINDS.items() if any(bar.kind == kind for bar in drawn)}
+    return Bars("Sizes of the segments, and what was found in them", kinds, drawn, remark.strip(), "bytes")

@@ -1,0 +1,85 @@
+"""Transactions as bars, a lane for each partition, and those that hold readers of committed data back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F
+
+from kafka_messages_spark.jobs._report import duration
+from kafka_messages_spark.jobs._report._pictures import Lane, Look, Mark, Timeline
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+MOST_BARS, MOST_LANES = 300, 40
+OPEN, BLOCKS = "open", "open, and readers of committed data wait for it"
+KINDS: Mapping[str, Look] = {"committed": "good", "aborted": "notice", OPEN: "busy", BLOCKS: "bad"}
+_PARTITION = ("topic", "partition")
+
+
+def picture(found: DataFrame, opened: DataFrame, stable: DataFrame, total: int, now: int | None) -> Timeline:
+    """Of ``total`` transactions of partitions those that are open, then the newest."""
+    start = F.unix_millis(F.coalesce("first_timestamp", "last_timestamp", "marker_timestamp")).alias("start")
+    bars = found.select("*", start).orderBy(F.col("status") != "open", F.desc("start"), *_PARTITION, "first_offset")
+    names = (*_PARTITION, "producer_id", "status", "first_offset", "last_offset", "marker_offset", "records", "start")
+    rows = bars.limit(MOST_BARS).select(*names, F.unix_millis("marker_timestamp").alias("end")).collect()
+    judged = opened.select(*_PARTITION, "producer_id", "first_offset", "verdict", "transactional_id").limit(MOST_BARS)
+    waits = stable.where("blocked_offsets > 0").orderBy(F.desc("blocked_offsets"), *_PARTITION).limit(MOST_LANES)
+    waiting = waits.select(*_PARTITION, "last_stable_offset", "next_offset", "blocked_offsets")
+    return timeline(rows, judged.collect(), waiting.collect(), total, now)
+
+
+def timeline(
+    rows: Sequence[Any], judged: Sequence[Any], waiting: Sequence[Any], total: int, now: int | None
+) -> Timeline:
+    """The picture of transactions, what is known of the open ones, and partitions in which readers wait."""
+    verdicts = {(*_of(row), row["producer_id"], row["first_offset"]): row for row in judged}
+    stable = {_of(row): row for row in waiting}
+    lanes: dict[tuple[Any, Any], list[Mark]] = {place: [] for place in stable}
+    for row in rows:
+        if row["start"] is not None and row["start"] >= 0:
+            verdict = verdicts.get((*_of(row), row["producer_id"], row["first_offset"]))
+            lanes.setdefault(_of(row), []).append(_mark(row, verdict, _first(row, rows, stable)))
+    drawn = [place for place in lanes if lanes[place]][:MOST_LANES]
+    count = sum(len(lanes[place]) for place in drawn)
+    remark = "Each bar goes from the first record to the marker; an open one to the newest time that was read."
+    if count < total:
+        remark += f" {count:,} of {total:,} transactions of partitions are drawn, open ones first, then the newest."
+    there = [Lane(f"{topic}-{partition}", lanes[topic, partition]) for topic, partition in drawn]
+    return Timeline("Transactions of each partition over time (UTC)", KINDS, there, remark, now)
+
+
+def _of(row: Any) -> tuple[Any, Any]:
+    return row["topic"], row["partition"]
+
+
+def _first(row: Any, rows: Sequence[Any], stable: Mapping[tuple[Any, Any], Any]) -> Any | None:
+    """What is known of the partition, if this transaction is the one that holds its last stable offset."""
+    if row["status"] != "open" or _of(row) not in stable:
+        return None
+    begins = [each["first_offset"] for each in rows if each["status"] == "open" and _of(each) == _of(row)]
+    return stable[_of(row)] if row["first_offset"] == min(begins, key=lambda each: (each is None, each)) else None
+
+
+def _mark(row: Any, verdict: Any | None, blocks: Any | None) -> Mark:
+    end = None if row["status"] == "open" else row["end"]
+    words = [
+        row["status"] if verdict is None else verdict["verdict"],
+        f"producer {row['producer_id']}",
+        None if verdict is None else verdict["transactional_id"],
+        "no data" if row["first_offset"] is None else f"offsets {row['first_offset']} to {row['last_offset']}",
+        None if row["marker_offset"] is None else f"marker {row['marker_offset']}",
+        f"{row['records']} records",
+        None if end is None else duration(end - row["start"]),
+    ]
+    text = ""
+    if blocks is not None:
+        count = blocks["blocked_offsets"]
+        wait = f"{count:,} offsets wait" if count != 1 else "1 offset waits"
+        text = f"{words[0]}: last stable offset {blocks['last_stable_offset']}, {wait}"
+    elif verdict is not None and verdict["verdict"] != "ongoing":
+        text = str(words[0])
+    kind = BLOCKS if blocks is not None else row["status"]
+    return Mark(row["start"], end, kind, " · ".join(word for word in words if word), text)

@@ -1,0 +1,301 @@
+"""Pictures as SVG within a page, whose styles give the colors for light and dark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from ._axes import Axis, numbers, powers, times
+from ._markup import Markup, element
+from ._pictures import Bar, Bars, Chart, Lane, Look, Mark, Panel, Picture, Series, Timeline
+from ._words import timestamp
+
+WIDTH = 1000
+"""Units across a picture; as wide as the page lets it be, and 720 pixels at least, below which it is scrolled."""
+_LABELS = 210
+_LETTER = 7.2
+"""Widest that a letter is on the average."""
+_ROW, _BAR = 20, 12
+_MOST_ROWS = 12
+"""Of one lane; what has no room then is counted."""
+_LEAST = 5
+"""Shorter marks would not be seen."""
+
+
+def figure(picture: Picture) -> Markup:
+    """A picture with its title, legend and remark."""
+    drawn, height = _DRAWN[type(picture)](picture)
+    svg = element(
+        "svg", *drawn, viewBox=f"0 0 {WIDTH} {height}", role="img", aria_label=picture.title, class_="picture"
+    )
+    legend = _legend(picture) if isinstance(picture, Timeline | Bars) and picture.kinds else ""
+    remark = element("p", picture.remark, class_="remark") if picture.remark else ""
+    scrolled = element("div", svg, class_="wide", tabindex="0", role="region", aria_label=picture.title)
+    return element("figure", element("figcaption", picture.title), legend, scrolled, remark)
+
+
+def _legend(picture: Timeline | Bars) -> Markup:
+    """What each color means: as a bar where there are bars, else as the shape of a moment."""
+    marks = [mark for lane in picture.lanes for mark in lane.marks] if isinstance(picture, Timeline) else []
+    moments = any(mark.start == mark.end for mark in marks)
+
+    def key(name: str, look: Look) -> Markup:
+        sample = (
+            _shape(look, 8, 7, 9)
+            if moments
+            else element("rect", x=0, y=2, width=16, height=10, rx=2, class_=f"mark {look}")
+        )
+        return element("li", element("svg", sample, viewBox="0 0 16 14", width=16, height=14, aria_hidden="true"), name)
+
+    return element("ul", *(key(*each) for each in picture.kinds.items()), class_="legend")
+
+
+def _shape(look: Look, x: float, y: float, size: float, *content: object) -> Markup:
+    """A moment: another shape for each look, as not everybody sees colors."""
+    half = size / 2
+    path = {
+        "good": f"M{x - half},{y - half}h{size}v{size}h-{size}z",
+        "calm": f"M{x},{y - half}l{half},{half}l-{half},{half}l-{half},-{half}z",
+        "busy": f"M{x - half},{y}a{half},{half} 0 1 0 {size},0a{half},{half} 0 1 0 -{size},0z",
+        "notice": f"M{x - half},{y + half}l{half},-{size}l{half},{size}z",
+        "bad": f"M{x - half},{y - half}l{size},{size}M{x - half},{y + half}l{size},-{size}",
+    }[look]
+    return element("path", *content, d=path, class_=f"mark {look}")
+
+
+def _text(x: float, y: float, content: str, look: str, anchor: str | None = None) -> Markup:
+    return element("text", content, x=round(x, 1), y=round(y, 1), class_=look, text_anchor=anchor)
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, look: str) -> Markup:
+    return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=look)
+
+
+def _cut(text: str, width: float) -> str:
+    """A text that has room; of a longer one beginning and end, which tell apart what is called alike."""
+    most = max(3, int(width / _LETTER))
+    if len(text) <= most:
+        return text
+    end = most // 2
+    return f"{text[: most - end - 1]}…{text[-end:]}"
+
+
+def _named(name: str, y: float) -> Markup:
+    """What stands at the left, and in full for who points at it."""
+    label = element("text", _cut(name, _LABELS - 14), x=_LABELS - 10, y=y, class_="name", text_anchor="end")
+    return element("g", element("title", name), label)
+
+
+def _times(axis: Axis, height: float, most: int = 8) -> list[Markup]:
+    """Lines down a picture, and below them the times."""
+    found = []
+    for moment, word in times(int(axis.low), int(axis.high), most):
+        x = axis.at(moment)
+        found += [_line(x, 0, x, height, "grid"), _text(x, height + 16, word, "tick", "middle")]
+    return found
+
+
+# Timelines
+
+
+def _timeline(picture: Timeline) -> tuple[list[Markup], float]:
+    moments = [
+        each for lane in picture.lanes for mark in lane.marks for each in (mark.start, mark.end) if each is not None
+    ]
+    if picture.until is not None:
+        moments.append(picture.until)
+    low, high = (min(moments), max(moments)) if moments else (0, 1)
+    axis = Axis(low, max(high, low + 1), _LABELS + 8, WIDTH - 12)
+    bands: list[Markup] = []
+    drawn: list[Markup] = []
+    y = 4.0
+    for number, lane in enumerate(picture.lanes):
+        placed = _placed(lane, axis)
+        rows, others = placed[:_MOST_ROWS], sum(map(len, placed[_MOST_ROWS:]))
+        height = _ROW * max(1, len(rows)) + 6
+        if number % 2 == 0:
+            bands.append(element("rect", x=0, y=y, width=WIDTH, height=height, class_="band"))
+        drawn.append(_named(lane.name, y + 17))
+        if others:
+            drawn.append(_text(_LABELS - 10, y + 33, f"{others:,} more have no room", "tick", "end"))
+        for at, row in enumerate(rows):
+            drawn += [_mark(picture, mark, axis, y + 3 + at * _ROW + (_ROW - _BAR) / 2) for mark in row]
+        y += height
+    return [*bands, *(_times(axis, y) if moments else []), *drawn], y + 24
+
+
+def _reach(mark: Mark, axis: Axis) -> tuple[float, float]:
+    """From where to where a mark goes, with what stands beside it."""
+    start = axis.at(mark.start)
+    end = axis.end if mark.end is None else max(axis.at(mark.end), start + _LEAST)
+    if mark.end == mark.start:
+        start, end = start - _BAR / 2, start + _BAR / 2
+    words = len(mark.text) * _LETTER + 8 if mark.text else 0.0
+    if end + words <= WIDTH:
+        return start, end + words
+    return min(start, start - words), end
+
+
+def _placed(lane: Lane, axis: Axis) -> list[list[Mark]]:
+    """The marks of a lane in as few rows as keep them apart."""
+    rows: list[list[Mark]] = []
+    ends: list[float] = []
+    for mark in sorted(lane.marks, key=lambda mark: _reach(mark, axis)):
+        start, end = _reach(mark, axis)
+        at = next((at for at, taken in enumerate(ends) if taken + 1 <= start), len(rows))
+        if at == len(rows):
+            rows.append([])
+            ends.append(end)
+        rows[at].append(mark)
+        ends[at] = end
+    return rows
+
+
+def _mark(picture: Timeline, mark: Mark, axis: Axis, y: float) -> Markup:
+    look, note = picture.kinds[mark.kind], element("title", mark.note)
+    x = axis.at(mark.start)
+    if mark.end == mark.start:
+        shape, end = _shape(look, x, y + _BAR / 2, _BAR, note), x + _BAR / 2
+    else:
+        end = axis.end if mark.end is None else max(axis.at(mark.end), x + _LEAST)
+        open_ = " open" if mark.end is None else ""
+        size = {"width": round(end - x, 1), "height": _BAR, "rx": 2}
+        shape = element("rect", note, x=x, y=y, class_=f"mark {look}{open_}", **size)
+    if not mark.text:
+        return shape
+    fits = end + len(mark.text) * _LETTER + 8 <= WIDTH
+    beside = _text(end + 5 if fits else x - 5, y + 10, mark.text, "beside", None if fits else "end")
+    return element("g", shape, beside)
+
+
+# Charts
+
+
+def _chart(picture: Chart) -> tuple[list[Markup], float]:
+    moments = [point[0] for row in picture.rows for panel in row for series in panel.series for point in series.points]
+    if picture.until is not None:
+        moments.append(picture.until)
+    low, high = (min(moments), max(moments)) if moments else (0, 1)
+    span = low, high + max(1, (high - low) // 25)  # so that what came last is seen
+    drawn: list[Markup] = []
+    y = 6.0
+    for row in picture.rows:
+        room = WIDTH / len(row)
+        for at, panel in enumerate(row):
+            drawn += _panel(panel, span, at * room, y, room)
+        y += _PANEL + 58
+    return drawn, y
+
+
+_PANEL, _COLORS = 120, 6
+_VALUES, _ENDS = 62, 92
+"""What values take at the left of a panel, and names of series at its right."""
+
+
+def _panel(panel: Panel, span: tuple[int, int], left: float, top: float, width: float) -> list[Markup]:
+    values = [value for series in panel.series for _, value in series.points if value is not None]
+    low = 0 if panel.from_zero else min(values, default=0)
+    high = max(values, default=1)
+    if high == low:
+        low, high = (low - 1, high + 1) if low else (0, 1)
+    across = Axis(*span, left + _VALUES, left + width - _ENDS)
+    up = Axis(low, high, top + 26 + _PANEL, top + 26)
+    drawn = [_text(left + _VALUES, top + 14, _cut(panel.title, width - _VALUES), "name")]
+    for value in numbers(low, high, 4):
+        y = up.at(value)
+        drawn += [
+            _line(across.start, y, across.end, y, "grid"),
+            _text(across.start - 6, y + 4, _short(value), "tick", "end"),
+        ]
+    for moment, word in times(*span, most=5 if width < WIDTH else 9):
+        drawn.append(_text(across.at(moment), up.start + 16, word, "tick", "middle"))
+    drawn.append(_line(across.start, up.start, across.end, up.start, "axis"))
+    drawn += [_steps(series, across, up) for series in panel.series]
+    return drawn + _ends(panel.series, across, up)
+
+
+def _steps(series: Series, across: Axis, up: Axis) -> Markup:
+    """A line that keeps each value up to the next time, and the moments to be looked at."""
+    path, drawing, last = "", False, ""
+    for moment, value in series.points:
+        x = across.at(moment)
+        path += f"H{x}" if drawing else ""
+        if value is not None:
+            y, last = up.at(value), f" · {value:,}"
+            path += f"V{y}" if drawing else f"M{x},{y}"
+        drawing = value is not None
+    path += f"H{across.end}" if drawing else ""
+    look = f"series color{series.color % _COLORS}{' dashed' if series.dashed else ''}"
+    events = [
+        _shape("bad", across.at(moment), up.at(value), 11, element("title", f"{timestamp(moment)} · {words}"))
+        for moment, value, words in series.events
+    ]
+    line = element("path", element("title", series.name + last), d=path or "M0,0", class_=look)
+    return element("g", line, *events)
+
+
+def _ends(series: Sequence[Series], across: Axis, up: Axis) -> list[Markup]:
+    """Names of series where their lines end, moved so that they can be read."""
+    last = [
+        (up.at(values[-1]), each)
+        for each in series
+        if not each.dashed and (values := [value for _, value in each.points if value is not None])
+    ]
+    drawn, free = [], up.start + 6.0
+    for end, each in sorted(last, key=lambda pair: -pair[0]):
+        y = min(end + 4, free)
+        free = y - 13
+        drawn.append(_text(across.end + 5, y, _cut(each.name, _ENDS), f"end color{each.color % _COLORS}"))
+    return drawn
+
+
+def _short(value: int) -> str:
+    """A number in at most six letters."""
+    for unit, size in (("T", 10**12), ("G", 10**9), ("M", 10**6), ("k", 10**4)):
+        if abs(value) >= size:
+            size = 1000 if unit == "k" else size
+            return f"{value / size:.4g}{unit}"
+    return str(value)
+
+
+# Bars
+
+
+def _bars(picture: Bars) -> tuple[list[Markup], float]:
+    """Lengths by value; where the largest is a hundred times the smallest, by its logarithm, so that all can be seen."""
+    values = [bar.value for bar in picture.bars if bar.value > 0]
+    wide = bool(values) and max(values) > 100 * min(values)
+    low, high = (min(values) / 2, max(values)) if wide else (0, max(values, default=1))
+    words = max((len(_beside(bar)) for bar in picture.bars), default=0) * _LETTER + 14
+    names = min(max((len(bar.name) for bar in picture.bars), default=0) * _LETTER + 16, 430)
+    axis = Axis(low, high, names, max(names + 200, WIDTH - words), wide)
+    height = 4.0 + _ROW * len(picture.bars)
+    marks = powers(low, high) if wide else numbers(0, int(high), 5)
+    drawn: list[Markup] = []
+    for at, value in enumerate(marks):
+        if wide and len(marks) > 6 and at % 2:
+            continue
+        x = axis.at(value)
+        drawn += [_line(x, 0, x, height, "grid"), _text(x, height + 16, _short(value), "tick", "middle")]
+    title = f"{picture.values}{', logarithmic' if wide else ''}"
+    drawn.append(_text(axis.start, height + 34, title, "tick"))
+    for number, bar in enumerate(picture.bars):
+        y = 4 + number * _ROW
+        drawn += _bar(bar, picture.kinds[bar.kind], axis, y)
+    return drawn, height + 42
+
+
+def _bar(bar: Bar, look: Look, axis: Axis, y: float) -> list[Markup]:
+    length = max(axis.at(bar.value) - axis.start, 2) if bar.value > 0 else 0
+    name = element(
+        "text", _cut(bar.name, axis.start - 14), x=axis.start - 8, y=y + 11, class_="name", text_anchor="end"
+    )
+    note = element("title", f"{bar.name} · {_beside(bar)}")
+    shape = element("rect", x=axis.start, y=y + 1, width=round(length, 1), height=_BAR, rx=2, class_=f"mark {look}")
+    return [element("g", note, name, shape, _text(axis.start + length + 6, y + 11, _beside(bar), "beside"))]
+
+
+def _beside(bar: Bar) -> str:
+    return f"{bar.word}  {bar.note}" if bar.note else bar.word
+
+
+_DRAWN: Mapping[type, Callable[..., tuple[list[Markup], float]]] = {Timeline: _timeline, Chart: _chart, Bars: _bars}

@@ -1,0 +1,105 @@
+"""Reports as text for a terminal, and as GitHub's Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from textwrap import wrap
+
+from ._parts import Facts, Heading, Paragraph, Part, Table
+from ._words import more
+
+_GAP, _INDENT = "  ", "    "
+
+
+def text(title: str, parts: Sequence[Part], width: int | None) -> str:
+    """The report for a terminal; with ``width``, in characters, no line is longer."""
+    written = [_underlined(title, "=", width), *(_text(part, width) for part in parts)]
+    return "\n\n".join(part for part in written if part) + "\n"
+
+
+def markdown(title: str, parts: Sequence[Part]) -> str:
+    """The report as GitHub's Markdown."""
+    return "\n\n".join(part for part in (f"# {title}", *map(_markdown, parts)) if part) + "\n"
+
+
+def _underlined(text: str, line: str, width: int | None) -> str:
+    lines = _wrapped(text, width)
+    return "\n".join([*lines, line * max(map(len, lines))])
+
+
+def _text(part: Part, width: int | None) -> str:
+    if isinstance(part, Heading):
+        return _underlined(part.text, "-", width)
+    if isinstance(part, Paragraph):
+        return "\n".join(_wrapped(part.text, width))
+    if isinstance(part, Facts):
+        return "\n".join(_facts(part, width))
+    return "\n".join(_rows(part, width)) if isinstance(part, Table) else ""
+
+
+def _facts(part: Facts, width: int | None) -> list[str]:
+    """Names, and beside them values, of as many lines as they take."""
+    names = max((len(name) for name, _ in part.words), default=0) + len(_GAP)
+    room = None if width is None else width - names
+    lines: list[str] = []
+    for name, value in part.words:
+        if room is not None and room < 1:  # no room beside the names
+            lines += [*_wrapped(name, width), *_wrapped(value, width, _INDENT)]
+            continue
+        first, *others = _wrapped(value, room) or [""]
+        lines += [f"{name:{names}}{first}".rstrip(), *(" " * names + line for line in others)]
+    return lines
+
+
+def _rows(part: Table, width: int | None) -> list[str]:
+    """A header and rows, with as many columns as there is room for; under each row the others, if they say anything."""
+    titles = part.titles
+    words = [titles, *part.words]
+    widths = [max(map(len, column)) for column in zip(*words, strict=True)]
+    count = len(widths) if width is None else max(1, _fitting(widths, width))
+    lines = []
+    for line in words:
+        cells = [
+            word.rjust(width_of) if column.right else word.ljust(width_of)
+            for word, width_of, column in zip(line[:count], widths, part.columns, strict=False)
+        ]
+        whole = _GAP.join(cells).rstrip()
+        lines += [whole] if count > 1 else _wrapped(whole, width) or [""]
+        if line is not titles:
+            rest = zip(titles[count:], line[count:], strict=True)
+            if told := "; ".join(f"{name} {word}" for name, word in rest if word not in ("", "-")):
+                lines += _wrapped(told, width, _INDENT)
+    return [*lines, *_wrapped(more(part.more), width)] if part.more else lines
+
+
+def _fitting(widths: Sequence[int], room: int) -> int:
+    """How many columns have room, gaps between them included."""
+    ends = accumulate(each + len(_GAP) for each in widths)
+    return sum(end - len(_GAP) <= room for end in ends)
+
+
+def _wrapped(text: str, width: int | None, indent: str = "") -> list[str]:
+    """A text in lines of a width; without one, in one line."""
+    if width is None:
+        return [text]
+    indent = indent[: width - 1]
+    return wrap(text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+
+
+def _markdown(part: Part) -> str:
+    if isinstance(part, Heading):
+        return f"{'#' * part.level} {part.text}"
+    if isinstance(part, Paragraph):
+        return part.text
+    if isinstance(part, Facts):
+        return _grid(("", ""), ("---", "---"), part.words) if part.words else ""
+    if not isinstance(part, Table):
+        return ""
+    rule = ["--:" if column.right else "---" for column in part.columns]
+    return _grid(part.titles, rule, part.words) + (f"\n\n{more(part.more)}" if part.more else "")
+
+
+def _grid(titles: Sequence[str], rule: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [f"| {' | '.join(word.replace('|', chr(92) + '|') for word in line)} |" for line in (titles, *rows)]
+    return "\n".join([lines[0], f"| {' | '.join(rule)} |", *lines[1:]])

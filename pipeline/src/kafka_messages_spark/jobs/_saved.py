@@ -1,0 +1,41 @@
+"""Reports in files: what a name asks for, and what is told there of the run."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+
+from kafka_messages_spark.jobs._report import Report, Run
+from kafka_messages_spark.sources._files import open_filesystem, shown
+
+
+def save(report: Report, run: Run, place: str) -> None:
+    """Write a report as the ending of the file's name asks for it, and say so on stderr."""
+    filesystem, path, _ = open_filesystem(place)
+    with filesystem.open_output_stream(path) as file:
+        file.write(_written(report, run, place).encode(errors="backslashreplace"))
+    print(f"written: {shown(place)}", file=sys.stderr, flush=True)
+
+
+def is_page(place: str) -> bool:
+    """Whether a report is a page, the only one with pictures."""
+    return place.endswith((".html", ".htm"))
+
+
+def inputs(args: Namespace) -> dict[str, object]:
+    """The arguments of a job, without credentials in URIs."""
+
+    def told(value: object) -> object:
+        if isinstance(value, list):
+            return [told(each) for each in value]
+        return shown(value) if isinstance(value, str) else value
+
+    return {name: told(value) for name, value in sorted(vars(args).items())}
+
+
+def _written(report: Report, run: Run, place: str) -> str:
+    if is_page(place):
+        return report.html(run)
+    if place.endswith(".json"):
+        return report.json(run)
+    return report.markdown() if place.endswith(".md") else report.text()

@@ -1,0 +1,291 @@
+"""Reports as a page and as JSON: whole, harmless whatever names hold, and as their schema says. None of it needs Spark."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from importlib.resources import files
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from jsonschema import Draft202012Validator, FormatChecker
+from kafka_messages_spark.jobs import _report
+from kafka_messages_spark.jobs._drawn import groups, metadata, segments, transactions
+from kafka_messages_spark.jobs._report import Finding, Report, Run, timestamp
+from kafka_messages_spark.jobs._report._parts import Column, Table
+from kafka_messages_spark.jobs._report._svg import figure
+from kafka_messages_spark.jobs._saved import inputs
+
+SCHEMA = json.loads(files(_report).joinpath("report.schema.json").read_text("utf-8"))
+START = 1_790_000_000_000
+EVIL = [
+    "<script>alert(1)</script>",
+    "</script><script>alert(1)//",
+    "\"><img src=x onerror='alert(1)'>",
+    "'; alert(1); '",
+    "]]><svg onload=alert(1)>",
+    "javascript:alert(1)",
+    "one\ntwo\r\x00\x1b[31m",
+    "gnp.\u202egpj.exe\u2066\u2028",
+    "&lt;b&gt;",
+]
+"""Names as a client could give them to a topic, a group or itself."""
+
+
+def run(*findings: Finding, **arguments: object) -> Run:
+    return Run("groups", arguments, findings, int(bool(findings)), datetime(2026, 11, 22, 10, 30, tzinfo=UTC))
+
+
+def pictures(name: str) -> list[Any]:
+    """One of each kind, with a name wherever a picture has one."""
+    row = {"topic": name, "partition": 0, "producer_id": 7, "last_offset": 9, "records": 3, "start": START}
+    opened = row | {"status": "open", "first_offset": 5, "marker_offset": None, "end": None}
+    done = row | {"status": "committed", "first_offset": 1, "marker_offset": 4, "end": START + 900}
+    judged = {**opened, "verdict": "hanging", "transactional_id": name}
+    waits = {"topic": name, "partition": 0, "last_stable_offset": 5, "next_offset": 12, "blocked_offsets": 7}
+    change = {"offset": 1, "time": START, "entity": name, "name": name, "change": "added"}
+    file = {"file": f"{name}/0.log", "size": 5, "verdict": "error"}
+    commits = [Row(name, name, 0, at=START, value=1), Row(name, name, 0, at=START + 50, value=4)]
+    commits += [Row(name, name, 1, at=START + 20, value=2), Row(name, name, 1, at=START + 60, value=None)]  # removed
+    reset = Row(name, name, 0, at=START + 50, committed_offset=4, kind="backward")
+    return [
+        transactions.timeline([opened, done], [judged], [waits], 2, START + 2000),
+        metadata.timeline([change], 1),
+        segments.bars([file, file | {"size": 10**9}], [(file["file"], "error", [name])], 2),
+        groups.chart([(name, name)], commits, [Row(name, 0, at=START, value=9)], [reset], (1, 1), START + 90),
+    ]
+
+
+class Row(tuple[Any, ...]):
+    """A row as Spark hands it over: by number, and by name."""
+
+    named: dict[str, Any]
+
+    def __new__(cls, *first: Any, **named: Any) -> Row:
+        made = super().__new__(cls, (*first, *named.values()))
+        made.named = named
+        return made
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.named[key] if isinstance(key, str) else super().__getitem__(key)
+
+
+def report(name: str) -> Report:
+    """A report with a name wherever one can be."""
+    made = Report(name)
+    made.facts({name: name, "left out": [name]})
+    made.section(name)
+    made.line(name)
+    for each in pictures(name):
+        made.picture(each)
+    made.table([name, "lag"], [[name, 3], [None, None]], 7)
+    return made
+
+
+class Elements(HTMLParser):
+    """What a browser would make of a page: elements with their attributes, and texts."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+@pytest.mark.parametrize("name", EVIL, ids=range(len(EVIL)))
+def test_names_stay_texts(name: str) -> None:
+    """Whoever may create a topic must not run a script in the browser of who looks at a report, nor turn its words."""
+    evil = report(name).html(run(Finding(name, "error", 1), paths=[name]))
+    plain = report("name").html(run(Finding("name", "error", 1), paths=["name"]))
+    shape, expected = (
+        [
+            (tag, sorted(attributes.keys() - {"class"})) for tag, attributes in Elements(page).found
+        ]  # long words have one
+        for page in (evil, plain)
+    )
+    assert shape == expected
+    assert not re.search("[\x00-\x09\x0b-\x1f\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069]", evil)
+    assert sum(text.count("<b>") for text in Elements(report("<b>").html(run())).texts) > 10
+
+
+def test_the_page_asks_nobody() -> None:
+    """It can be sent around and looked at behind any wall: no address, no link, and a policy that forbids the rest."""
+    page = report("orders").html(run(Finding("reset", "warning", 2)))
+    elements = Elements(page).found
+    assert {name for _, attributes in elements for name in attributes} & {"src", "href", "style", "onclick"} == set()
+    assert {tag for tag, _ in elements} & {"link", "img", "iframe", "object", "base", "form", "use", "a"} == set()
+    assert "url(" not in page
+    assert "@import" not in page
+    policy = next(each["content"] for tag, each in elements if tag == "meta" and "http-equiv" in each)
+    assert policy is not None
+    assert re.fullmatch(
+        r"default-src 'none'; style-src 'sha256-[\w+/=]{44}'; script-src 'sha256-[\w+/=]{44}'; base-uri 'none'", policy
+    )
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_pictures_are_sound(number: int) -> None:
+    """Each picture is XML with a name for those who do not see it, and no number in it is missing."""
+    drawn = figure(pictures("orders")[number])
+    root = ElementTree.fromstring(drawn)
+    assert root.find("figcaption") is not None
+    assert all(each.get("aria-label") for each in root.iter("svg") if each.get("role") == "img")
+    numbers = [value for each in root.iter() for name, value in each.items() if name in ("x", "y", "width", "height")]
+    assert len(numbers) > 4
+    assert all(float(value) >= 0 for value in numbers)
+    assert "nan" not in drawn
+
+
+def test_what_blocks_the_last_stable_offset() -> None:
+    """Of two open transactions of a partition the one with the first offset holds readers back, and says so."""
+    row = {"topic": "t", "partition": 1, "producer_id": 7, "status": "open", "records": 1, "end": None}
+    rows = [
+        row | {"first_offset": first, "last_offset": first, "marker_offset": None, "start": START + first}
+        for first in (9, 5)
+    ]
+    waits = {"topic": "t", "partition": 1, "last_stable_offset": 5, "next_offset": 12, "blocked_offsets": 7}
+    lane = transactions.timeline(rows, [], [waits], 2, START + 100).lanes[0]
+    assert lane.name == "t-1"
+    assert [(mark.kind, mark.text, mark.end) for mark in lane.marks] == [
+        (transactions.OPEN, "", None),
+        (transactions.BLOCKS, "open: last stable offset 5, 7 offsets wait", None),
+    ]
+
+
+def test_lag_over_time() -> None:
+    """Lag is what the log's end is ahead at each moment, known only while both are; what is read ahead is no lag."""
+    commits = [Row("g", "t", 0, at=10, value=1), Row("g", "t", 0, at=30, value=8), Row("g", "t", 0, at=35, value=None)]
+    ends = [Row("t", 0, at=5, value=4), Row("t", 0, at=20, value=7)]
+    offsets, lag = groups.chart([("g", "t")], commits, ends, [], (1, 1), 40).rows[0]
+    assert [each.name for each in offsets.series] == ["end of t-0", "partition 0"]
+    assert [each.points for each in lag.series] == [[(5, None), (10, 3), (20, 6), (30, 0), (35, None)]]
+
+
+def test_what_is_cut_is_said() -> None:
+    """A picture of a part must not be taken for the whole."""
+    change = {"offset": 1, "time": START, "entity": "topic", "name": "t", "change": "added"}
+    assert metadata.timeline([change], 1).remark == ""
+    assert metadata.timeline([change] * 2, 900).remark == "The last 2 of 900 changes are drawn."
+    many = metadata.timeline([change] * 70 + [change | {"time": START + 5, "name": "last"}], 71)
+    assert [mark.text for mark in many.lanes[0].marks] == ["70", ""]
+    assert many.lanes[0].marks[0].note == (
+        f"added · {', '.join('t' * 12)} and 58 more · 2026-09-21 14:13:20.000Z · offset 1"
+    )
+    assert "have no room" not in figure(metadata.timeline([change] * 12, 12))
+    assert "3 more have no room" in figure(metadata.timeline([change] * 15, 15))
+    file = {"file": "logs/t-0/0.log", "size": 5, "verdict": "ok"}
+    assert segments.bars([file], [], 1).remark == ""
+    assert segments.bars([file], [], 70).remark == (
+        "1 of 70 files are drawn: those with findings, the worst first, then the largest."
+    )
+    assert transactions.timeline([], [], [], 3, None).remark.endswith(
+        "0 of 3 transactions of partitions are drawn, open ones first, then the newest."
+    )
+    remark = groups.chart([("g", "t")], [Row("g", "t", 0, at=1, value=1)], [], [], (20, 50), 9).remark
+    assert "1 of 20 groups with a topic are drawn: most resets first, then most lag." in remark
+    assert "1 of 50 partitions are drawn, 6 of a group and topic at the most." in remark
+
+
+def test_small_bars_are_seen() -> None:
+    """Where one file is a million times the size of another both can be seen, and the axis says why."""
+    file = {"file": "a/0.log", "size": 100, "verdict": "ok"}
+    drawn = figure(segments.bars([file, {"file": "a/1.log", "size": 10**8, "verdict": "ok"}], [], 2))
+    widths = [float(each.get("width", 0)) for each in ElementTree.fromstring(drawn).iter("rect")]
+    assert min(widths) > 10
+    assert "bytes, logarithmic" in drawn
+
+
+def typed() -> Report:
+    """A report with a value of each type."""
+    made = Report("What")
+    made.facts({"groups": 8, "log": "2 partitions"})
+    made.section("Rows")
+    made.line("A text")
+    columns = [
+        *(
+            Column("group"),
+            Column("lag", "integer", right=True),
+            Column("share", "number"),
+            Column("removed", "boolean"),
+        ),
+        *(Column("time", "timestamp", timestamp), Column("key", "bytes"), Column("hosts", "list")),
+        Column("age", "integer", right=True, unit="ms"),
+    ]
+    rows = [
+        ["a|\u202eb" * 100, 2**63 - 1, 0.25, True, 1_795_000_000_123, b"\x00\xff", ["x", None], 5],
+        [None, None, float("nan"), None, -1, None, None, None],
+        ["c", 0, 1.0, False, 10**17, b"", [], 0],
+    ]
+    made.parts.append(Table(columns, rows, 4))
+    made.figures = {"groups": 8, "share": 0.5}
+    return made
+
+
+def test_json() -> None:
+    """Rows have the types of their columns, texts in full, and the whole is as the schema says."""
+    written = typed().json(run(Finding("reset", "warning", 2), paths=["logs"], width=None))
+    content = json.loads(written)
+    Draft202012Validator.check_schema(SCHEMA)
+    Draft202012Validator(SCHEMA, format_checker=FormatChecker()).validate(content)
+    assert written.isascii()
+    assert content["findings"] == [{"kind": "reset", "severity": "warning", "count": 2}]
+    assert (content["exit_status"], content["created"]) == (1, "2026-11-22T10:30:00.000Z")
+    assert content["inputs"] == {"paths": ["logs"], "width": None}
+    assert content["figures"] == {"groups": 8, "share": 0.5}
+    first, rows = content["sections"]
+    assert first["facts"] == [{"name": "groups", "value": 8}, {"name": "log", "value": "2 partitions"}]
+    assert (first["title"], rows["title"], rows["texts"]) == (None, "Rows", ["A text"])
+    table = rows["tables"][0]
+    assert table["columns"][-1] == {"name": "age", "type": "integer", "unit": "ms"}
+    assert table["more"] == 4
+    assert list(table["rows"][0].values()) == [
+        *("a|\u202eb" * 100, 2**63 - 1, 0.25, True, "2026-11-18T11:06:40.123Z", "00ff", ["x", None], 5),
+    ]
+    assert list(table["rows"][1].values()) == [None, None, "nan", None, None, None, None, None]
+    assert table["rows"][2]["time"] == "100000000000000000 ms"
+
+
+def test_the_schema_is_strict() -> None:
+    """A name that is wrong, or a finding of no known severity, is no report; else the schema would check nothing."""
+    content = json.loads(typed().json(run(Finding("reset", "warning", 2))))
+    validator = Draft202012Validator(SCHEMA)
+    for change in ({"finding": []}, {"exit_status": 2}, {"findings": [{"kind": "x", "severity": "bad", "count": 1}]}):
+        assert not validator.is_valid(content | change)
+    assert not validator.is_valid({name: value for name, value in content.items() if name != "figures"})
+
+
+def test_pictures_are_only_in_pages() -> None:
+    """Text and Markdown are the same with pictures as without."""
+    with_pictures, without = report("orders"), report("orders")
+    without.parts = [each for each in without.parts if each not in pictures("orders")]
+    assert len(without.parts) < len(with_pictures.parts)
+    assert with_pictures.text() == without.text()
+    assert with_pictures.markdown() == without.markdown()
+    assert json.loads(with_pictures.json(run())) == json.loads(without.json(run()))
+
+
+def test_what_tables_are_sorted_by() -> None:
+    """Numbers and times are sorted by their values, not by words such as 2h 5m; a missing one has none, nor has one that a
+    browser would round."""
+    page = typed().html(run())
+    cells = [each for tag, each in Elements(page).found if tag == "td"]
+    assert [each.get("data-value") for each in cells[8:16]] == [None] * 8
+    assert [each.get("data-value") for each in cells[16:24]] == [None, "0", "1.0", None, None, None, None, "0"]
+    assert "... and 4 more" in page
+
+
+def test_inputs_have_no_credentials() -> None:
+    """Keys of an object store stand in URIs; a report is shown to colleagues."""
+    from argparse import Namespace
+
+    given = Namespace(paths=["s3://key:secret@bucket/logs?token=x"], output="s3://key:secret@bucket/out", limit=3)
+    assert inputs(given) == {"limit": 3, "output": "s3://bucket/out", "paths": ["s3://bucket/logs"]}

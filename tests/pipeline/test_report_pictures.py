@@ -1,0 +1,119 @@
+"""Pictures of reports are made of a bounded number of rows, whatever the size of the tables; the right ones are taken."""
+
+from __future__ import annotations
+
+from job_files import at
+from kafka_messages_spark.jobs._drawn import groups, metadata, segments, transactions
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+WORST = 7
+"""A group with resets, whose name is in the middle."""
+
+
+def test_groups(spark: SparkSession) -> None:
+    """Of 20 groups with 9 partitions and 500 commits each the worst come first, with lines of few points that end right."""
+    time = F.timestamp_millis(F.lit(at(0)) + F.col("log_offset") * 1000)
+    commits = spark.range(20 * 9 * 500).select(
+        F.concat(F.lit("g"), F.lpad((F.col("id") % 20).cast("string"), 2, "0")).alias("group"),
+        F.lit("t").alias("topic"),
+        (F.floor(F.col("id") / 20) % 9).cast("int").alias("partition"),
+        F.floor(F.col("id") / 180).alias("log_offset"),
+    )
+    is_reset = (F.col("group") == f"g{WORST:02}") & (F.col("log_offset") == 250)
+    history = commits.select(
+        *("group", "topic", "partition", "log_offset"),
+        time.alias("time"),
+        (F.col("log_offset") * 10).alias("committed_offset"),
+        F.lit(False).alias("is_tombstone"),
+        is_reset.alias("is_reset"),
+        F.when(is_reset, "backward").otherwise("forward").alias("kind"),
+    )
+    offsets = (
+        commits.select("group", "topic", "partition").distinct().withColumn("lag", F.col("partition").cast("long"))
+    )
+    batches = spark.range(1000).select(
+        F.lit("t").alias("topic"),
+        (F.col("id") % 9).cast("int").alias("partition"),
+        F.lit(None).cast("struct<reason:string>").alias("corrupt"),
+        (F.col("id") * 6).alias("last_offset"),
+        F.timestamp_millis(F.lit(at(-100)) + F.col("id") * 700).alias("max_timestamp"),
+    )
+    chart = groups.picture(history, offsets, batches)
+    assert chart is not None
+    assert len(chart.rows) == groups.MOST_ROWS
+    first = chart.rows[0]
+    assert [panel.title for panel in first] == [
+        f"g{WORST:02} · t: committed offset",
+        f"g{WORST:02} · t: lag in records",
+    ]
+    committed = [each for each in first[0].series if not each.dashed]
+    assert [each.name for each in committed] == [f"partition {each}" for each in range(3, 9)]  # those with most lag
+    most = [max(len(each.points) for each in panel.series) for panel in first]
+    assert most[0] <= groups.MOST_POINTS
+    assert most[1] <= 2 * groups.MOST_POINTS  # it changes with either line
+    assert [each.points[-1] for each in committed] == [(at(499), 4990)] * 6
+    assert [[event[:2] for event in each.events] for each in committed] == [[(at(250), 2500)]] * 6
+    assert "12 of 20 groups with a topic" in chart.remark
+    assert "72 of 180 partitions" in chart.remark
+    lag = {each.name: each.points for each in first[1].series}
+    assert lag["partition 3"][-1] == (at(-100) + 993 * 700, 993 * 6 + 1 - 4990)
+
+
+def test_transactions(spark: SparkSession) -> None:
+    """Of many transactions the open ones are all there, however old, and then the newest."""
+    start = F.timestamp_millis(F.lit(at(0)) + F.col("id") * 1000)
+    is_open = F.col("id") < 5
+    found = spark.range(transactions.MOST_BARS + 100).select(
+        *(
+            F.lit("t").alias("topic"),
+            (F.col("id") % 2).cast("int").alias("partition"),
+            F.col("id").alias("producer_id"),
+        ),
+        F.when(is_open, "open").otherwise("committed").alias("status"),
+        *(F.col("id").alias(name) for name in ("first_offset", "last_offset", "records")),
+        F.when(~is_open, F.col("id")).alias("marker_offset"),
+        *(start.alias("first_timestamp"), start.alias("last_timestamp")),
+        F.when(~is_open, start).alias("marker_timestamp"),
+    )
+    opened = found.where("status = 'open'").withColumns({"verdict": F.lit("late"), "transactional_id": F.lit("x")})
+    waits = "topic string, partition int, last_stable_offset long, next_offset long, blocked_offsets long"
+    stable = spark.createDataFrame([("t", 1, 1, 400, 399), ("t", 0, 400, 400, 0)], waits)
+    timeline = transactions.picture(found, opened, stable, transactions.MOST_BARS + 100, at(500))
+    assert [lane.name for lane in timeline.lanes] == ["t-1", "t-0"]
+    marks = [mark for lane in timeline.lanes for mark in lane.marks]
+    assert len(marks) == transactions.MOST_BARS
+    assert sum(mark.end is None for mark in marks) == 5
+    assert min(mark.start for mark in marks if mark.end is not None) == at(105)
+    assert [mark.text for mark in marks if mark.kind == transactions.BLOCKS] == [
+        "late: last stable offset 1, 399 offsets wait"
+    ]
+    assert timeline.remark.endswith(
+        "300 of 400 transactions of partitions are drawn, open ones first, then the newest."
+    )
+
+
+def test_metadata_and_segments(spark: SparkSession) -> None:
+    """The last changes, and the worst and largest files, are those that are drawn."""
+    changes = spark.range(metadata.MOST + 30).select(
+        *(F.col("id").alias("offset"), F.lit("topic").alias("entity"), F.lit("n").alias("name")),
+        *(F.lit("added").alias("change"), F.timestamp_millis(F.lit(at(0)) + F.col("id")).alias("timestamp")),
+    )
+    timeline = metadata.picture(changes)
+    assert min(mark.start for mark in timeline.lanes[0].marks) == at(0) + 30
+    assert timeline.remark == "The last 500 of 530 changes are drawn."
+    counts = [F.when(F.col("id") == 3, 1).otherwise(0).alias("error_findings"), F.lit(0).alias("warning_findings")]
+    files = spark.range(80).select(
+        F.concat(F.lit("logs/t-0/"), F.lpad(F.col("id").cast("string"), 20, "0"), F.lit(".log")).alias("file"),
+        *(F.col("id").alias("size"), *counts, F.lit(0).alias("info_findings")),
+        F.when(F.col("id") == 3, "error").otherwise("ok").alias("verdict"),
+    )
+    found = files.where("size = 3").select("file", F.lit("error").alias("severity"), F.lit("corrupt").alias("check"))
+    bars = segments.picture(files, found, 80)
+    assert [(bar.value, bar.kind, bar.note) for bar in bars.bars[:2]] == [
+        (3, "error", "error: corrupt"),
+        (79, "ok", ""),
+    ]
+    assert bars.bars[0].name == f"{3:020}.log"
+    assert len(bars.bars) == segments.MOST
+    assert bars.remark.startswith("Files below logs/t-0. 60 of 80 files are drawn")
