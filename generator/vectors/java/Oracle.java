@@ -19,8 +19,7 @@ import org.apache.kafka.common.protocol.ObjectSerializationCache;
 /**
  * Answers with Kafka's own classes, one JSON object a line.
  *
- * <p>Modes: {@code samples} (questions on standard input: class, converter, version, json), {@code errors} and
- * {@code apis}. An answer to a sample is {@code hex} and {@code json}, plus {@code size} where Kafka's own size is
+ * <p>Modes: {@code samples} (questions on standard input: class, converter, version, json) and {@code apis}. An answer to a sample is {@code hex} and {@code json}, plus {@code size} where Kafka's own size is
  * wrong; or {@code error}.
  */
 public final class Oracle {
@@ -32,9 +31,8 @@ public final class Oracle {
         try (PrintStream out = new PrintStream(buffered, false, StandardCharsets.UTF_8)) {
             switch (arguments.length == 1 ? arguments[0] : "") {
                 case "samples" -> answerAll(out);
-                case "errors" -> Tables.errors(out);
                 case "apis" -> Tables.apis(out);
-                default -> throw new IllegalArgumentException("one argument is needed: samples, errors or apis");
+                default -> throw new IllegalArgumentException("one argument is needed: samples or apis");
             }
         }
     }
