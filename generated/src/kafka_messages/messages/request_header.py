@@ -80,8 +80,6 @@ def _read_request_header_0(data: bytes, pos: int) -> tuple[RequestHeader, int]:
 
 
 def _write_request_header_0(out: list[bytes], x: RequestHeader) -> None:
-    if x.client_id != "":
-        raise Refused
     if x.unknown_tagged_fields:
         raise Refused
     out.append(_pack_hhi(x.request_api_key, x.request_api_version, x.correlation_id))
@@ -186,13 +184,14 @@ _RequestHeaderConstants._facts = (
     'pe in which the body is written."},{"name":"correlation_id","json":"correlationId","type":'
     '"int32","versions":"0+","about":"Number chosen by the client; the response repeats it so t'
     'hat the two can be matched."},{"name":"client_id","json":"clientId","type":"string","versi'
-    'ons":"1+","nullableVersions":"1+","flexibleVersions":"none","about":"Name the client gives'
-    ' itself for logs and quotas, null if it gives none; never written in the compact form."}]}'
+    'ons":"1+","nullableVersions":"1+","flexibleVersions":"none","ignorable":true,"about":"Name'
+    " the client gives itself for logs and quotas, null if it gives none; never written in the "
+    'compact form."}]}'
 )
 _RequestHeaderConstants._plan = (
     "1\n"
     ":RequestHeader request_api_key/h request_api_version/h correlation_id/i client_id/s?\n"
-    "0 0 1 2 -3!\n"
+    "0 0 1 2 -3\n"
     "1 0 1 2 3n\n"
     "2 0 1 2 3n ;\n"
 )
