@@ -266,11 +266,11 @@ def interop(session: nox.Session) -> None:
 @nox.session(name="import-specs")
 def import_specs(session: nox.Session) -> None:
     """Take the definitions of a Kafka release from Maven Central: nox -s import-specs -- 4.4.0"""
-    if len(session.posargs) != 1:
-        session.error("name the release, for example: nox -s import-specs -- 4.4.0")
+    if not session.posargs:
+        session.error("name the release, for example: nox -s import-specs -- 4.4.0, or -- 2.8.2 --target FOLDER")
     install(session, *GENERATOR)
     work = f".work/jars-{session.posargs[0]}"
-    session.run("kafka-message-generator", "import-specs", session.posargs[0], "--work", work)
+    session.run("kafka-message-generator", "import-specs", *session.posargs, "--work", work)
 
 
 @nox.session
@@ -301,6 +301,8 @@ def vectors(session: nox.Session) -> None:
     install(session, *GENERATOR, "./generated")
     paths = ("--specs", "specs/kafka", "--work", ".work/vectors", "--target", "vectors/src/kafka_protocol_vectors")
     session.run("python", "-m", "kafka_message_generator.vectors.write", *paths)
+    paths = ("--specs", "specs/kafka", "--work", ".work/history", "--target", "vectors/src/kafka_protocol_vectors")
+    session.run("python", "-m", "kafka_message_generator.vectors.older", *paths)
     session.run("python", "-m", "tests.support.negative", ".work/vectors")
 
 

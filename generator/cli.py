@@ -33,7 +33,7 @@ EXAMPLES = {
     "import-history": history_command.EXAMPLE,
     "pages": pages_command.EXAMPLE,
     "protocol": protocol_command.EXAMPLE,
-    "import-specs": f"{PROG} import-specs 4.4.0 --specs specs/kafka --work .work/jars",
+    "import-specs": f"{PROG} import-specs 2.8.2 --target kafka-2.8 --work .work/jars",
 }
 
 
@@ -68,8 +68,11 @@ def _parser() -> argparse.ArgumentParser:
         ("check", _check, "compare a package with its definitions: a diff and exit code 1 if they differ"),
     ):
         command = _add(commands, name, about)
-        what = "folder of message definitions (*.json) and their package.toml, or one definition"
-        command.add_argument("--specs", type=Path, required=True, help=what)
+        what = (
+            "folder of message definitions (*.json) and their package.toml, or one definition; given again: those of "
+        )
+        what += "another release, whose versions the package has as well where they are proved to agree"
+        command.add_argument("--specs", type=Path, action="append", required=True, metavar="FOLDER", help=what)
         command.add_argument("--output", type=Path, required=True, help="folder of the generated package")
         command.add_argument("--package", metavar="NAME", help="import name (default: what package.toml says)")
         what = f"optional parts with commas between them, of {', '.join(OPTIONAL)}"
@@ -116,19 +119,21 @@ def _release_commands(commands: Commands) -> None:
     about = "take the definitions of a Kafka release from its artifacts"
     command = _add(commands, "import-specs", about)
     command.add_argument("release", help="for example 4.4.0")
-    command.add_argument("--specs", type=Path, default=Path("specs/kafka"), help="where definitions go: %(default)s")
+    what = "where definitions go: %(default)s"
+    command.add_argument("--target", "--specs", dest="specs", type=Path, default=Path("specs/kafka"), help=what)
     command.add_argument("--work", type=Path, required=True, help="folder for the downloaded jars")
     command.set_defaults(run=_import_specs)
     history_command.add_arguments(_add(commands, "import-history", history_command.ABOUT))
 
 
 def _request(arguments: argparse.Namespace) -> package.Request:
-    return package.Request(arguments.specs, arguments.output, arguments.package, arguments.parts)
+    specs, *more = arguments.specs
+    return package.Request(specs, arguments.output, arguments.package, arguments.parts, tuple(more))
 
 
 def _rendered(arguments: argparse.Namespace, request: package.Request, used: dict[str, str]) -> dict[str, str]:
     """The files of a package whose manifest names the tools that were ``used``; warnings and progress are shown."""
-    loaded = definitions.load(request.specs, request.parts, partial(output.check_owner, request))
+    loaded = definitions.load(request.specs, request.parts, partial(output.check_owner, request), request.more)
     for warning in (*loaded.warnings, *(loaded.accepted if arguments.warnings else ())):
         print(warning, file=sys.stderr)
     identity = identity_of(loaded, request.package)
@@ -173,7 +178,8 @@ def _check(arguments: argparse.Namespace) -> int:
 
 def _generating(request: package.Request) -> str:
     """The command that writes a package, to be copied into a shell."""
-    words = [PROG, "generate", "--specs", str(request.specs), "--output", str(request.output)]
+    specs = [word for folder in (request.specs, *request.more) for word in ("--specs", str(folder))]
+    words = [PROG, "generate", *specs, "--output", str(request.output)]
     if request.package is not None:
         words += ["--package", request.package]
     if request.parts is not None:
@@ -182,13 +188,14 @@ def _generating(request: package.Request) -> str:
 
 
 def _import_specs(arguments: argparse.Namespace) -> int:
-    from kafka_message_generator.release.artifacts import ArtifactError, resolve
+    from kafka_message_generator.release.artifacts import ArtifactError
     from kafka_message_generator.release.importer import ImportSpecsError, import_specs
+    from kafka_message_generator.release.published import resolve_any
     from kafka_message_generator.vectors.java_oracle import OracleError
     from kafka_message_generator.vectors.write import write_errors
 
     try:
-        jars = resolve(arguments.release, arguments.work)
+        jars = resolve_any(arguments.release, arguments.work)
         changes = import_specs(jars, arguments.specs)
         write_errors(jars, arguments.specs / "errors.json")
     except (ArtifactError, ImportSpecsError, OracleError) as error:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kafka_message_generator import rules
+from kafka_message_generator.history.store import TABLE
+from kafka_message_generator.merging.sources import with_folders
 from kafka_message_generator.plan import builder
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.rules import Checked
@@ -21,6 +23,7 @@ from kafka_message_generator.rules.secrets import Secrets
 from kafka_message_generator.spec import reader, source
 from kafka_message_generator.spec.answers import read_answers
 from kafka_message_generator.spec.companions import COMPANIONS, ErrorCode, read_error_codes, read_release
+from kafka_message_generator.spec.descriptions import described, read_descriptions
 from kafka_message_generator.spec.enumerations import Enumeration, read_enumerations
 from kafka_message_generator.spec.model import REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.secrets import PASSWORD, read_secrets
@@ -58,6 +61,8 @@ class Definitions:
     warnings: Warnings
     accepted: Warnings
     """Warnings of the files whose warnings the settings accept."""
+    history: Path | None = None
+    """The folder of every release, if the settings name one."""
 
 
 def files_of(specs: Path) -> list[Path]:
@@ -74,15 +79,23 @@ def companions_of(specs: Path) -> list[Path]:
     return sorted(path for path in (specs / name for name in names) if path.is_file())
 
 
+def older_of(specs: Path, more: Sequence[Path]) -> list[Path]:
+    """The folders of other releases that a package depends on: those that its settings name, and more."""
+    named = (specs / folder for folder in read_settings(specs, Problems()).older)
+    return [folder for folder in (*named, *more) if folder.exists()]
+
+
 def load(
     specs: Path,
     parts: tuple[str, ...] | None = None,
     check: Callable[[Settings, Problems], None] = lambda settings, problems: None,
+    more: Sequence[Path] | None = (),
 ) -> Definitions:
     """Read every definition below a folder, or one file; raises SpecError with every problem of every file.
 
     ``parts`` are the optional parts of the package, where the settings are not to be asked. ``check`` looks at the
-    settings with what the definitions do not know, such as the folder that the package goes to.
+    settings with what the definitions do not know, such as the folder that the package goes to. ``more`` are folders of
+    other releases, whose versions are added as those of the folders that the settings name; None is for neither.
     """
     problems = Problems()
     settings = read_settings(specs, problems)
@@ -92,6 +105,9 @@ def load(
         settings = replace(settings, parts=parts, places=places)
     messages, names = _read(specs, settings, problems)
     unread = {Path(file).stem for file in names.keys() - {message.location.file for message in messages}}
+    if more is not None and not problems.errors:  # of definitions that are not sound nothing can be proved
+        messages = with_folders(messages, _older(specs, settings, more), files_of, problems, names)
+        messages = described(messages, read_descriptions(specs, problems), problems)
     checked = rules.check(messages, problems, settings_rules.one_way(settings, messages), unread)
     error_codes, release = read_error_codes(specs, problems), read_release(specs, problems)
     folders = {m.name: names[m.location.file].rpartition("/")[0] for m in messages}
@@ -125,6 +141,7 @@ def load(
         settings,
         warnings,
         accepted,
+        next((folder for folder in older_of(specs, ()) if (folder / TABLE).exists()), None),
     )
 
 
@@ -149,6 +166,12 @@ def _read(specs: Path, settings: Settings, problems: Problems) -> tuple[list[Mes
     return messages, names
 
 
+def _older(specs: Path, settings: Settings, more: Sequence[Path]) -> list[tuple[Path, Location]]:
+    """The folders of other releases, each with the place that names it."""
+    named = [(specs / folder, settings.places["older"]) for folder in settings.older]
+    return named + [(folder, Location("command line", 1, "--specs")) for folder in more]
+
+
 def _messages(files: Mapping[str, Path], problems: Problems) -> Iterator[Message]:
     """The messages of files, by what problems call these."""
     for place, path in files.items():
@@ -162,14 +185,16 @@ def _warnings(settings: Settings, names: dict[str, str], problems: Problems) -> 
     """The warnings, and those of files whose warnings the settings accept."""
     by_file: dict[str, list[Problem]] = {}
     for problem in problems.warnings:
-        by_file.setdefault(names[problem.location.file], []).append(problem)
+        if problem.location.file in names:  # of a field that only older releases have, nobody can do anything about it
+            by_file.setdefault(names[problem.location.file], []).append(problem)
     refused = {names.get(problem.location.file) for problem in problems.errors}
     for name in settings.accepted_warnings:
         if name not in by_file and name not in refused:  # warnings are for what can be read
             what = f"accepted-warnings names {name!r}, which has no warning"
             problems.error(settings.places["accepted-warnings"], f"{what}; take it out")
     accepted = [each for name, found in by_file.items() if name in settings.accepted_warnings for each in found]
-    return tuple(each for each in problems.warnings if each not in accepted), tuple(accepted)
+    told = [each for found in by_file.values() for each in found if each not in accepted]
+    return tuple(sorted(told)), tuple(accepted)
 
 
 def _name(path: Path, specs: Path, problems: Problems) -> str:

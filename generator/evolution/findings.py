@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kafka_message_generator.evolution.witness import Witness
+from kafka_message_generator.layouts.witness import Witness
 from kafka_message_generator.plan.model import ranges
 from kafka_message_generator.spec.source import Location
 

@@ -54,7 +54,7 @@ def side_of(text: str, beside: Path, history: Path) -> Side:
 
 def side_of_folder(specs: Path, name: str | None = None) -> Side:
     """The definitions below a folder; raises SpecError with every problem."""
-    loaded = definitions.load(specs)
+    loaded = definitions.load(specs, more=None)  # the versions of older releases are what it is compared with
     messages = {message.name: message for message in loaded.messages}
     return Side(name or specs.as_posix(), messages, {plan.name: plan for plan in loaded.plans})
 

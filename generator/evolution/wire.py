@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from kafka_message_generator.evolution.findings import Direction, Finding
-from kafka_message_generator.evolution.witness import Witness, witness
 from kafka_message_generator.history.sides import Baseline, Released, Side
 from kafka_message_generator.layouts.atoms import Atoms, digest, labels, layout_of
 from kafka_message_generator.layouts.compare import Difference, added_tags, difference
+from kafka_message_generator.layouts.witness import Witness, witness
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.rules.headers import header_versions
 from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, REQUEST, RESPONSE, Message

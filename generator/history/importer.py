@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kafka_message_generator.history import store
-from kafka_message_generator.history.mending import completed, mended
 from kafka_message_generator.release import facts
-from kafka_message_generator.release.artifacts import ARTIFACTS, CORE, order
+from kafka_message_generator.release.artifacts import FOLDERS, order
+from kafka_message_generator.release.constants import error_codes
+from kafka_message_generator.release.importer import MARK
+from kafka_message_generator.release.mending import completed, mended
 from kafka_message_generator.spec import source
 
 FIRST = "2.2.0"
 """The first release whose jars carry definitions; before it Kafka's messages were written by hand in Java."""
-_FOLDERS = {**ARTIFACTS, CORE: "core"}
 _VERSION = re.compile(r"-[0-9][0-9.]*\.jar$")
-_MARK = b'"validVersions"'
 Say = Callable[[str], None]
 
 
@@ -37,7 +37,7 @@ def import_history(jars: dict[str, list[Path]], root: Path, say: Say = lambda li
 
     ``say`` is told what is mended on the way. Raises HistoryError for a definition that cannot be read, or two of one name.
     """
-    releases = {}
+    releases, codes = {}, {}
     for release in sorted(jars, key=order):
         found: dict[str, tuple[str, str]] = {}
         for jar in sorted(jars[release]):
@@ -48,11 +48,12 @@ def import_history(jars: dict[str, list[Path]], root: Path, say: Say = lambda li
         if found:
             digests = {jar.name: hashlib.sha256(jar.read_bytes()).hexdigest() for jar in jars[release] if _folder(jar)}
             releases[release] = (digests, found)
-    return store.write(root, releases)
+            codes[release] = [name for jar in jars[release] if _folder(jar) == "clients" for name in error_codes(jar)]
+    return [*store.write(root, releases), *store.write_error_codes(root, codes)]
 
 
 def _folder(jar: Path) -> str | None:
-    return _FOLDERS.get(_VERSION.sub("", jar.name))
+    return FOLDERS.get(_VERSION.sub("", jar.name))
 
 
 def _definitions(jar: Path, release: str, say: Say) -> Iterator[Found]:
@@ -63,7 +64,7 @@ def _definitions(jar: Path, release: str, say: Say) -> Iterator[Found]:
         with zipfile.ZipFile(jar) as archive:
             for name in sorted(archive.namelist()):
                 data = archive.read(name) if name.endswith(".json") else b""
-                if _MARK in data:
+                if MARK in data:
                     yield _definition(jar, name, data, folder, release, say)
     except zipfile.BadZipFile as error:
         raise store.HistoryError(f"{jar}: {error}") from error

@@ -109,6 +109,19 @@ def side_of_release(root: Path, release: str) -> Side:
     return _side(release, store.read(root).definitions(release))
 
 
+def side_of_files(folder: Path, files: Sequence[Path]) -> Side:
+    """The definitions of a folder, each checked alone; raises SpecError."""
+    root = folder if folder.is_dir() else folder.parent
+    side = Side(folder.as_posix(), {}, {})
+    for path in files:
+        message, plan = _load(path)
+        side.messages[message.name] = message
+        side.folders[message.name] = path.relative_to(root).parent.as_posix().removeprefix(".")
+        if plan is not None:
+            side.plans[message.name] = plan
+    return side
+
+
 def _side(release: str, found: dict[str, store.Definition]) -> Side:
     loaded = {name: _loaded(definition.path) for name, definition in found.items()}
     messages = {name: message for name, (message, _) in loaded.items()}
@@ -119,7 +132,12 @@ def _side(release: str, found: dict[str, store.Definition]) -> Side:
 
 @cache
 def _loaded(path: Path) -> tuple[Message, MessagePlan | None]:
-    """A definition of the history with its plan; what a release once published is checked alone, not with its partner."""
+    """A definition of the history, whose files do not change."""
+    return _load(path)
+
+
+def _load(path: Path) -> tuple[Message, MessagePlan | None]:
+    """A definition with its plan; what a release once published is checked alone, not with its partner."""
     problems = Problems()
     node = source.load(path, path.as_posix(), problems)
     message = reader.read_message(node, problems) if node is not None else None

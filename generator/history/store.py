@@ -15,7 +15,7 @@ from pathlib import Path
 
 from kafka_message_generator.release.artifacts import order
 
-TABLE, DEFINITIONS = "releases.json", "definitions"
+TABLE, DEFINITIONS, ERROR_CODES = "releases.json", "definitions", "error-codes.json"
 _RELEASE = re.compile(r"[0-9]+(\.[0-9]+)+")
 _DIGITS = 16
 
@@ -135,8 +135,9 @@ def _problems(history: History) -> Iterator[str]:
             if (name, entry.digest) not in known:
                 path = known[name, entry.digest] = path_of(history.root, name, release.name)
                 yield from _changed(path, entry)
+    imported = set(known.values())
     for path in sorted((history.root / DEFINITIONS).rglob("*")):
-        if path.is_file() and path not in known.values():
+        if path.is_file() and path not in imported:
             yield f"{path}: is not in {TABLE}; nox -s history makes the history"
 
 
@@ -172,6 +173,38 @@ def write(root: Path, releases: dict[str, tuple[dict[str, str], dict[str, tuple[
         before = definitions
     files[root / TABLE] = json.dumps({"releases": table}, indent=1) + "\n"
     return _written(root, files)
+
+
+def write_error_codes(root: Path, codes: dict[str, list[str]]) -> list[str]:
+    """Write since which release each error code is there, and the first one without it; returns what changed."""
+    lives: dict[str, list[str | None]] = {}
+    for release in sorted(codes, key=order):
+        for name in codes[release]:
+            life = lives.setdefault(name, [release, None])
+            life[1] = None
+        for name, life in lives.items():
+            if life[1] is None and name not in codes[release]:
+                life[1] = release
+    text = json.dumps(dict(sorted(lives.items())), separators=(",", ": ")).replace("],", "],\n ") + "\n"
+    path = root / ERROR_CODES
+    if not lives or (path.exists() and path.read_text(encoding="utf-8") == text):
+        return []
+    path.write_text(text, encoding="utf-8", newline="\n")
+    return [f"write {ERROR_CODES}"]
+
+
+def read_error_codes(root: Path) -> dict[str, tuple[str, str | None]]:
+    """The first release that has each error code, and the first without it; none where the file is not there.
+
+    Raises HistoryError.
+    """
+    path = root / ERROR_CODES
+    if not path.exists():
+        return {}
+    try:
+        return {name: (first, last) for name, (first, last) in json.loads(path.read_text(encoding="utf-8")).items()}
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise HistoryError(f"{path}: is not a table of error codes: {error!r}") from None
 
 
 def _written(root: Path, files: dict[Path, str]) -> list[str]:

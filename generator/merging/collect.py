@@ -1,8 +1,8 @@
-"""Every message with all versions that were ever released: today's definitions and what only older releases have."""
+"""Every message with all versions of several releases: one set's definitions and what only the others have."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from kafka_message_generator import rules
@@ -10,6 +10,8 @@ from kafka_message_generator.history.sides import Baseline, Released, Side, memb
 from kafka_message_generator.layouts.atoms import layout_of
 from kafka_message_generator.layouts.compare import difference
 from kafka_message_generator.layouts.renames import renamed
+from kafka_message_generator.layouts.witness import Witness, witness
+from kafka_message_generator.merging.coordinators import with_record_types
 from kafka_message_generator.merging.union import CannotMerge, union
 from kafka_message_generator.plan import builder
 from kafka_message_generator.plan.model import MessagePlan
@@ -19,47 +21,60 @@ from kafka_message_generator.spec.versions import NONE
 
 
 def with_older(messages: list[Message], older: Baseline, problems: Problems) -> list[Message]:
-    """The messages with the versions that only older releases have, and the messages that only these have.
+    """The messages with the versions that only other releases have, and behind them the messages that only these have.
 
     What was there before is marked as offered: the other versions can be read and written, and are not negotiated.
-    Versions that several releases have must be equal to the byte; where they are not, ``problems`` says how they differ.
+    Versions that both have must be proved equal; where they are not, ``problems`` says how they differ.
     """
-    merged = [_merged(message, older.versions.get(message.name, {}), problems) for message in messages]
-    return [*merged, *_gone(messages, older)]
+    merged = [_merged(message, older, problems) for message in messages]
+    return [*merged, *with_record_types(list(_gone(messages, older)), messages)]
 
 
 def _gone(messages: list[Message], older: Baseline) -> Iterator[Message]:
     """Messages of older releases that have no successor, which would have their name or their key."""
-    names = {message.name for message in messages}
+    today = {message.name: message for message in messages}
     keys = {(message.kind, message.api_key) for message in messages if message.api_key is not None}
     for name, versions in older.versions.items():
         last = versions[max(versions)].side.messages[name]
-        if name not in names and (last.api_key is None or (last.kind, last.api_key) not in keys):
+        has_successor = name in today or (last.kind, last.api_key) in keys or _new_name(last, versions, today)
+        if not has_successor:
             yield replace(last, offered=NONE)
 
 
-def _merged(message: Message, released: dict[int, Released], problems: Problems) -> Message:
-    extra = {version: each for version, each in released.items() if version not in message.valid}
-    if not extra or message.kind == COORDINATOR_KEY:  # keys were told apart by versions once, and are by apiKeys now
+def _new_name(last: Message, versions: Mapping[int, Released], today: Mapping[str, Message]) -> str | None:
+    """What a message without a key is called today: its name and more, with every one of its versions."""
+    for name, message in today.items():
+        may_be = last.api_key is None and name.startswith(last.name) and message.kind == last.kind
+        if may_be and all(version in message.valid for version in versions):
+            plan = _plan(message)
+            if all(layout_of(each.plan, version) == layout_of(plan, version) for version, each in versions.items()):
+                return name
+    return None
+
+
+def _merged(message: Message, older: Baseline, problems: Problems) -> Message:
+    released = older.versions.get(message.name, {})
+    if not released or message.kind == COORDINATOR_KEY:  # told apart by versions once, and by apiKeys now
         return message
     try:
-        return replace(_united(message, released, extra), offered=message.valid)
+        result = _united(message, released)
     except CannotMerge as error:
-        problems.error(
-            message.location, f"{message.name} of older releases cannot be in one package with this: {error}"
-        )
+        what = f"{message.name} of {older.name} cannot be in one package with this"
+        problems.error(message.location, f"{what}: {error}")
         return message
+    return result if result is message else replace(result, offered=message.offered or message.valid)
 
 
-def _united(message: Message, released: dict[int, Released], extra: dict[int, Released]) -> Message:
+def _united(message: Message, released: dict[int, Released]) -> Message:
+    extra = {version: each for version, each in released.items() if version not in message.valid}
     result = message
     for side in _sides(extra):
-        older = side.messages[message.name]
+        former = side.messages[message.name]
         moved = {}
         if not result.is_removed:
             gone = {path for path, _ in side.members(message.name)} - {path for path, _ in members_of(result)}
             moved = renamed(side.plans[message.name], _plan(result), gone)
-        result = union(result, older, moved)
+        result = union(result, former, moved)
     plan = _plan(result)
     for version, each in released.items():
         _prove(plan, each, version)
@@ -76,14 +91,25 @@ def _sides(extra: dict[int, Released]) -> list[Side]:
 
 
 def _prove(plan: MessagePlan, released: Released, version: int) -> None:
-    """Raise CannotMerge unless a version of the whole is what the release has."""
+    """Raise CannotMerge unless a version of the whole and that of the release read each other's bytes as the same."""
     before, after = layout_of(released.plan, version), layout_of(plan, version)
-    if before != after:
-        found = difference(before, after) or difference(after, before)
-        where = f"version {version} of {released.side.name}"
-        raise CannotMerge(
-            f"{where} differs: {found.wrote}; {found.reads}" if found else f"{where} has other tagged fields"
-        )
+    found = None if before == after else difference(before, after) or difference(after, before)
+    if found is None:  # or one has tagged fields that the other passes over
+        return
+    there, here = witness(released.plan, plan, version), witness(plan, released.plan, version)
+    shown = "".join(
+        f"\n    {side}: {_shown(each)}"
+        for side, each in (("read here, of there", there), ("read there, of here", here))
+        if each is not None
+    )
+    raise CannotMerge(
+        f"version {version} of {released.side.name} differs ({found.reason}): one has {found.wrote}, "
+        f"the other {found.reads}{shown}"
+    )
+
+
+def _shown(found: Witness) -> str:
+    return f"{found.outcome}: {found.detail}: {found.data.hex(' ')}"
 
 
 def _plan(message: Message) -> MessagePlan:

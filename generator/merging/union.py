@@ -88,11 +88,13 @@ class _Merger:
         result = self.mine.structs[name] = list(self.mine.structs[name])
         at = 0
         for theirs in self.theirs.structs[other]:
-            if self.part(theirs).empty:
-                continue
             former = f"{path}.{theirs.name}" if path else theirs.name
             own = self.moved.get(former, former).rpartition(".")[2]
             place = next((index for index, mine in enumerate(result) if mine.name == own), None)
+            if self.part(theirs).empty:
+                if place is not None:
+                    result[place] = replace(result[place], ignorable=self.ignorable(result[place], theirs))
+                continue
             if place is None:
                 result.insert(at, self.taken(theirs, former))
                 at += 1
@@ -132,6 +134,10 @@ class _Merger:
             other = Versions(other.lowest, MAX_VERSION) if not other.empty else other
         return joined(own, other, what)
 
+    def ignorable(self, mine: Field, theirs: Field) -> bool:
+        """Whether a version drops the field: where all of ours have it, only the other definition could mean it."""
+        return theirs.ignorable if mine.versions.covers(self.valid) else mine.ignorable
+
     def both(self, mine: Field, theirs: Field, path: str) -> Field:
         if mine.type.is_array != theirs.type.is_array or mine.type.is_struct != theirs.type.is_struct:
             raise CannotMerge(f"{path} is {theirs.type} in one release and {mine.type} in the other")
@@ -145,6 +151,7 @@ class _Merger:
             versions=self.versions(mine.versions, theirs.versions, f"versions of {path}"),
             nullable=self.versions(mine.nullable, theirs.nullable, f"nullableVersions of {path}"),
             tagged=tagged,
+            ignorable=self.ignorable(mine, theirs),
             tag=theirs.tag if mine.tag is None else mine.tag,
         )
 

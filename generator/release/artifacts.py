@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -24,6 +25,9 @@ ARTIFACTS = {
 
 CORE = "kafka_2.13"
 """The broker. Up to 3.9 the records of its coordinators were defined here."""
+
+FOLDERS = {**ARTIFACTS, CORE: "core"}
+"""The same with the broker, for releases that had definitions there."""
 
 BROKER = (CORE, "kafka-tools-api")
 """What a broker needs besides: its settings are defined there."""
@@ -49,25 +53,33 @@ class Jars:
         return next(path for path in self.classpath if path.name == name)
 
 
-def resolve(release: str, folder: Path, more: tuple[str, ...] = ()) -> Jars:
+def resolve(release: str, folder: Path, more: tuple[str, ...] = (), modules: Mapping[str, str] | None = None) -> Jars:
     """Copy the jars of ``release`` (for example ``4.4.0``) and their dependencies into ``folder``.
 
     ``more`` are artifacts of Kafka besides those with definitions. A module that was not published for
     the release is taken from the newest release before it (its definitions are versioned on their own),
-    and the returned versions say so. The clients must exist at exactly ``release``. Raises ArtifactError.
+    and the returned versions say so. The clients must exist at exactly ``release``. ``modules`` are the modules with
+    their versions where not all of ``ARTIFACTS`` are there. Raises ArtifactError.
     """
-    if not re.fullmatch(r"[0-9]+(\.[0-9]+)+", release):
-        raise ArtifactError(f"{release!r} is not a Kafka release; write it like 4.4.0")
+    check_release(release)
     need_maven()
     folder.mkdir(parents=True, exist_ok=True)
     pom = folder / "pom.xml"
-    pom.write_text(_pom(release, (*ARTIFACTS, *more)), encoding="utf-8", newline="\n")
+    pom.write_text(
+        _pom(modules or {name: _wanted(name, release) for name in (*ARTIFACTS, *more)}), encoding="utf-8", newline="\n"
+    )
     command = ["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={folder}"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False)
     if done.returncode != 0:
         raise ArtifactError(f"Maven could not resolve Kafka {release}:\n{(done.stdout + done.stderr).strip()}")
     jars = tuple(sorted(folder.glob("*.jar")))
-    return Jars(release, {artifact: _version(artifact, jars) for artifact in ARTIFACTS}, jars)
+    return Jars(release, {artifact: _version(artifact, jars) for artifact in modules or ARTIFACTS}, jars)
+
+
+def check_release(release: str) -> None:
+    """Raise ArtifactError for what cannot be the name of a release."""
+    if not re.fullmatch(r"[0-9]+(\.[0-9]+)+", release):
+        raise ArtifactError(f"{release!r} is not a Kafka release; write it like 4.4.0")
 
 
 def order(release: str) -> tuple[int, ...]:
@@ -90,19 +102,25 @@ def need_maven() -> None:
         raise ArtifactError("Maven (the command mvn) is needed to obtain Kafka's released jars; install it first")
 
 
-def _version(artifact: str, jars: tuple[Path, ...]) -> str:
+def version_of(artifact: str, jars: Sequence[Path]) -> str | None:
+    """The version of an artifact among jars; None where it is not there, or there are several of it."""
     pattern = re.compile(rf"{re.escape(artifact)}-([0-9][0-9.]*)\.jar")
     found = [match[1] for jar in jars if (match := pattern.fullmatch(jar.name))]
-    if len(found) != 1:
-        raise ArtifactError(f"expected one jar of {artifact}, found versions {found or 'none'}")
-    return found[0]
+    return found[0] if len(found) == 1 else None
 
 
-def _pom(release: str, artifacts: tuple[str, ...]) -> str:
+def _version(artifact: str, jars: Sequence[Path]) -> str:
+    found = version_of(artifact, jars)
+    if found is None:
+        raise ArtifactError(f"expected one jar of {artifact}, found none or several")
+    return found
+
+
+def _pom(modules: Mapping[str, str]) -> str:
     dependencies = "".join(
         f"<dependency><groupId>{GROUP}</groupId><artifactId>{artifact}</artifactId>"
-        f"<version>{escape(_wanted(artifact, release))}</version></dependency>\n"
-        for artifact in artifacts
+        f"<version>{escape(version)}</version></dependency>\n"
+        for artifact, version in modules.items()
     )
     return pom_of(dependencies)
 

@@ -8,8 +8,12 @@ import zipfile
 from pathlib import Path
 
 from kafka_message_generator.release import facts
-from kafka_message_generator.release.artifacts import ARTIFACTS, GROUP, Jars
+from kafka_message_generator.release.artifacts import FOLDERS, GROUP, Jars
+from kafka_message_generator.release.mending import completed, mended
 from kafka_message_generator.spec import source
+
+MARK = b'"validVersions"'
+"""What every definition has, and no other JSON in the jars."""
 
 
 class ImportSpecsError(Exception):
@@ -22,9 +26,7 @@ def import_specs(jars: Jars, root: Path) -> list[str]:
     Descriptions already in ``root`` are kept, by the path of their field. Files of definitions
     that the release no longer has are deleted.
     """
-    texts = {
-        path: text for artifact, folder in ARTIFACTS.items() for path, text in _texts(jars, artifact, folder, root)
-    }
+    texts = {path: text for artifact in jars.versions for path, text in _texts(jars, artifact, FOLDERS[artifact], root)}
     texts["SOURCE"] = _source(jars)
     changes = [f"write {name}" for name, text in sorted(texts.items()) if _write(root / name, text)]
     for path in sorted(root.rglob("*.json")):
@@ -38,14 +40,13 @@ def import_specs(jars: Jars, root: Path) -> list[str]:
 def _texts(jars: Jars, artifact: str, folder: str, root: Path) -> list[tuple[str, str]]:
     try:
         with zipfile.ZipFile(jars.jar(artifact)) as jar:
-            names = [
-                name
-                for name in jar.namelist()
-                if (name.endswith(".json") and "message" in name) or "/metadata/" in name
-            ]
             found = []
-            for name in sorted(name for name in names if name.endswith(".json")):
-                definition = _read(f"{jars.jar(artifact).name}!{name}", jar.read(name))
+            for name in sorted(name for name in jar.namelist() if name.endswith(".json")):
+                data = jar.read(name)
+                if MARK not in data:
+                    continue
+                data, _ = mended(name.rpartition("/")[2], jars.release, data)
+                definition = completed(_read(f"{jars.jar(artifact).name}!{name}", data))
                 target = f"{folder}/{definition['name']}.json"
                 found.append((target, facts.render(facts.facts(definition, _kept(root / target)))))
     except zipfile.BadZipFile as error:
@@ -72,7 +73,7 @@ def _source(jars: Jars) -> str:
             "coordinates": f"{GROUP}:{artifact}:{jars.versions[artifact]}",
             "sha256": hashlib.sha256(jars.jar(artifact).read_bytes()).hexdigest(),
         }
-        for artifact in ARTIFACTS
+        for artifact in jars.versions
     }
     return json.dumps({"release": jars.release, "artifacts": artifacts}, indent=2) + "\n"
 

@@ -12,12 +12,17 @@ from kafka_message_generator.release.artifacts import (
     GROUP,
     TIMEOUT_SECONDS,
     ArtifactError,
+    Jars,
+    check_release,
     need_maven,
     order,
     pom_of,
+    resolve,
 )
 
 MODULES = (*ARTIFACTS, CORE)
+_WITHOUT_CORE = (4,)
+"""From here on the broker has no definitions of its own."""
 _NUMBERS = re.compile(r"[0-9]+(\.[0-9]+)+")
 _VERSION = re.compile(r"<version>([^<]+)</version>")
 
@@ -52,6 +57,22 @@ def jars_of(release: str, versions: dict[str, list[str]], work: Path) -> list[Pa
         goal = ("dependency:copy-dependencies", f"-DoutputDirectory={folder.resolve()}")
         _maven(work / f"{release}.xml", missing, *goal, work / "repository")
     return [folder / name for name in sorted(names)]
+
+
+def resolve_any(release: str, folder: Path) -> Jars:
+    """The jars of any release with definitions and their dependencies, as ``resolve``; modules it had not are left out.
+
+    Up to 3.9 the broker is among them. Raises ArtifactError.
+    """
+    check_release(release)
+    known = published(folder / "versions")
+    if release not in known["kafka-clients"]:
+        raise ArtifactError(f"Maven Central has no Kafka {release}; the newest is {known['kafka-clients'][-1]}")
+    wanted = {module: _newest(release, versions) for module, versions in known.items()}
+    if order(release) >= _WITHOUT_CORE:
+        del wanted[CORE]
+    found = {module: version for module, version in wanted.items() if version is not None}
+    return resolve(release, folder, modules=found)
 
 
 def _newest(release: str, versions: list[str]) -> str | None:

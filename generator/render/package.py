@@ -14,11 +14,14 @@ import black
 from black.mode import TargetVersion
 from black.parsing import InvalidInput
 
-from kafka_message_generator.definitions import Definitions, companions_of, files_of
+from kafka_message_generator.definitions import Definitions, companions_of, files_of, older_of
+from kafka_message_generator.history.since import Since
 from kafka_message_generator.render import completions, prose, tables
 from kafka_message_generator.render.environment import ENVIRONMENT, TEMPLATES
 from kafka_message_generator.render.identity import Identity, checked_name, sample
 from kafka_message_generator.render.portable import message as portable
+from kafka_message_generator.render.since import sentence, since_of
+from kafka_message_generator.render.since import table as since_table
 from kafka_message_generator.spec.parts import PARTS
 
 RUNTIME = Path(__file__).parents[1] / "runtime"
@@ -31,6 +34,7 @@ TABLES = (
         (part, f"{part}/_tables.py")
         for part in ("_base", "enums", "protocol", "connection", "records", "secrets", "command")
     ),
+    ("history", "history/_tables.py"),
     ("command", "command/_package.py"),
     ("command", "__main__.py"),
 )
@@ -68,6 +72,8 @@ class Request:
     output: Path
     package: str | None = None
     parts: tuple[str, ...] | None = None
+    more: tuple[Path, ...] = ()
+    """Folders of other releases, whose versions the package has as well."""
 
     def __post_init__(self) -> None:
         checked_name(self.package)
@@ -78,12 +84,21 @@ def inputs_hash(request: Request) -> str:
     digest = hashlib.sha256(f"{request.package} {request.parts}".encode())
     generator = Path(__file__).parents[1]
     ours = sorted([*generator.rglob("*.py"), *generator.rglob("*.json"), *TEMPLATES.rglob("*.jinja")])
-    theirs = [*files_of(request.specs), *companions_of(request.specs)]
     root = request.specs if request.specs.is_dir() else request.specs.parent
-    for folder, paths in ((generator, ours), (root, theirs)):
+    older = ((folder, files_of(folder)) for folder in older_of(request.specs, request.more))
+    for folder, paths in ((generator, ours), (root, _of_package(request.specs)), *older):
         for path in paths:
-            digest.update(b"\0" + path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+            digest.update(
+                b"\0"
+                + path.relative_to(folder if folder.is_dir() else folder.parent).as_posix().encode()
+                + b"\0"
+                + path.read_bytes()
+            )
     return digest.hexdigest()
+
+
+def _of_package(specs: Path) -> list[Path]:
+    return [*files_of(specs), *companions_of(specs)]
 
 
 def tools() -> dict[str, str]:
@@ -97,9 +112,13 @@ def render(identity: Identity, definitions: Definitions, progress: Progress = la
     ``progress`` is told how many modules are done, of how many.
     """
     root = f"src/{identity.import_name}"
-    printed = {f"{root}/messages/{plan.module}.py": portable.render(plan) for plan in definitions.plans}
+    found = since_of(definitions)
+    printed = {
+        f"{root}/messages/{plan.module}.py": portable.render(plan, sentence(found, plan.name))
+        for plan in definitions.plans
+    }
     modules = ["__init__.py", *(name for part, name in TABLES if part in identity.parts)]
-    printed |= {f"{root}/{name}": _template(name, identity, definitions) for name in modules}
+    printed |= {f"{root}/{name}": _template(name, identity, definitions, found) for name in modules}
     printed[f"{root}/messages/__init__.py"] = prose.header("the definitions") + '"""One module for each message."""\n'
     files = _formatted(printed, progress)
     for path in sorted(RUNTIME.rglob("*.py")):
@@ -108,14 +127,14 @@ def render(identity: Identity, definitions: Definitions, progress: Progress = la
             text = path.read_text(encoding="utf-8")
             files[f"{root}/{name.as_posix()}"] = prose.header(f"generator/runtime/{name.as_posix()}") + text
     files[f"{root}/py.typed"] = ""
-    files["pyproject.toml"] = _template("pyproject.toml", identity, definitions)
+    files["pyproject.toml"] = _template("pyproject.toml", identity, definitions, found)
     if identity.program is not None:
         messages = sorted(plan.name for plan in definitions.plans)
         codes = [code.name for code in tables.error_codes(definitions)]
         shells = completions.scripts(identity.program, identity.parts, messages, codes)
         files |= {f"{root}/command/completions/{shell}": text for shell, text in shells.items()}
     own = identity.readme
-    files["README.md"] = _template("README.md", identity, definitions) if own is None else own
+    files["README.md"] = _template("README.md", identity, definitions, found) if own is None else own
     return files | identity.license_files
 
 
@@ -126,7 +145,7 @@ def manifest(request: Request, identity: Identity, files: Files, used: dict[str,
     return json.dumps(facts, indent=1) + "\n"
 
 
-def _template(name: str, identity: Identity, definitions: Definitions) -> str:
+def _template(name: str, identity: Identity, definitions: Definitions, found: Since | None) -> str:
     template = ENVIRONMENT.get_template(f"{name}.jinja")
     plans = sorted(definitions.plans, key=lambda plan: plan.name)
     return template.render(
@@ -148,6 +167,7 @@ def _template(name: str, identity: Identity, definitions: Definitions) -> str:
         open_settings=definitions.open_settings,
         secrets=definitions.secrets,
         answers=definitions.answers,
+        since=since_table(definitions, found),
         api_versions_import=tables.response_import(definitions, "ApiVersionsResponse"),
     )
 

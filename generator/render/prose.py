@@ -27,15 +27,15 @@ def docstring(paragraphs: list[str], indent: int) -> str:
     return f'"""{text}\n"""' if "\n" in text else f'"""{text}"""'
 
 
-def struct_docstring(plan: MessagePlan, struct: StructPlan) -> str:
-    """What the class is, and in which versions."""
+def struct_docstring(plan: MessagePlan, struct: StructPlan, note: str = "") -> str:
+    """What the class is, and in which versions; of a message one more sentence."""
     if not struct.is_message:
         return docstring([struct.about or f"Part of {plan.name}."], 4)
     key = "" if plan.api_key is None else f"{_KEY_NAMES.get(plan.kind, 'API key')} {plan.api_key}, "
     flexible = plan.flexible.intersect(plan.valid)
     is_flexible = "none of them flexible" if flexible.empty else f"flexible from {flexible.lowest}"
     facts = f"{plan.kind.capitalize()}, {key}versions {plan.valid}, {is_flexible}."
-    return docstring([plan.about or f"{plan.name}.", facts], 4)
+    return docstring([plan.about or f"{plan.name}.", f"{facts} {note}".rstrip()], 4)
 
 
 _KEY_NAMES = {METADATA: "record type", COORDINATOR_KEY: "record type", COORDINATOR_VALUE: "record type"}

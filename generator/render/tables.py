@@ -25,10 +25,9 @@ class Api:
     request: str
     response: str
     """Empty for a request that has no response."""
-    lowest: int
-    highest: int
-    lowest_deprecated: int
-    highest_deprecated: int
+    valid: Versions
+    offered: Versions
+    deprecated: Versions
     latest_version_unstable: bool
     listeners: tuple[str, ...]
     request_headers: HeaderVersions
@@ -43,6 +42,7 @@ class Listed:
     kind: str
     api_key: int | None
     valid: Versions
+    offered: Versions
     flexible: Versions
     deprecated: Versions
     latest_version_unstable: bool
@@ -80,6 +80,7 @@ def listed(definitions: Definitions) -> list[Listed]:
                     message.kind,
                     message.api_key,
                     message.valid,
+                    message.spoken,
                     message.flexible.intersect(message.valid),
                     says.deprecated,
                     says.latest_version_unstable,
@@ -90,16 +91,14 @@ def listed(definitions: Definitions) -> list[Listed]:
 
 def _api(key: int, request: Message, response: Message | None) -> Api:
     name = request.name.removesuffix("Request")
-    offered = request.valid if request.offered is None else request.offered
     return Api(
         key=key,
         enum_name=snake_case(name).upper(),
         request=request.name,
         response=response.name if response is not None else "",
-        lowest=offered.lowest,
-        highest=offered.highest,
-        lowest_deprecated=request.deprecated.lowest,
-        highest_deprecated=request.deprecated.highest,
+        valid=request.valid,
+        offered=request.spoken,
+        deprecated=request.deprecated,
         latest_version_unstable=request.latest_version_unstable,
         listeners=request.listeners,
         request_headers=header_versions(request),

@@ -67,6 +67,9 @@ def _parts(settings: Settings, messages: Sequence[Message], problems: Problems) 
         if kinds and not any(message.kind in kinds for message in present):
             what = f"the part {name} is for messages of type {', '.join(sorted(kinds))}, of which there are none"
             problems.error(settings.places["parts"], f"{what}; leave it out")
+    if "history" in (settings.parts or ()) and not settings.older:
+        what = f"the part history is for a package that knows older releases, and {FILE} names none"
+        problems.error(settings.places["parts"], f"{what}; write older = [...] below [definitions], or leave it out")
     requests = [message for message in present if message.kind in PARTS["protocol"].kinds]
     if not requests or has_headers(messages) or "headers" in settings.doubtful:
         return

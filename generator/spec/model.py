@@ -165,7 +165,12 @@ class Message:
     with_optional: Versions = NONE
     optional_fields: tuple[Field, ...] = ()
     offered: Versions | None = None
-    """The versions that are negotiated, where older releases have brought others."""
+    """The versions that are negotiated, where other releases have brought more; None: all that are valid."""
+
+    @property
+    def spoken(self) -> Versions:
+        """The versions that are negotiated."""
+        return self.valid if self.offered is None else self.offered
 
     @property
     def is_removed(self) -> bool:

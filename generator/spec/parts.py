@@ -43,6 +43,7 @@ PARTS = {
             ("errors", "_core", "_base", "enums"),
             frozenset((REQUEST, RESPONSE)),
         ),
+        Part("history", "since which release everything exists", ("_core", "_base")),
         Part(
             "connection",
             "a connection without I/O, and walks over errors, addresses and names",
@@ -58,7 +59,7 @@ PARTS = {
         Part(
             "capture",
             "captured traffic: packets, connections, requests with their responses",
-            ("errors", "schema", "_base", "json", "protocol", "secrets"),
+            ("errors", "_core", "schema", "_base", "json", "protocol", "secrets"),
         ),
         Part("wireshark", "a dissector for Wireshark, printed from the plans", ("_base", "protocol")),
         Part(

@@ -54,6 +54,8 @@ class Settings:
     """Requests that have no response."""
     accepted_warnings: tuple[str, ...] = ()
     """Definition files, relative to the specs, whose warnings are known and not worth a word."""
+    older: tuple[str, ...] = ()
+    """Folders, relative to the specs, of other releases whose versions the package has as well."""
     logs: Mapping[str, str] = field(default_factory=dict)
     """The folder of definitions that has the records of each topic; ``.`` for the folder of the settings."""
     places: Mapping[str, Location] = field(default_factory=dict)
@@ -95,6 +97,7 @@ def _read(node: Node, specs: Path, problems: Problems) -> Settings:
         headers=protocol.choice("headers", HEADERS, "own"),
         one_way=protocol.texts("one-way", texts.line_problem),
         accepted_warnings=definitions.texts("accepted-warnings", texts.line_problem),
+        older=definitions.texts("older", texts.line_problem),
         logs=records.mapping("logs", texts.topic_problem, texts.line_problem),
         places={**package.places, **protocol.places, **records.places, **definitions.places},
         named_files=tuple(package.named),

@@ -68,6 +68,15 @@ def read_definitions(specs: Path) -> list[Definition]:
     return sorted((definition for definition in found if not definition.versions.empty), key=lambda d: d.name)
 
 
+def read_definition(path: Path, file: str) -> Definition:
+    """One definition, which other files call ``file``. Raises SpecError and ValueError as ``read_definitions``."""
+    problems = Problems()
+    node = load(path, file, problems)
+    if node is None:
+        raise SpecError(problems.errors)
+    return _definition(file, _object(node.plain(), file))
+
+
 def _definition(file: str, source: dict[str, object]) -> Definition:
     structs: dict[str, tuple[Field, ...]] = {}
     for common in _objects(source.get("commonStructs"), file):

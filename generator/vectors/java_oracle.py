@@ -13,11 +13,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafka_message_generator.release.artifacts import ARTIFACTS, Jars
+from kafka_message_generator.release.artifacts import FOLDERS, Jars
 from kafka_message_generator.vectors.definitions import Definition
 from kafka_message_generator.vectors.samples import Json
 
 SOURCES = Path(__file__).parent / "java"
+ERRORS = Path(__file__).parent / "java_errors"
 COMPILE_SECONDS = 120
 ANSWER_SECONDS = 600
 
@@ -79,10 +80,6 @@ class Oracle:
             raise OracleError(f"Java gave {len(lines)} answers to {len(questions)} questions")
         return ["refused" if "error" in line else "rest" if line["left"] else "accepted" for line in lines]
 
-    def errors(self) -> list[dict[str, Json]]:
-        """Kafka's error codes: name, code, whether retriable, whether metadata has to be refreshed."""
-        return self._run("errors", "")
-
     def apis(self) -> list[dict[str, Json]]:
         """Kafka's APIs: name, id, versions, header versions of every version, listeners."""
         return self._run("apis", "")
@@ -98,6 +95,25 @@ def oracle(jars: Jars) -> Iterator[Oracle]:
     """Compile the Java program against ``jars`` and lend it. Raises OracleError."""
     with compiled(SOURCES, jars) as classpath:
         yield Oracle(classpath)
+
+
+def error_codes(jars: Jars) -> list[dict[str, Json]]:
+    """Kafka's error codes: name, code, whether retriable, whether metadata has to be refreshed. Raises OracleError."""
+    with compiled(ERRORS, jars) as classpath:
+        printed = call(["java", "-Xmx1g", "-cp", classpath, "ErrorCodes"], ANSWER_SECONDS, "")
+    return [json.loads(line) for line in printed.splitlines() if line]
+
+
+@contextmanager
+def older_oracle(pinned: Jars, jars: Jars) -> Iterator[Oracle]:
+    """The same for the classes of an older release: compiled against the pinned one, whose libraries it uses, too."""
+    kafkas = set(pinned.versions.values())
+    libraries = [
+        jar for jar in pinned.classpath if not (jar.name.startswith("kafka") and jar.stem.rsplit("-")[-1] in kafkas)
+    ]
+    with compiled(SOURCES, pinned) as classpath:
+        ours = classpath.split(os.pathsep)[0]
+        yield Oracle(os.pathsep.join([ours, *(str(jar.resolve()) for jar in (*jars.classpath, *libraries))]))
 
 
 @contextmanager
@@ -116,7 +132,7 @@ class JavaClasses:
     """Where Kafka's classes for definitions are: simple names looked up in the jar of a folder."""
 
     def __init__(self, jars: Jars) -> None:
-        self._jars = {folder: jars.jar(artifact) for artifact, folder in ARTIFACTS.items()}
+        self._jars = {folder: jars.jar(name) for name, folder in FOLDERS.items() if name in jars.versions}
         self._names: dict[str, dict[str, list[str]]] = {}
 
     def question(self, definition: Definition, version: int, sample: Json) -> Question:

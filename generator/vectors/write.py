@@ -15,7 +15,7 @@ from pathlib import Path
 from kafka_message_generator.release.artifacts import ARTIFACTS, ArtifactError, Jars, resolve
 from kafka_message_generator.spec.source import SpecError
 from kafka_message_generator.vectors.definitions import Definition, read_definitions
-from kafka_message_generator.vectors.java_oracle import Answer, JavaClasses, OracleError, oracle
+from kafka_message_generator.vectors.java_oracle import Answer, JavaClasses, Oracle, OracleError, error_codes, oracle
 from kafka_message_generator.vectors.samples import Json, samples
 
 MOST_REFUSALS_SHOWN = 20
@@ -29,6 +29,8 @@ class Case:
     version: int
     kind: str
     json: dict[str, Json] | None
+    shift: int = 0
+    """What Kafka's class adds to the version: keys of coordinators were told apart by versions once."""
 
     def line(self, answer: Answer) -> str:
         """The vector: a JSON object in ASCII."""
@@ -52,17 +54,23 @@ def write_vectors(specs: Path, jars: Jars, target: Path) -> int:
         for version in definition.versions
         for kind, made in sorted(samples(definition, version), key=lambda sample: sample[0])
     ]
-    answers = _ask(jars, cases)
+    with oracle(jars) as java:
+        answers = ask(java, jars, cases)
+    write_cases(cases, answers, _folder(jars, target))
+    return len(cases)
+
+
+def write_cases(cases: Sequence[Case], answers: Sequence[Answer], folder: Path) -> None:
+    """Write the files of a folder of vectors, and remove those that are not of it any more."""
     lines: dict[str, list[str]] = {}
     for case, answer in zip(cases, answers, strict=True):
         lines.setdefault(case.definition.folder, []).append(case.line(answer))
-    folder = _folder(jars, target)
+    folder.mkdir(parents=True, exist_ok=True)
     for path in sorted(folder.glob("*.jsonl.gz")):
         if path.name.removesuffix(".jsonl.gz") not in lines:
             path.unlink()
     for name, content in lines.items():
         _write_compressed(folder / f"{name}.jsonl.gz", "".join(line + "\n" for line in content))
-    return len(cases)
 
 
 def write_errors(jars: Jars, path: Path) -> int:
@@ -70,8 +78,7 @@ def write_errors(jars: Jars, path: Path) -> int:
 
     Our descriptions that are there already are kept.
     """
-    with oracle(jars) as java:
-        errors = java.errors()
+    errors = error_codes(jars)
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
     about = {error["name"]: {"about": error["about"]} for error in known if "about" in error}
     lines = ",\n".join(f"  {json.dumps(error | about.get(error['name'], {}))}" for error in errors)
@@ -132,10 +139,10 @@ def jars_in(folder: Path, release: str) -> Jars:
     return Jars(release, versions, classpath)
 
 
-def _ask(jars: Jars, cases: list[Case]) -> list[Answer]:
+def ask(java: Oracle, jars: Jars, cases: Sequence[Case]) -> list[Answer]:
+    """What the classes of a release write for cases; raises OracleError where they refuse one."""
     classes = JavaClasses(jars)
-    with oracle(jars) as java:
-        answers = java.encode([classes.question(case.definition, case.version, case.json) for case in cases])
+    answers = java.encode([classes.question(case.definition, case.version + case.shift, case.json) for case in cases])
     refused = [
         f"{case.definition.name} v{case.version} {case.kind}: {answer.error}"
         for case, answer in zip(cases, answers, strict=True)

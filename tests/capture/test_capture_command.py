@@ -65,6 +65,23 @@ def test_clients_as_json(capsys: pytest.CaptureFixture[str]) -> None:
         (found,) = map(json.loads, lines(capsys, "capture", "-", "--clients"))
     lacking = [{"api": "Fetch", "version": 3, "reason": "this release has versions 4 to 18"}]
     assert (found["client_id"], found["apis"], found["lacking"]) == ("old!", {"Fetch": {"3": 1}}, lacking)
+    assert found["failing"] == [{"api": "Fetch", "version": 3, "until": "4.0.0"}]
+    assert (found["releases"][0], found["releases"][-1]) == ("2.2.0", "3.9.2")
+
+
+def test_clients_as_text_say_where_they_would_fail(capsys: pytest.CaptureFixture[str]) -> None:
+    """The lines are what somebody reads before an upgrade."""
+    request = bytes.fromhex("0000000e 0001 0003 00000001 0004 6f6c6421".replace(" ", ""))  # Fetch v3
+    stream = io.BytesIO(pcap(Talk().open().say(request).close().packets()))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdin", type("Input", (), {"buffer": stream})())
+        assert main(["capture", "-", "--clients", "--text"]) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "    Fetch: v3 (1)",
+        "    LACKING Fetch v3: this release has versions 4 to 18",
+        "    would fail on Kafka 4.0.0 and later: Fetch v3",
+        "    Kafka 2.2.0 to 3.9.2 have all of this",
+    ]
 
 
 def test_strict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -178,8 +178,12 @@ def test_show_matrix(run: Run) -> None:
     assert lines[0].startswith(
         "MetadataRequest  request, key 3, versions 0-13, flexible 9+, header version 1, from 9 on 2"
     )
-    assert lines[3].split() == ["topic_id", "uuid", *"..........++++", "ignorable"]
-    assert lines[4].split()[:16] == ["name", "string", *"++++++++++????"]
+    assert lines[1] == (
+        "  Kafka: versions 0-7: since 2.2.0 or before; version 8: since 2.3.0; version 9: since 2.4.0; "
+        "versions 10-11: since"
+    )
+    assert lines[5].split() == ["topic_id", "uuid", *"..........++++", "ignorable"]
+    assert lines[6].split()[:16] == ["name", "string", *"++++++++++????"]
 
 
 def test_show_layout_and_field(run: Run) -> None:
@@ -267,7 +271,9 @@ def test_damaged_log(run: Run, tmp_path: Path) -> None:
 
 def test_errors_apis_and_tags(run: Run) -> None:
     """The small tables."""
-    assert rows(run("errors", "35")[1]) == [{"code": 35, "name": "UNSUPPORTED_VERSION", "retriable": False}]
+    assert rows(run("errors", "35")[1]) == [
+        {"code": 35, "name": "UNSUPPORTED_VERSION", "retriable": False, "since": "2.2.0"}
+    ]
     assert rows(run("errors", "not-coordinator")[1])[0]["code"] == 16
     found = rows(run("apis", "18")[1])
     assert [(row["api"], row["response_headers"]) for row in found] == [
@@ -281,7 +287,7 @@ def test_errors_apis_and_tags(run: Run) -> None:
 def test_list(run: Run) -> None:
     """All messages with their versions, none of which is imported for that."""
     found = rows(run("list")[1])
-    assert len(found) == 279
+    assert len(found) == 291
     header = [{"from_version": 0, "header_version": 1}, {"from_version": 9, "header_version": 2}]
     assert [row for row in found if row["message"] == "MetadataRequest"] == [
         {

@@ -186,7 +186,7 @@ def test_what_ends_it() -> None:
         list(middleman.receive_from_client(frame(b"abc")))
     what = "there is a request without a header at offset 0: "
     assert (
-        str(caught.value) == what + "RequestHeader v1: request_api_version: INT16: 2 bytes needed at offset 2, 1 left"
+        str(caught.value) == what + "RequestHeader v0: request_api_version: INT16: 2 bytes needed at offset 2, 1 left"
     )
     assert middleman.trailing_data == (frame(b"abc"), b"")
     with pytest.raises(RemoteProtocolError, match=r"^there is a frame of 4 bytes that answers no request at offset 0$"):

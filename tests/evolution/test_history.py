@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from kafka_message_generator.evolution.past import page
-from kafka_message_generator.history import importer, mending, store
-from kafka_message_generator.history.sides import side_of_release
+from kafka_message_generator.history import importer, store
+from kafka_message_generator.history.sides import side_of_release, sides_of
+from kafka_message_generator.history.since import changes, since
+from kafka_message_generator.release import mending
 from tests.support.pages import ROOT
 
 SPECS = ROOT / "specs" / "kafka"
@@ -178,3 +180,31 @@ def test_a_mend_is_said_and_must_fit(tmp_path: Path) -> None:
 def test_the_page_on_the_past_is_what_the_history_says() -> None:
     """A page of facts that nobody writes by hand; nox -s history makes it."""
     assert (ROOT / "docs" / "history.md").read_text() == page(HISTORY)
+
+
+def test_error_codes_have_a_life(tmp_path: Path) -> None:
+    """A code that goes and comes back is there again; the file is not touched where nothing changed."""
+    codes = {"2.2.0": ["NONE", "OLD", "BACK"], "2.10.0": ["NONE"], "2.11.0": ["NONE", "NEW", "BACK"]}
+    assert store.write_error_codes(tmp_path, codes) == ["write error-codes.json"]
+    assert store.write_error_codes(tmp_path, codes) == []
+    assert store.read_error_codes(tmp_path) == {
+        "BACK": ("2.2.0", None),
+        "NEW": ("2.11.0", None),
+        "NONE": ("2.2.0", None),
+        "OLD": ("2.2.0", "2.10.0"),
+    }
+    (tmp_path / store.ERROR_CODES).write_text("[]")
+    with pytest.raises(store.HistoryError, match=r"is not a table of error codes"):
+        store.read_error_codes(tmp_path)
+
+
+def test_what_a_release_brought_and_dropped() -> None:
+    """What a page for each release says is computed from the history."""
+    sides = list(sides_of(HISTORY))
+    newest = sides[-1]
+    today = {name: (newest.messages[name], plan) for name, plan in newest.plans.items()}
+    found = changes(since(sides, today), "4.0.0")
+    assert "dropped FetchRequest 0, 1, 2, 3" in found
+    assert "brought MetadataRequest 13" in found
+    assert "brought TransactionLogValue PreviousProducerId" in found
+    assert changes(since(sides, today), "2.8.1") == []

@@ -6,9 +6,9 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 
-from kafka_message_generator.evolution.witness import exchanged, schemas_of_plan, witness
 from kafka_message_generator.layouts.atoms import layout_of
 from kafka_message_generator.layouts.compare import difference
+from kafka_message_generator.layouts.witness import exchanged, schemas_of_plan, witness
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.runtime.schema import Schema, SchemaError
 from tests.support.edits import definition_of, edited, plan_of, value_of

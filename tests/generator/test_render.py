@@ -54,7 +54,7 @@ FULL = """
 [package]
 version = "4.9.9.1"
 parts = [
-  "protocol", "connection", "records", "secrets", "capture", "wireshark",
+  "protocol", "history", "connection", "records", "secrets", "capture", "wireshark",
   "arrow", "batches", "segments", "explain", "command", "testing",
 ]
 program = "asks"
@@ -65,6 +65,9 @@ headers = "kafka"
 one-way = ["TellRequest"]
 [records.logs]
 __keys = "."
+
+[definitions]
+older = ["."]  # of itself nothing is added
 """
 
 

@@ -52,19 +52,20 @@ def test_api_agrees_with_kafka(row: dict[str, Any]) -> None:
     each = api(row["id"])
     assert (each.key, each.key.name, each.name, str(each)) == (row["id"], row["name"], row["title"], row["title"])
     assert each.is_removed is not row["hasValidVersion"]
-    assert each.valid_versions == Versions(row["oldestVersion"], row["latestVersion"])
+    assert each.offered_versions == Versions(row["oldestVersion"], row["latestVersion"])
     assert each.stable_versions.highest == row["latestStableVersion"]
     assert each.latest_version_unstable == row["latestVersionUnstable"]
     assert each.deprecated_versions == Versions(row["oldestDeprecatedVersion"], row["latestDeprecatedVersion"])
-    assert sorted(each.listeners) == sorted(listener.lower() for listener in row["listeners"])
+    offered = [] if each.is_removed else each.listeners  # of a removed API they are those of the last release with it
+    assert sorted(offered) == sorted(listener.lower() for listener in row["listeners"])
 
 
 @pytest.mark.parametrize("row", oracle(), ids=lambda row: row["name"])
 def test_header_versions_agree_with_kafka_for_every_version(row: dict[str, Any]) -> None:
     """A header of the wrong version shifts every byte behind it; ApiVersions and ControlledShutdown are special."""
     each = api(row["id"])
-    request = {str(version): each.request_header_version(version) for version in each.valid_versions}
-    response = {str(version): each.response_header_version(version) for version in each.valid_versions}
+    request = {str(version): each.request_header_version(version) for version in each.offered_versions}
+    response = {str(version): each.response_header_version(version) for version in each.offered_versions}
     assert request == row["requestHeaderVersions"]
     assert response == row["responseHeaderVersions"]
 
@@ -78,7 +79,7 @@ def test_header_versions_outside_the_valid_ones() -> None:
     assert [api(ApiKey.CONTROLLED_SHUTDOWN).request_header_version(version) for version in (0, 1)] == [0, 1]
 
 
-@pytest.mark.parametrize("each", [each for each in apis() if not each.is_removed], ids=str)
+@pytest.mark.parametrize("each", apis(), ids=str)
 def test_classes_of_an_api_are_its_messages(each: Api) -> None:
     """Classes are found by name on first use; a name that does not fit its key would answer the wrong request."""
     request, response = each.request_class, each.response_class
@@ -121,16 +122,49 @@ def test_what_names_no_api(which: Any) -> None:
     assert str(caught.value) == f"an API key, an API's name or a message class is needed, not {which!r}"
 
 
-def test_removed_api_has_no_classes() -> None:
-    """Its key stays taken and can be named, but asking for its classes must say why there are none."""
+def test_removed_api_has_its_classes_still() -> None:
+    """Clusters of ZooKeeper and captures of them speak it: it is read and written, and never offered."""
     removed = api(ApiKey.LEADER_AND_ISR)
-    assert (removed.is_removed, list(removed.valid_versions), str(removed.valid_versions)) == (True, [], "no version")
-    with pytest.raises(UnknownApiError) as caught:
-        _ = removed.request_class
-    assert str(caught.value) == "LeaderAndIsrRequest has no class: the API LeaderAndIsr was removed"
-    with pytest.raises(UnknownApiError) as caught:
-        _ = removed.response_class
-    assert str(caught.value) == "LeaderAndIsrResponse has no class: the API LeaderAndIsr was removed"
+    assert (removed.is_removed, str(removed.offered_versions), str(removed.stable_versions)) == (
+        True,
+        "no version",
+        "no version",
+    )
+    assert (removed.valid_versions, removed.listeners) == (Versions(0, 7), ("zkBroker",))
+    assert removed.request_class.NAME == "LeaderAndIsrRequest"
+
+
+def test_versions_that_are_not_offered() -> None:
+    """What this release dropped stays valid, and what it has are all that are negotiated."""
+    older = {str(each): [v for v in each.valid_versions if v not in each.offered_versions] for each in apis()}
+    assert {name: versions for name, versions in older.items() if versions and len(versions) < 3} == {
+        "ListOffsets": [0],
+        "OffsetCommit": [0, 1],
+        "OffsetFetch": [0],
+        "CreateTopics": [0, 1],
+        "DeleteTopics": [0],
+        "OffsetForLeaderEpoch": [0, 1],
+        "WriteTxnMarkers": [0],
+        "DescribeAcls": [0],
+        "CreateAcls": [0],
+        "DeleteAcls": [0],
+        "DescribeConfigs": [0],
+        "AlterReplicaLogDirs": [0],
+        "DescribeLogDirs": [0],
+        "CreateDelegationToken": [0],
+        "RenewDelegationToken": [0],
+        "ExpireDelegationToken": [0],
+        "DescribeDelegationToken": [0],
+        "AlterPartition": [0, 1],
+    }
+    assert {name: len(versions) for name, versions in older.items() if len(versions) > 2} == {
+        "Produce": 3,
+        "Fetch": 4,
+        "LeaderAndIsr": 8,
+        "StopReplica": 5,
+        "UpdateMetadata": 9,
+        "ControlledShutdown": 4,
+    }
 
 
 @pytest.mark.parametrize("key", [999, -1])

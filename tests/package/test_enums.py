@@ -51,6 +51,17 @@ from tests.support.random_messages import messages, versions_of
 SPECS = Path(__file__).parents[2] / "specs" / "kafka"
 PLAIN = {"SubscriptionInfoData.unique_field", "WriteTxnMarkersRequest.markers.transaction_version"}
 """Fields of one byte that are plain numbers."""
+OLDER = {
+    "AccessControlRecord.operation",
+    "AccessControlRecord.pattern_type",
+    "AccessControlRecord.permission_type",
+    "AccessControlRecord.resource_type",
+    "LeaderAndIsrRequest.topic_states.partition_states.leader_recovery_state",
+    "LeaderAndIsrRequest.type",
+    "LeaderAndIsrRequest.ungrouped_partition_states.leader_recovery_state",
+    "UpdateMetadataRequest.type",
+}
+"""Those of messages that only older releases have; enumerations.json speaks of this release."""
 
 
 def enumerations() -> list[dict[str, Any]]:
@@ -99,7 +110,7 @@ def test_everything_is_described_and_has_a_source() -> None:
 def test_every_field_of_one_byte_has_names() -> None:
     """Kafka uses one byte for what it has names for; a new one is listed in enumerations.json, or above as a plain number."""
     bare = {place for place, field in all_fields().items() if field.type == "int8" and field.enumeration is None}
-    assert bare == PLAIN
+    assert bare == PLAIN | OLDER
 
 
 def test_fields_name_an_enumeration_that_is_there() -> None:

@@ -185,10 +185,10 @@ def test_requests_and_responses() -> None:
 @pytest.mark.parametrize(
     ("data", "framed", "error"),
     [
-        (b"\0\x12\0", False, "RequestHeader v1: request_api_version: INT16: 2 bytes needed at offset 2, 1 left"),
+        (b"\0\x12\0", False, "RequestHeader v0: request_api_version: INT16: 2 bytes needed at offset 2, 1 left"),
         (b"\x03\xe7\0\x01\0\0\0\x05rest", False, "no API has the key 999; the known keys are 0 to 94"),
         (b"\0\x12\0\x09\0\0\0\x05\xff\xff\0rest", False, "ApiVersionsRequest has no version 9, only versions 0 to 5"),
-        (b"\0\x04\0\x01\0\0\0\x05\xff\xff", False, "LeaderAndIsrRequest has no version 1: the API was removed"),
+        (b"\0\x04\0\x08\0\0\0\x05\xff\xff\0", False, "LeaderAndIsrRequest has no version 8, only versions 0 to 7"),
         (b"\0\0", True, "frame_length: INT32: 4 bytes needed at offset 0, 2 left"),
         (b"\0\0\0\x09\0", True, "the frame has 9 bytes, but 1 follow"),
     ],

@@ -47,7 +47,10 @@ def fields() -> Iterator[tuple[str, FieldFacts]]:
 
 
 def test_entity_types_are_those_of_the_definitions() -> None:
-    """What a field names is counted twice, once here and once in the files: 4.4.0 says it of so many fields."""
+    """What a field names is counted twice, once here and once in the files: 4.4.0 says it of so many fields.
+
+    Those that only older releases have come from the history.
+    """
     defined = Counter(
         (message.name, field.entity_type)
         for message in definitions().values()
@@ -57,11 +60,12 @@ def test_entity_types_are_those_of_the_definitions() -> None:
     carried = Counter(
         (struct.partition(".")[0], field.entity_type) for struct, field in fields() if field.entity_type is not None
     )
-    assert carried == defined
+    older = {("AlterPartitionRequest", "topicName"): 1, ("AlterPartitionResponse", "topicName"): 1}
+    assert carried == defined + Counter(older)
     by_type: Counter[str] = Counter()
     for (_, kind), count in carried.items():
         by_type[str(kind)] += count
-    assert by_type == {"topicName": 88, "brokerId": 83, "groupId": 32, "producerId": 17, "transactionalId": 11}
+    assert by_type == {"topicName": 90, "brokerId": 83, "groupId": 32, "producerId": 17, "transactionalId": 11}
 
 
 def test_what_a_field_names() -> None:

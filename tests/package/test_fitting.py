@@ -225,8 +225,9 @@ def test_help_has_the_descriptions() -> None:
     text = pydoc.plain(pydoc.render_doc(FetchRequest))
     assert "cluster_id: string, versions 12+, null in versions 12+, tag 0 in versions 12+\n" in text
     assert MetadataRequest().__doc__ == MetadataRequest.__doc__
-    assert "Request, API key 3, versions 0-13, flexible from 9.\n\nFields:\n    topics: " in (
-        MetadataRequest.__doc__ or ""
+    assert (
+        "Request, API key 3, versions 0-13, flexible from 9. Since Kafka 2.2.0 or before.\n\nFields:\n    topics: "
+        in (MetadataRequest.__doc__ or "")
     )
 
 

@@ -48,34 +48,34 @@ def test_unstable_latest_version_is_opt_in() -> None:
         (
             announced((1, 0, 3)),
             1,
-            "Fetch: no common version: the broker has versions 0 to 3, this package has versions 4 to 18",
+            "Fetch: no common version: the broker has versions 0 to 3, this package offers versions 4 to 18",
         ),
         (
             announced((1, 19, 19)),
             1,
-            "Fetch: no common version: the broker has version 19, this package has versions 4 to 18",
+            "Fetch: no common version: the broker has version 19, this package offers versions 4 to 18",
         ),
         (
             announced((3, 0, 9)),
             1,
-            "Fetch: no common version: the broker does not offer this API, this package has versions 4 to 18",
+            "Fetch: no common version: the broker does not offer this API, this package offers versions 4 to 18",
         ),
         (
             announced((22, 6, 6)),
             22,
-            "InitProducerId: no common version: the broker has version 6, this package has versions 0 to 5"
+            "InitProducerId: no common version: the broker has version 6, this package offers versions 0 to 5"
             " (and version 6, which is unstable)",
         ),
         (
             announced((4, 0, 7)),
             4,
-            "LeaderAndIsr: no common version: the broker has versions 0 to 7, this package has none since the API was"
+            "LeaderAndIsr: no common version: the broker has versions 0 to 7, this package offers none since the API was"
             " removed",
         ),
         (
             announced((3, 9, 5)),
             3,
-            "Metadata: no common version: the broker has no version, this package has versions 0 to 13",
+            "Metadata: no common version: the broker has no version, this package offers versions 0 to 13",
         ),
     ],
 )

@@ -329,7 +329,7 @@ def message(name: str) -> Message:
     return made
 
 
-@pytest.mark.parametrize("number", [18, 255, 9, -1])
+@pytest.mark.parametrize("number", [18, 255, 99, -1])
 def test_unknown_coordinator_record_type(number: int) -> None:
     """Coordinators skip types they do not know, left over by a newer release; readers need the number to do so.
 

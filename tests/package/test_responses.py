@@ -139,7 +139,7 @@ def test_bad_api_versions_responses(data: str, version: int, text: str) -> None:
         ),
         ("0000000100", 3, 14, UnsupportedVersionError, "MetadataResponse has no version 14, only versions 0 to 13"),
         ("0000000100", 999, 0, UnknownApiError, "no API has the key 999; the known keys are 0 to 94"),
-        ("0000000100", 4, 0, UnknownApiError, "LeaderAndIsrResponse has no class: the API LeaderAndIsr was removed"),
+        ("0000000100", 4, 8, UnsupportedVersionError, "LeaderAndIsrResponse has no version 8, only versions 0 to 7"),
     ],
 )
 def test_bad_responses(data: str, which: Any, version: int, error: type[Exception], text: str) -> None:

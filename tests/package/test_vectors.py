@@ -173,56 +173,11 @@ RENAMED_FIELDS = {
 }
 """Fields with another name today, and the same bytes, by today's name of their message."""
 
-OLD_VERSIONS = "versions that brokers no longer speak were removed from the definition"
 EARLY_ACCESS = "version 0 was an early form of the share group protocol, removed when its successor came"
-ZOOKEEPER = "the API served clusters with ZooKeeper and has no versions any more"
 UNRELEASED = "the record had another layout before its first release"
 TEST_DEFINITION = "a definition of Kafka's own tests, which no released jar holds"
 
 MISSES: dict[str, dict[str, Sequence[int]]] = {
-    OLD_VERSIONS: {
-        "AlterPartitionRequest": range(2),
-        "AlterPartitionResponse": range(2),
-        "AlterReplicaLogDirsRequest": [0],
-        "AlterReplicaLogDirsResponse": [0],
-        "CreateAclsRequest": [0],
-        "CreateAclsResponse": [0],
-        "CreateDelegationTokenRequest": [0],
-        "CreateDelegationTokenResponse": [0],
-        "CreateTopicsRequest": range(2),
-        "CreateTopicsResponse": range(2),
-        "DeleteAclsRequest": [0],
-        "DeleteAclsResponse": [0],
-        "DeleteTopicsRequest": [0],
-        "DeleteTopicsResponse": [0],
-        "DescribeAclsRequest": [0],
-        "DescribeAclsResponse": [0],
-        "DescribeConfigsRequest": [0],
-        "DescribeConfigsResponse": [0],
-        "DescribeDelegationTokenRequest": [0],
-        "DescribeDelegationTokenResponse": [0],
-        "DescribeLogDirsRequest": [0],
-        "DescribeLogDirsResponse": [0],
-        "ExpireDelegationTokenRequest": [0],
-        "ExpireDelegationTokenResponse": [0],
-        "FetchRequest": range(4),
-        "FetchResponse": range(4),
-        "ListOffsetsRequest": [0],
-        "ListOffsetsResponse": [0],
-        "OffsetCommitRequest": range(2),
-        "OffsetCommitResponse": range(2),
-        "OffsetFetchRequest": [0],
-        "OffsetFetchResponse": [0],
-        "OffsetForLeaderEpochRequest": range(2),
-        "OffsetForLeaderEpochResponse": range(2),
-        "ProduceRequest": range(3),
-        "ProduceResponse": range(3),
-        "RenewDelegationTokenRequest": [0],
-        "RenewDelegationTokenResponse": [0],
-        "RequestHeader": [0],
-        "WriteTxnMarkersRequest": [0],
-        "WriteTxnMarkersResponse": [0],
-    },
     EARLY_ACCESS: {
         "ShareAcknowledgeRequest": [0],
         "ShareAcknowledgeResponse": [0],
@@ -233,21 +188,9 @@ MISSES: dict[str, dict[str, Sequence[int]]] = {
         "ShareGroupHeartbeatRequest": [0],
         "ShareGroupHeartbeatResponse": [0],
     },
-    ZOOKEEPER: {
-        "ControlledShutdownRequest": range(4),
-        "ControlledShutdownResponse": range(4),
-        "LeaderAndIsrRequest": range(8),
-        "LeaderAndIsrResponse": range(8),
-        "StopReplicaRequest": range(5),
-        "StopReplicaResponse": range(5),
-        "UpdateMetadataRequest": range(9),
-        "UpdateMetadataResponse": range(9),
-    },
     UNRELEASED: {
         "ReadShareGroupStateSummaryResponse": [0],
         "ShareGroupMetadataValue": [0],
-        "ShareGroupPartitionMetadataKey": [9],
-        "ShareGroupPartitionMetadataValue": [0],
         "ShareGroupStatePartitionMetadataValue": [0],
         "ShareSnapshotValue": [0],
         "ShareUpdateValue": [0],

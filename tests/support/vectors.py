@@ -18,8 +18,9 @@ from kafka_messages.schema.types import Blob, Text
 from tests.support.outside import VECTORS
 
 ROOT = Path(__file__).parents[2]
-COMMITTED = ROOT / "vectors" / "src" / "kafka_protocol_vectors" / "kafka-4.4.0"
-"""What the classes of the pinned release write."""
+FOLDER = ROOT / "vectors" / "src" / "kafka_protocol_vectors"
+COMMITTED = FOLDER / "kafka-4.4.0"
+"""What the classes of the pinned release write; the folders beside it are of older releases."""
 SNAPSHOT = VECTORS / "kafka-4.0-snapshot.jsonl.gz"
 """What the classes of an older snapshot wrote; it is not part of the repository."""
 
@@ -56,8 +57,8 @@ def _vector(line: Mapping[str, Any]) -> Vector:
 
 @cache
 def committed() -> Mapping[str, Sequence[Vector]]:
-    """Every committed vector, by message."""
-    return by_message(vector for path in sorted(COMMITTED.glob("*.jsonl.gz")) for vector in read_vectors(path))
+    """Every committed vector, by message; what the pinned release does not have comes from the last one that had it."""
+    return by_message(vector for path in sorted(FOLDER.glob("kafka-*/*.jsonl.gz")) for vector in read_vectors(path))
 
 
 @cache

@@ -7,6 +7,7 @@ Import a message class from here; the structs inside a message are attributes of
 ``enums``: names for the numbers and texts of fields.
 ``json``: Kafka's JSON form.
 ``protocol``: headers, framing, the table of APIs, negotiation.
+``history``: since which release everything exists.
 ``connection``: a connection without I/O, and walks over errors, addresses and names.
 ``records``: records of internal logs by key and value.
 ``secrets``: what in messages is secret, and copies without it.
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from .messages.abort_transaction_record import AbortTransactionRecord as AbortTransactionRecord
     from .messages.aborted_txn import AbortedTxn as AbortedTxn
     from .messages.access_control_entry_record import AccessControlEntryRecord as AccessControlEntryRecord
+    from .messages.access_control_record import AccessControlRecord as AccessControlRecord
     from .messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest as AddOffsetsToTxnRequest
     from .messages.add_offsets_to_txn_response import AddOffsetsToTxnResponse as AddOffsetsToTxnResponse
     from .messages.add_partitions_to_txn_request import AddPartitionsToTxnRequest as AddPartitionsToTxnRequest
@@ -143,6 +145,8 @@ if TYPE_CHECKING:
     from .messages.consumer_protocol_assignment import ConsumerProtocolAssignment as ConsumerProtocolAssignment
     from .messages.consumer_protocol_subscription import ConsumerProtocolSubscription as ConsumerProtocolSubscription
     from .messages.control_record_type_schema import ControlRecordTypeSchema as ControlRecordTypeSchema
+    from .messages.controlled_shutdown_request import ControlledShutdownRequest as ControlledShutdownRequest
+    from .messages.controlled_shutdown_response import ControlledShutdownResponse as ControlledShutdownResponse
     from .messages.controller_registration_request import ControllerRegistrationRequest as ControllerRegistrationRequest
     from .messages.controller_registration_response import (
         ControllerRegistrationResponse as ControllerRegistrationResponse,
@@ -268,6 +272,8 @@ if TYPE_CHECKING:
     from .messages.join_group_request import JoinGroupRequest as JoinGroupRequest
     from .messages.join_group_response import JoinGroupResponse as JoinGroupResponse
     from .messages.kraft_version_record import KRaftVersionRecord as KRaftVersionRecord
+    from .messages.leader_and_isr_request import LeaderAndIsrRequest as LeaderAndIsrRequest
+    from .messages.leader_and_isr_response import LeaderAndIsrResponse as LeaderAndIsrResponse
     from .messages.leader_change_message import LeaderChangeMessage as LeaderChangeMessage
     from .messages.leave_group_request import LeaveGroupRequest as LeaveGroupRequest
     from .messages.leave_group_response import LeaveGroupResponse as LeaveGroupResponse
@@ -335,6 +341,7 @@ if TYPE_CHECKING:
         RemoveAccessControlEntryRecord as RemoveAccessControlEntryRecord,
     )
     from .messages.remove_delegation_token_record import RemoveDelegationTokenRecord as RemoveDelegationTokenRecord
+    from .messages.remove_feature_level_record import RemoveFeatureLevelRecord as RemoveFeatureLevelRecord
     from .messages.remove_raft_voter_request import RemoveRaftVoterRequest as RemoveRaftVoterRequest
     from .messages.remove_raft_voter_response import RemoveRaftVoterResponse as RemoveRaftVoterResponse
     from .messages.remove_topic_record import RemoveTopicRecord as RemoveTopicRecord
@@ -369,6 +376,12 @@ if TYPE_CHECKING:
     )
     from .messages.share_group_metadata_key import ShareGroupMetadataKey as ShareGroupMetadataKey
     from .messages.share_group_metadata_value import ShareGroupMetadataValue as ShareGroupMetadataValue
+    from .messages.share_group_partition_metadata_key import (
+        ShareGroupPartitionMetadataKey as ShareGroupPartitionMetadataKey,
+    )
+    from .messages.share_group_partition_metadata_value import (
+        ShareGroupPartitionMetadataValue as ShareGroupPartitionMetadataValue,
+    )
     from .messages.share_group_state_partition_metadata_key import (
         ShareGroupStatePartitionMetadataKey as ShareGroupStatePartitionMetadataKey,
     )
@@ -393,6 +406,8 @@ if TYPE_CHECKING:
     from .messages.share_update_value import ShareUpdateValue as ShareUpdateValue
     from .messages.snapshot_footer_record import SnapshotFooterRecord as SnapshotFooterRecord
     from .messages.snapshot_header_record import SnapshotHeaderRecord as SnapshotHeaderRecord
+    from .messages.stop_replica_request import StopReplicaRequest as StopReplicaRequest
+    from .messages.stop_replica_response import StopReplicaResponse as StopReplicaResponse
     from .messages.streams_group_current_member_assignment_key import (
         StreamsGroupCurrentMemberAssignmentKey as StreamsGroupCurrentMemberAssignmentKey,
     )
@@ -450,6 +465,8 @@ if TYPE_CHECKING:
     from .messages.unregister_controller_response import UnregisterControllerResponse as UnregisterControllerResponse
     from .messages.update_features_request import UpdateFeaturesRequest as UpdateFeaturesRequest
     from .messages.update_features_response import UpdateFeaturesResponse as UpdateFeaturesResponse
+    from .messages.update_metadata_request import UpdateMetadataRequest as UpdateMetadataRequest
+    from .messages.update_metadata_response import UpdateMetadataResponse as UpdateMetadataResponse
     from .messages.update_raft_voter_request import UpdateRaftVoterRequest as UpdateRaftVoterRequest
     from .messages.update_raft_voter_response import UpdateRaftVoterResponse as UpdateRaftVoterResponse
     from .messages.user_scram_credential_record import UserScramCredentialRecord as UserScramCredentialRecord
@@ -480,6 +497,7 @@ __all__ = [
     "AbortTransactionRecord",
     "AbortedTxn",
     "AccessControlEntryRecord",
+    "AccessControlRecord",
     "AddOffsetsToTxnRequest",
     "AddOffsetsToTxnResponse",
     "AddPartitionsToTxnRequest",
@@ -538,6 +556,8 @@ __all__ = [
     "ConsumerProtocolAssignment",
     "ConsumerProtocolSubscription",
     "ControlRecordTypeSchema",
+    "ControlledShutdownRequest",
+    "ControlledShutdownResponse",
     "ControllerRegistrationRequest",
     "ControllerRegistrationResponse",
     "CreateAclsRequest",
@@ -623,6 +643,8 @@ __all__ = [
     "JoinGroupRequest",
     "JoinGroupResponse",
     "KRaftVersionRecord",
+    "LeaderAndIsrRequest",
+    "LeaderAndIsrResponse",
     "LeaderChangeMessage",
     "LeaveGroupRequest",
     "LeaveGroupResponse",
@@ -672,6 +694,7 @@ __all__ = [
     "RemotePartitionDeleteMetadataRecord",
     "RemoveAccessControlEntryRecord",
     "RemoveDelegationTokenRecord",
+    "RemoveFeatureLevelRecord",
     "RemoveRaftVoterRequest",
     "RemoveRaftVoterResponse",
     "RemoveTopicRecord",
@@ -698,6 +721,8 @@ __all__ = [
     "ShareGroupMemberMetadataValue",
     "ShareGroupMetadataKey",
     "ShareGroupMetadataValue",
+    "ShareGroupPartitionMetadataKey",
+    "ShareGroupPartitionMetadataValue",
     "ShareGroupStatePartitionMetadataKey",
     "ShareGroupStatePartitionMetadataValue",
     "ShareGroupTargetAssignmentMemberKey",
@@ -710,6 +735,8 @@ __all__ = [
     "ShareUpdateValue",
     "SnapshotFooterRecord",
     "SnapshotHeaderRecord",
+    "StopReplicaRequest",
+    "StopReplicaResponse",
     "StreamsGroupCurrentMemberAssignmentKey",
     "StreamsGroupCurrentMemberAssignmentValue",
     "StreamsGroupDescribeRequest",
@@ -745,6 +772,8 @@ __all__ = [
     "UnregisterControllerResponse",
     "UpdateFeaturesRequest",
     "UpdateFeaturesResponse",
+    "UpdateMetadataRequest",
+    "UpdateMetadataResponse",
     "UpdateRaftVoterRequest",
     "UpdateRaftVoterResponse",
     "UserScramCredentialRecord",
@@ -774,6 +803,7 @@ _MODULES = {
     "AbortTransactionRecord": "messages.abort_transaction_record",
     "AbortedTxn": "messages.aborted_txn",
     "AccessControlEntryRecord": "messages.access_control_entry_record",
+    "AccessControlRecord": "messages.access_control_record",
     "AddOffsetsToTxnRequest": "messages.add_offsets_to_txn_request",
     "AddOffsetsToTxnResponse": "messages.add_offsets_to_txn_response",
     "AddPartitionsToTxnRequest": "messages.add_partitions_to_txn_request",
@@ -832,6 +862,8 @@ _MODULES = {
     "ConsumerProtocolAssignment": "messages.consumer_protocol_assignment",
     "ConsumerProtocolSubscription": "messages.consumer_protocol_subscription",
     "ControlRecordTypeSchema": "messages.control_record_type_schema",
+    "ControlledShutdownRequest": "messages.controlled_shutdown_request",
+    "ControlledShutdownResponse": "messages.controlled_shutdown_response",
     "ControllerRegistrationRequest": "messages.controller_registration_request",
     "ControllerRegistrationResponse": "messages.controller_registration_response",
     "CreateAclsRequest": "messages.create_acls_request",
@@ -917,6 +949,8 @@ _MODULES = {
     "JoinGroupRequest": "messages.join_group_request",
     "JoinGroupResponse": "messages.join_group_response",
     "KRaftVersionRecord": "messages.kraft_version_record",
+    "LeaderAndIsrRequest": "messages.leader_and_isr_request",
+    "LeaderAndIsrResponse": "messages.leader_and_isr_response",
     "LeaderChangeMessage": "messages.leader_change_message",
     "LeaveGroupRequest": "messages.leave_group_request",
     "LeaveGroupResponse": "messages.leave_group_response",
@@ -966,6 +1000,7 @@ _MODULES = {
     "RemotePartitionDeleteMetadataRecord": "messages.remote_partition_delete_metadata_record",
     "RemoveAccessControlEntryRecord": "messages.remove_access_control_entry_record",
     "RemoveDelegationTokenRecord": "messages.remove_delegation_token_record",
+    "RemoveFeatureLevelRecord": "messages.remove_feature_level_record",
     "RemoveRaftVoterRequest": "messages.remove_raft_voter_request",
     "RemoveRaftVoterResponse": "messages.remove_raft_voter_response",
     "RemoveTopicRecord": "messages.remove_topic_record",
@@ -992,6 +1027,8 @@ _MODULES = {
     "ShareGroupMemberMetadataValue": "messages.share_group_member_metadata_value",
     "ShareGroupMetadataKey": "messages.share_group_metadata_key",
     "ShareGroupMetadataValue": "messages.share_group_metadata_value",
+    "ShareGroupPartitionMetadataKey": "messages.share_group_partition_metadata_key",
+    "ShareGroupPartitionMetadataValue": "messages.share_group_partition_metadata_value",
     "ShareGroupStatePartitionMetadataKey": "messages.share_group_state_partition_metadata_key",
     "ShareGroupStatePartitionMetadataValue": "messages.share_group_state_partition_metadata_value",
     "ShareGroupTargetAssignmentMemberKey": "messages.share_group_target_assignment_member_key",
@@ -1004,6 +1041,8 @@ _MODULES = {
     "ShareUpdateValue": "messages.share_update_value",
     "SnapshotFooterRecord": "messages.snapshot_footer_record",
     "SnapshotHeaderRecord": "messages.snapshot_header_record",
+    "StopReplicaRequest": "messages.stop_replica_request",
+    "StopReplicaResponse": "messages.stop_replica_response",
     "StreamsGroupCurrentMemberAssignmentKey": "messages.streams_group_current_member_assignment_key",
     "StreamsGroupCurrentMemberAssignmentValue": "messages.streams_group_current_member_assignment_value",
     "StreamsGroupDescribeRequest": "messages.streams_group_describe_request",
@@ -1039,6 +1078,8 @@ _MODULES = {
     "UnregisterControllerResponse": "messages.unregister_controller_response",
     "UpdateFeaturesRequest": "messages.update_features_request",
     "UpdateFeaturesResponse": "messages.update_features_response",
+    "UpdateMetadataRequest": "messages.update_metadata_request",
+    "UpdateMetadataResponse": "messages.update_metadata_response",
     "UpdateRaftVoterRequest": "messages.update_raft_voter_request",
     "UpdateRaftVoterResponse": "messages.update_raft_voter_response",
     "UserScramCredentialRecord": "messages.user_scram_credential_record",

@@ -80,11 +80,11 @@ class Bind:
     plan: tuple[str, ...]
 
 
-def render(plan: MessagePlan) -> str:
-    """The source of a message's module, not yet formatted."""
+def render(plan: MessagePlan, note: str = "") -> str:
+    """The source of a message's module, not yet formatted. ``note`` is one more sentence on the message."""
     template = ENVIRONMENT.get_template("message.jinja")
     functions = list(_functions(plan))
-    classes = [_class(plan, struct) for struct in plan.structs]
+    classes = [_class(plan, struct, note) for struct in plan.structs]
     structs = [(method.name, method.value) for method in sorted(bound_of([functions, classes]), key=lambda m: m.name)]
     body = template.render(structs=structs, classes=classes, functions=functions, bind=_bind(plan))
     needed = imports(names_of([functions, classes]), _response_import(plan))
@@ -103,7 +103,7 @@ def _functions(plan: MessagePlan) -> Iterator[Function]:
             yield from size.functions(plan, struct, layout)
 
 
-def _class(plan: MessagePlan, struct: StructPlan) -> Class:
+def _class(plan: MessagePlan, struct: StructPlan, note: str) -> Class:
     lazy = literals.lazy_fields(struct)
     lazy_base = f"_{struct.name}Defaults" if lazy else ""
     constants_base = _constants_base(struct.name)
@@ -119,7 +119,7 @@ def _class(plan: MessagePlan, struct: StructPlan) -> Class:
     equal = [*map(literals.equality, struct.fields), "self.unknown_tagged_fields == other.unknown_tagged_fields"]
     return Class(
         name=struct.name,
-        docstring=prose.struct_docstring(plan, struct),
+        docstring=prose.struct_docstring(plan, struct, note),
         is_message=struct.is_message,
         decorator=call(use("dataclass"), "init=False", "repr=False", "eq=False", "kw_only=True"),
         parent=constants_base if struct.is_message else lazy_base or use("StructBase"),

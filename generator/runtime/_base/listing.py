@@ -20,6 +20,9 @@ class MessageInfo:
     api_key: int | None
     """API key of requests and responses, type of records; None where there is none."""
     valid_versions: Versions
+    """Those that can be read and written."""
+    offered_versions: Versions
+    """Those of them that the release of this package has; the others were in other releases, and are not negotiated."""
     flexible_versions: Versions
     """Those of them with tagged fields and compact lengths; may be empty."""
     deprecated_versions: Versions
@@ -38,7 +41,7 @@ def all_messages() -> tuple[MessageInfo, ...]:
     return tuple(map(_info, MESSAGES))
 
 
-def _info(row: tuple[str, str, int | None, int, int, int, int, int, int, bool]) -> MessageInfo:
-    name, kind, key, lowest, highest, low_flexible, high_flexible, low_deprecated, high_deprecated, unstable = row
-    valid, flexible = Versions(lowest, highest), Versions(low_flexible, high_flexible)
-    return MessageInfo(name, kind, key, valid, flexible, Versions(low_deprecated, high_deprecated), unstable)
+def _info(row: tuple[str, str, int | None, int, int, int, int, int, int, int, int, bool]) -> MessageInfo:
+    name, kind, key, *ends, unstable = row
+    valid, offered, flexible, deprecated = map(Versions, ends[::2], ends[1::2])
+    return MessageInfo(name, kind, key, valid, offered, flexible, deprecated, unstable)

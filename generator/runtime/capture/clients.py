@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from .._core.optional import optional
 from .errors import errors_in
 from .matching import Exchange
 from .plausible import api_of
@@ -37,6 +38,31 @@ class Client:
         found = ((key, version, _lack(key, version)) for key, version in sorted(self.versions))
         return [(key, version, why) for key, version, why in found if why]
 
+    @property
+    def releases(self) -> tuple[str, ...] | None:
+        """The releases of Kafka that have all that it asked for; None where the package has no part ``history``.
+
+        What no release has is left out of it: ``lacking`` tells that.
+        """
+        history = optional("history")
+        if history is None:
+            return None
+        known = ((api_of(key), version) for key, version in self.versions)
+        wanted = [(api.request_name, version) for api, version in known if api is not None]
+        found: tuple[str, ...] = history.releases_with(
+            (name, version) for name, version in wanted if history.since(name, version) is not None
+        )
+        return found
+
+    @property
+    def failing(self) -> list[tuple[int, int, str]]:
+        """API key and version of its requests that newer releases do not have, and the first of these.
+
+        Empty in a package without the part ``history``.
+        """
+        found = ((key, version, _until(key, version)) for key, version in sorted(self.versions))
+        return [(key, version, release) for key, version, release in found if release is not None]
+
     def to_object(self) -> dict[str, object]:
         """All of it as a value for ``json.dumps``."""
         apis: dict[str, dict[str, int]] = {}
@@ -54,6 +80,10 @@ class Client:
             "lacking": [
                 {"api": api_name(key), "version": version, "reason": why} for key, version, why in self.lacking
             ],
+            "releases": None if self.releases is None else list(self.releases),
+            "failing": [
+                {"api": api_name(key), "version": version, "until": until} for key, version, until in self.failing
+            ],
         }
 
 
@@ -70,7 +100,16 @@ def _lack(key: int, version: int) -> str:
         return "this release has no such API"
     if api.is_removed:
         return "this release has removed the API"
-    return "" if version in api.valid_versions else f"this release has {api.valid_versions}"
+    return "" if version in api.offered_versions else f"this release has {api.offered_versions}"
+
+
+def _until(key: int, version: int) -> str | None:
+    """The first release that does not have a version of an API any more."""
+    api, history = api_of(key), optional("history")
+    if api is None or history is None:
+        return None
+    found: str | None = history.until(api.request_name, version)
+    return found
 
 
 class Clients:

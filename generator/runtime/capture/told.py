@@ -41,6 +41,19 @@ def client_lines(clients: Iterable[Client]) -> Iterator[str]:
             yield f"    {api_name(key)}: {', '.join(texts)}"
         for key, version, why in client.lacking:
             yield f"    LACKING {api_name(key)} v{version}: {why}"
+        for key, version, release in client.failing:
+            yield f"    would fail on Kafka {release} and later: {api_name(key)} v{version}"
+        if client.releases is not None:
+            yield f"    {_releases(client.releases)}"
+
+
+def _releases(found: tuple[str, ...]) -> str:
+    """Which releases have all that a client asked for."""
+    if not found:
+        return "no release of Kafka has all of this"
+    return (
+        f"Kafka {found[0]} has all of this" if len(found) == 1 else f"Kafka {found[0]} to {found[-1]} have all of this"
+    )
 
 
 def _counted(number: int, noun: str) -> str:

@@ -200,7 +200,7 @@ class _Explainer:
             self._message(header, header_version, "header", is_whole=False)
         if self.error is None and version not in api.valid_versions:
             what = f"{api.request_name} has no version {version}: the API was removed"
-            gone = UnsupportedVersionError(what) if api.is_removed else unsupported(api.request_class, version)
+            gone = UnsupportedVersionError(what) if not api.valid_versions else unsupported(api.request_class, version)
             self._stop(gone, is_unknown=True)
         return api, version
 

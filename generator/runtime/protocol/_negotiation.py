@@ -60,14 +60,14 @@ class BrokerVersions:
         return version in self._of(api)
 
     def highest_common(self, api: AnyApi, *, allow_unstable: bool = False) -> int:
-        """The highest version of an API that broker and package both have.
+        """The highest version of an API that the broker has and the package offers.
 
         An unstable latest version counts only with ``allow_unstable``. Raises UnsupportedVersionError with both ranges
         when there is none, and UnknownApiError for an API that this package does not know.
         """
         api = api_of(api)
         theirs = self._of(api)
-        ours = api.valid_versions if allow_unstable else api.stable_versions
+        ours = api.offered_versions if allow_unstable else api.stable_versions
         version = min(theirs.highest, ours.highest)
         if version in theirs and version in ours:
             return version
@@ -85,14 +85,15 @@ def _broker(theirs: Versions) -> str:
 
 
 def _package(api: Api, ours: Versions) -> str:
-    if api.is_removed:
-        return "this package has none since the API was removed"
-    hidden = "" if ours == api.valid_versions else f" (and version {api.valid_versions.highest}, which is unstable)"
-    return f"this package has {ours}{hidden}"
+    offered = api.offered_versions
+    if not offered:
+        return "this package offers none since the API was removed"
+    hidden = "" if ours == offered else f" (and version {offered.highest}, which is unstable)"
+    return f"this package offers {ours}{hidden}"
 
 
 def negotiate(response: ApiVersionsResponse, api: AnyApi, *, allow_unstable: bool = False) -> int:
-    """The highest version of an API that the sender of an ApiVersionsResponse and this package both have.
+    """The highest version of an API that the sender of an ApiVersionsResponse has and this package offers.
 
     The same as ``BrokerVersions.from_response(response).highest_common(api)``, which is better for more than one API.
     Raises UnsupportedVersionError with both ranges when there is none, and UnknownApiError.

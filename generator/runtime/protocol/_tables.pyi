@@ -4,4 +4,4 @@ Not copied: a package has the real module, with its own rows.
 """
 
 Headers = tuple[tuple[int, int], ...]
-APIS: tuple[tuple[int, str, str, int, int, int, int, bool, tuple[str, ...], Headers, Headers], ...]
+APIS: tuple[tuple[int, str, str, int, int, int, int, int, int, bool, tuple[str, ...], Headers, Headers], ...]

@@ -36,7 +36,7 @@ def _lines(name: str, ports: str) -> Iterator[str]:
     """The tables in front of the program."""
     yield f"-- Requests and responses as {_PACKAGE} knows them, for Wireshark: put this file into its folder of Lua plugins."
     yield f"local NAME, TITLE, PORTS = {_text(name)}, {_text(name.replace('_', ' ').title())}, {_text(ports)}"
-    known = [api for api in apis() if not api.is_removed]
+    known = [api for api in apis() if api.valid_versions]
     yield "local APIS = {"
     yield from (f"  [{int(api.key)}] = {_api(api)}," for api in apis())
     yield "}"

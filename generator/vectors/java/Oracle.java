@@ -20,8 +20,8 @@ import org.apache.kafka.common.protocol.ObjectSerializationCache;
  * Answers with Kafka's own classes, one JSON object a line.
  *
  * <p>Modes: {@code samples} (questions on standard input: class, converter, version, json), {@code read} (class, version,
- * hex), {@code errors} and {@code apis}. An answer to a sample is {@code hex} and {@code json}, plus {@code size} where
- * Kafka's own size is wrong; to bytes it is {@code left}, how many were not read; or {@code error}.
+ * hex) and {@code apis}. An answer to a sample is {@code hex} and {@code json}, plus {@code size} where Kafka's own size is
+ * wrong; to bytes it is {@code left}, how many were not read; or {@code error}.
  */
 public final class Oracle {
     static final ObjectMapper MAPPER = new ObjectMapper();
@@ -32,9 +32,8 @@ public final class Oracle {
         try (PrintStream out = new PrintStream(buffered, false, StandardCharsets.UTF_8)) {
             switch (arguments.length == 1 ? arguments[0] : "") {
                 case "samples", "read" -> answerAll(out);
-                case "errors" -> Tables.errors(out);
                 case "apis" -> Tables.apis(out);
-                default -> throw new IllegalArgumentException("one argument is needed: samples, read, errors or apis");
+                default -> throw new IllegalArgumentException("one argument is needed: samples, read or apis");
             }
         }
     }

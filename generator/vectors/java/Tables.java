@@ -3,27 +3,13 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.PrintStream;
 import java.util.function.IntUnaryOperator;
-import org.apache.kafka.common.errors.RefreshRetriableException;
-import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.message.ApiMessageType;
 import org.apache.kafka.common.protocol.ApiKeys;
-import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.protocol.types.Schema;
 
-/** Kafka's own tables: error codes and APIs. */
+/** Kafka's own table of APIs. */
 final class Tables {
     private Tables() {}
-
-    static void errors(PrintStream out) throws JsonProcessingException {
-        for (Errors error : Errors.values()) {
-            ObjectNode line = Oracle.MAPPER.createObjectNode();
-            line.put("name", error.name());
-            line.put("code", error.code());
-            line.put("retriable", error.exception() instanceof RetriableException);
-            line.put("refreshMetadata", error.exception() instanceof RefreshRetriableException);
-            print(out, line);
-        }
-    }
 
     static void apis(PrintStream out) throws JsonProcessingException {
         for (ApiKeys api : ApiKeys.values()) {

@@ -135,7 +135,7 @@ class Exchange:
         """Whether the broker sends none: to Produce with ``acks`` 0, and to requests that nobody answers."""
         api = self.api
         if api is None or not api.response_name:
-            return api is not None and not api.is_removed
+            return api is not None and bool(api.valid_versions)
         # Only this request has to be decoded, to know.
         return api.name == "Produce" and self.request is not None and getattr(self.request.message, "acks", None) == 0
 

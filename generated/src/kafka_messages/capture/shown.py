@@ -92,7 +92,7 @@ def _body(message: Message, version: int, hides: bool, records: Records) -> dict
 def _may_hold_secrets(exchange: Exchange) -> bool:
     """Whether bytes of an exchange that were not decoded could hold secrets: nobody knows what an unknown API has."""
     api = exchange.api
-    if api is None or api.is_removed:
+    if api is None or not api.valid_versions:
         return True
     classes = [api.request_class, *([api.response_class] if api.response_name else ())]
     return any(found.fields or found.settings for found in map(secrets_of, classes))

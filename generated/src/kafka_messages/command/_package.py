@@ -15,6 +15,7 @@ PARTS = frozenset(
         "enums",
         "json",
         "protocol",
+        "history",
         "connection",
         "records",
         "secrets",

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from .._base.message import Message, class_of
+from .._core.optional import optional
 from ..protocol import Api, UnknownApiError, Versions, apis
 from ..protocol import api as api_of
 from ..protocol._apis import key_of
@@ -27,6 +28,7 @@ def announce(
     apis: Iterable[AnyApi] | None = None,
     *,
     versions: Mapping[AnyApi, Versions] = _NO_VERSIONS,
+    release: str | None = None,
     listener: str = "broker",
     allow_unstable: bool = False,
     has_telemetry: bool = False,
@@ -35,24 +37,29 @@ def announce(
     finalized_features_epoch: int = -1,
     zk_migration_ready: bool = False,
 ) -> ApiVersionsResponse:
-    """The ApiVersionsResponse of a broker that has these APIs, in the versions of this package.
+    """The ApiVersionsResponse of a broker that has these APIs, in the versions that this package offers.
 
     ``apis`` are those that one implements; ApiVersions is always among them, as it is this that asks. Without it they are
     all of a ``listener`` (``broker`` or ``controller``), but those of client telemetry only with ``has_telemetry``.
     ``versions`` gives other ranges by API, such as those of an older broker; of APIs that are not announced it says
     nothing. An unstable latest version is announced only with ``allow_unstable``.
 
+    With ``release``, such as ``2.8``, APIs and versions are those that this release of Kafka has; the package needs the
+    part ``history`` for that. Its listeners may be ``zkBroker``, too: that of a broker with ZooKeeper. Before Kafka 2.8
+    there is no other, and ``broker`` means the same.
+
     Produce is announced from version 0 whatever the package has, as Kafka does: without that librdkafka up to 2.5.3 takes
     a broker for one that cannot decompress, and says nothing (KAFKA-18659). ``versions`` has the last word there too.
 
     Features are levels by name; ``finalized_features_epoch`` is -1 while they are not known. Raises UnknownApiError for
-    an API or a package without versions, and ValueError for a listener that no API has.
+    an API or a package without versions, and ValueError for a listener that no API has, or a release that is not known.
     """
+    source = _Package(allow_unstable) if release is None else _Release(release)
     kind: Any = _response_class()
-    served = _all(listener, has_telemetry) if apis is None else [api_of(each) for each in (API_VERSIONS, *apis)]
+    served = _all(source, listener, has_telemetry) if apis is None else [api_of(each) for each in (API_VERSIONS, *apis)]
     chosen = {int(api.key): api for api in served}
     given = {key_of(each): theirs for each, theirs in versions.items()}
-    ranges = {key: given[key] if key in given else _versions(api, allow_unstable) for key, api in chosen.items()}
+    ranges = {key: given[key] if key in given else _versions(api, source) for key, api in chosen.items()}
     made: ApiVersionsResponse = kind(
         api_keys=[
             kind.ApiVersion(api_key=key, min_version=ours.lowest, max_version=ours.highest)
@@ -72,16 +79,61 @@ def announce(
     return made
 
 
-def _all(listener: str, has_telemetry: bool) -> list[Api]:
-    known = sorted({each for api in apis() for each in api.listeners})
+class _Package:
+    """What this package offers."""
+
+    def __init__(self, allow_unstable: bool) -> None:
+        self._allow_unstable = allow_unstable
+
+    def versions(self, api: Api) -> Versions:
+        return api.offered_versions if self._allow_unstable else api.stable_versions
+
+    def listeners(self) -> set[str]:
+        return {each for api in apis() if api.stable_versions for each in api.listeners}
+
+    def is_served(self, api: Api, listener: str) -> bool:
+        return listener in api.listeners and bool(api.stable_versions)
+
+
+class _Release:
+    """What a release of Kafka has."""
+
+    def __init__(self, release: str) -> None:
+        self._history = optional("history")
+        if self._history is None:
+            raise ValueError(f"this package was generated without the part history, and knows nothing of {release}")
+        self._release = self._history.release_of(release)
+
+    def versions(self, api: Api) -> Versions:
+        try:
+            found: Versions = self._history.versions_in(self._release, api.request_name)
+        except ValueError:
+            return Versions(0, -1)
+        return found
+
+    def listeners(self) -> set[str]:
+        return {each for api in apis() for each in self._listeners_of(api)}
+
+    def is_served(self, api: Api, listener: str) -> bool:
+        return listener in self._listeners_of(api)
+
+    def _listeners_of(self, api: Api) -> Collection[str]:
+        if not self.versions(api):
+            return ()
+        found: tuple[str, ...] = self._history.listeners_in(self._release, api.request_name)
+        return found if self._history.has_listeners(self._release) else (*found, "broker")
+
+
+def _all(source: _Package | _Release, listener: str, has_telemetry: bool) -> list[Api]:
+    known = sorted(source.listeners())
     if listener not in known:
         raise ValueError(f"listener must be {' or '.join(map(repr, known))}, not {listener!r}")
-    served = (each for each in apis() if listener in each.listeners and each.stable_versions)
+    served = (each for each in apis() if source.is_served(each, listener))
     return [each for each in served if has_telemetry or each.name not in _TELEMETRY]
 
 
-def _versions(api: Api, allow_unstable: bool) -> Versions:
-    ours = api.valid_versions if allow_unstable else api.stable_versions
+def _versions(api: Api, source: _Package | _Release) -> Versions:
+    ours = source.versions(api)
     if not ours:
         raise UnknownApiError(f"{api} has no version to announce")
     return Versions(0, ours.highest) if api.name == PRODUCE else ours

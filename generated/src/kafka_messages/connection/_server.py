@@ -82,8 +82,8 @@ class RequestReceived:
 class ServerConnection(Side["ServerEvent"]):
     """Bytes to requests, responses to bytes. It does no I/O: write what it gives, and give it what you read.
 
-    With ``announced``, an ApiVersionsResponse, requests of other versions are refused; without, what the package has is
-    taken. Not for several threads at once.
+    With ``announced``, an ApiVersionsResponse, requests of other versions are refused; that of an older release may
+    announce whatever the package can read. Without, what the package offers is taken. Not for several threads at once.
     """
 
     def __init__(
@@ -171,7 +171,7 @@ class ServerConnection(Side["ServerEvent"]):
     def _request(self, payload: bytes) -> RequestReceived:
         try:
             request = decode_request(payload, text=self._text)
-            if self._announced is not None and not self._announced.supports(request.api, request.version):
+            if not self._takes(request.api, request.version):
                 raise _not_announced(request)
         except UnsupportedRequestError as error:
             if error.api.name == API_VERSIONS:
@@ -181,6 +181,11 @@ class ServerConnection(Side["ServerEvent"]):
         except KafkaMessageError as error:
             raise self._incoming.refuse(payload, "there is a request that cannot be read", error) from error
         return RequestReceived(request, self)
+
+    def _takes(self, api: Api, version: int) -> bool:
+        if self._announced is None:
+            return version in api.offered_versions
+        return self._announced.supports(api, version)
 
     def _ready(self) -> Iterator[bytes]:
         while self._waiting:

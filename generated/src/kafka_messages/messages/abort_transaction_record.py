@@ -37,7 +37,7 @@ class _AbortTransactionRecordConstants(Message):
 class AbortTransactionRecord(_AbortTransactionRecordConstants):
     """Record in __cluster_metadata that drops all records since the matching BeginTransactionRecord.
 
-    Metadata, record type 25, versions 0, flexible from 0.
+    Metadata, record type 25, versions 0, flexible from 0. Since Kafka 3.6.0.
     """
 
     reason: str | None = None

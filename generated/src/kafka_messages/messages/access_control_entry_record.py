@@ -46,7 +46,7 @@ class _AccessControlEntryRecordConstants(Message):
 class AccessControlEntryRecord(_AccessControlEntryRecordConstants):
     """Record in __cluster_metadata that adds one access control rule.
 
-    Metadata, record type 18, versions 0, flexible from 0.
+    Metadata, record type 18, versions 0, flexible from 0. Since Kafka 3.2.0.
     """
 
     id: UUID = ZERO_UUID

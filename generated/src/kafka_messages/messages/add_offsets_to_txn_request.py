@@ -49,7 +49,7 @@ class AddOffsetsToTxnRequest(_AddOffsetsToTxnRequestConstants):
     """Sent by a transactional producer to its transaction coordinator, to announce that the transaction will
     commit offsets of a consumer group.
 
-    Request, API key 25, versions 0-4, flexible from 3.
+    Request, API key 25, versions 0-4, flexible from 3. Since Kafka 2.2.0 or before.
     """
 
     transactional_id: str = ""

@@ -29,7 +29,7 @@ class AddOffsetsToTxnResponse(_AddOffsetsToTxnResponseConstants):
     """The transaction coordinator's answer, telling whether the group's offsets partition is now part of the
     transaction.
 
-    Response, API key 25, versions 0-4, flexible from 3.
+    Response, API key 25, versions 0-4, flexible from 3. Since Kafka 2.2.0 or before.
     """
 
     throttle_time_ms: int = 0

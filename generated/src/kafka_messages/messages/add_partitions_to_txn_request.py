@@ -182,7 +182,7 @@ class AddPartitionsToTxnRequest(_AddPartitionsToTxnRequestConstants):
     """Sent to a transaction coordinator to enlist partitions in a transaction; clients use it up to version 3,
     brokers batch or verify with version 4 and later.
 
-    Request, API key 24, versions 0-5, flexible from 3.
+    Request, API key 24, versions 0-5, flexible from 3. Since Kafka 2.2.0 or before.
     """
 
     transactions: AddPartitionsToTxnTransactionCollection = field(

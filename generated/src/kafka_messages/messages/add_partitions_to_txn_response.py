@@ -228,7 +228,7 @@ class AddPartitionsToTxnResponse(_AddPartitionsToTxnResponseConstants):
     """The transaction coordinator's verdict on every partition that was to be added to or verified in a
     transaction.
 
-    Response, API key 24, versions 0-5, flexible from 3.
+    Response, API key 24, versions 0-5, flexible from 3. Since Kafka 2.2.0 or before.
     """
 
     throttle_time_ms: int = 0

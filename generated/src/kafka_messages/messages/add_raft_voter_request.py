@@ -117,7 +117,7 @@ class _AddRaftVoterRequestConstants(Request["_AddRaftVoterResponse"]):
 class AddRaftVoterRequest(_AddRaftVoterRequestConstants):
     """Asks the leader of the KRaft metadata quorum to accept one more controller as voter.
 
-    Request, API key 80, versions 0-1, flexible from 0.
+    Request, API key 80, versions 0-1, flexible from 0. Since Kafka 3.9.0.
     """
 
     cluster_id: str | None = ""

@@ -37,7 +37,7 @@ class _AddRaftVoterResponseConstants(Response):
 class AddRaftVoterResponse(_AddRaftVoterResponseConstants):
     """The quorum leader's answer, telling whether the voter was added.
 
-    Response, API key 80, versions 0-1, flexible from 0.
+    Response, API key 80, versions 0-1, flexible from 0. Since Kafka 3.9.0.
     """
 
     throttle_time_ms: int = 0

@@ -32,7 +32,7 @@ class _AllocateProducerIdsRequestConstants(Request["_AllocateProducerIdsResponse
 class AllocateProducerIdsRequest(_AllocateProducerIdsRequestConstants):
     """Sent by a broker to the active controller to reserve a fresh block of producer ids.
 
-    Request, API key 67, versions 0, flexible from 0.
+    Request, API key 67, versions 0, flexible from 0. Since Kafka 3.0.0.
     """
 
     broker_id: int = 0

@@ -27,7 +27,7 @@ class _AllocateProducerIdsResponseConstants(Response):
 class AllocateProducerIdsResponse(_AllocateProducerIdsResponseConstants):
     """The controller's answer, with the block of producer ids the broker may hand out.
 
-    Response, API key 67, versions 0, flexible from 0.
+    Response, API key 67, versions 0, flexible from 0. Since Kafka 3.0.0.
     """
 
     throttle_time_ms: int = 0

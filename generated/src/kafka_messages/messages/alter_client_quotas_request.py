@@ -165,7 +165,7 @@ class _AlterClientQuotasRequestConstants(Request["_AlterClientQuotasResponse"]):
 class AlterClientQuotasRequest(_AlterClientQuotasRequestConstants):
     """Sent by an admin client to set or remove quotas of users, client ids and IP addresses.
 
-    Request, API key 49, versions 0-1, flexible from 1.
+    Request, API key 49, versions 0-1, flexible from 1. Since Kafka 2.6.0.
     """
 
     entries: list[EntryData] = field(default_factory=list)

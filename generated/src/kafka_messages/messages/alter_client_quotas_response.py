@@ -129,7 +129,7 @@ class _AlterClientQuotasResponseConstants(Response):
 class AlterClientQuotasResponse(_AlterClientQuotasResponseConstants):
     """Answers a quota change with the outcome for each entity.
 
-    Response, API key 49, versions 0-1, flexible from 1.
+    Response, API key 49, versions 0-1, flexible from 1. Since Kafka 2.6.0.
     """
 
     throttle_time_ms: int = 0

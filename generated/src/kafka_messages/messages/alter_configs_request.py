@@ -178,7 +178,7 @@ class AlterConfigsRequest(_AlterConfigsRequestConstants):
     """Sent by an admin client to replace the complete dynamic configuration of resources; keys left out fall
     back to their defaults.
 
-    Request, API key 33, versions 0-2, flexible from 2.
+    Request, API key 33, versions 0-2, flexible from 2. Since Kafka 2.2.0 or before.
     """
 
     resources: AlterConfigsResourceCollection = field(default_factory=AlterConfigsResourceCollection)

@@ -104,7 +104,7 @@ class _AlterConfigsResponseConstants(Response):
 class AlterConfigsResponse(_AlterConfigsResponseConstants):
     """Answers a configuration replacement with the outcome for each resource.
 
-    Response, API key 33, versions 0-2, flexible from 2.
+    Response, API key 33, versions 0-2, flexible from 2. Since Kafka 2.2.0 or before.
     """
 
     throttle_time_ms: int = 0

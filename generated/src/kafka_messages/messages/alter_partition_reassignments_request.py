@@ -126,7 +126,7 @@ class _AlterPartitionReassignmentsRequestConstants(Request["_AlterPartitionReass
 class AlterPartitionReassignmentsRequest(_AlterPartitionReassignmentsRequestConstants):
     """Sent by an admin client to move partitions to other brokers, or to call off moves under way.
 
-    Request, API key 45, versions 0-1, flexible from 0.
+    Request, API key 45, versions 0-1, flexible from 0. Since Kafka 2.4.0.
     """
 
     timeout_ms: int = 60000

@@ -127,7 +127,7 @@ class _AlterPartitionReassignmentsResponseConstants(Response):
 class AlterPartitionReassignmentsResponse(_AlterPartitionReassignmentsResponseConstants):
     """Tells for each partition whether its reassignment was accepted; the copying goes on afterwards.
 
-    Response, API key 45, versions 0-1, flexible from 0.
+    Response, API key 45, versions 0-1, flexible from 0. Since Kafka 2.4.0.
     """
 
     throttle_time_ms: int = 0

@@ -14,10 +14,13 @@ from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
     long_count,
+    long_string,
     new,
+    string_length,
     tags,
     tags_size,
     unknown_tags,
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
 
 _pack_bi = Struct(">bi").pack
 _pack_biB = Struct(">biB").pack
+_pack_i = Struct(">i").pack
+_pack_iB = Struct(">iB").pack
 _pack_ii = Struct(">ii").pack
 _pack_iiB = Struct(">iiB").pack
 _pack_iq = Struct(">iq").pack
@@ -39,6 +44,7 @@ _pack_iqB = Struct(">iqB").pack
 _pack_u = Struct(">16s").pack
 _pack_uB = Struct(">16sB").pack
 _unpack_biB = Struct(">biB").unpack_from
+_unpack_iB = Struct(">iB").unpack_from
 _unpack_iiB = Struct(">iiB").unpack_from
 _unpack_iqB = Struct(">iqB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
@@ -85,7 +91,7 @@ class PartitionData(StructBase):
     leader_epoch: int = 0
     """Leader epoch under which the sender leads the partition. (versions 0+)"""
     new_isr: list[int] = field(default_factory=list)
-    """Up to version 2: broker ids of the proposed in-sync set. (versions 2)"""
+    """Up to version 2: broker ids of the proposed in-sync set. (versions 0-2)"""
     new_isr_with_epochs: list[BrokerState] = field(default_factory=list)
     """From version 3: proposed in-sync set, one entry per broker. (versions 3+)"""
     leader_recovery_state: int = 0
@@ -140,6 +146,8 @@ class PartitionData(StructBase):
 class TopicData(StructBase):
     """Topics with partitions to change, one entry per topic."""
 
+    topic_name: str = ""
+    """Name of the topic. Later versions identify topics by id. (versions 0-1)"""
     topic_id: UUID = ZERO_UUID
     """Unique id of the topic. (versions 2+)"""
     partitions: list[PartitionData] = field(default_factory=list)
@@ -150,10 +158,12 @@ class TopicData(StructBase):
     def __init__(
         self,
         *,
+        topic_name: str = "",
         topic_id: UUID = ZERO_UUID,
         partitions: Iterable[PartitionData] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
+        self.topic_name = topic_name
         self.topic_id = topic_id
         self.partitions = (
             partitions if isinstance(partitions, list) else list(elements_of(partitions, "partitions", "PartitionData"))
@@ -164,7 +174,8 @@ class TopicData(StructBase):
         if not isinstance(other, TopicData):
             return NotImplemented
         return (
-            self.topic_id == other.topic_id
+            self.topic_name == other.topic_name
+            and self.topic_id == other.topic_id
             and self.partitions == other.partitions
             and self.unknown_tagged_fields == other.unknown_tagged_fields
         )
@@ -174,7 +185,7 @@ class _AlterPartitionRequestConstants(Request["_AlterPartitionResponse"]):
     __slots__ = ()
     NAME = "AlterPartitionRequest"
     API_KEY = 56
-    LOWEST_SUPPORTED_VERSION = 2
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 3
     LOWEST_FLEXIBLE_VERSION = 0
     _response = "AlterPartitionResponse"
@@ -187,7 +198,7 @@ class _AlterPartitionRequestConstants(Request["_AlterPartitionResponse"]):
 class AlterPartitionRequest(_AlterPartitionRequestConstants):
     """Sent by a partition leader to the active controller to change the in-sync replica set of its partitions.
 
-    Request, API key 56, versions 2-3, flexible from 2.
+    Request, API key 56, versions 0-3, flexible from 0. Since Kafka 2.7.0; versions 0-1 until 4.0.0.
     """
 
     broker_id: int = 0
@@ -255,7 +266,67 @@ def _size_all_broker_state_3(items: Iterable[BrokerState]) -> int:
     return size
 
 
-def _read_all_partition_data_2(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
+def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
+    out: list[PartitionData] = []
+    for _ in range(count):
+        x = new(PartitionData)
+        x.partition_index, x.leader_epoch, n = _unpack_iiB(data, pos)
+        pos += 9
+        if n == 1:
+            x.new_isr = []
+        elif n < 17:
+            x.new_isr = [*UNPACK_I[n](data, pos)]
+            pos += n * 4 - 4
+        else:
+            x.new_isr, pos = long_fixed_array(data, pos, n, "i", 4)
+        x.new_isr_with_epochs = []
+        x.leader_recovery_state = 0
+        x.partition_epoch, n = _unpack_iB(data, pos)
+        pos += 5
+        if n:
+            x.unknown_tagged_fields, pos = unknown_tags(data, pos, n)
+        else:
+            x.unknown_tagged_fields = ()
+        out.append(x)
+    return out, pos
+
+
+def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]) -> None:
+    for x in items:
+        if len(x.new_isr_with_epochs):
+            raise Refused
+        if x.leader_recovery_state != 0:
+            raise Refused
+        n = len(x.new_isr)
+        if n < 16:
+            out.append(_pack_iiB(x.partition_index, x.leader_epoch, n + 1))
+            if n:
+                out.append(PACK_I[n](*x.new_isr))
+        else:
+            out.append(_pack_ii(x.partition_index, x.leader_epoch))
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.new_isr, "i"))
+        if not x.unknown_tagged_fields:
+            out.append(_pack_iB(x.partition_epoch, 0))
+        else:
+            out.append(_pack_i(x.partition_epoch))
+            out.append(tags({}, x.unknown_tagged_fields))
+
+
+def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
+    size = 0
+    for x in items:
+        size += 14
+        size += len(x.new_isr) * 4
+        n = len(x.new_isr)
+        if n > 126:
+            size += uvarint_size(n + 1) - 1
+        if x.unknown_tagged_fields:
+            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
+    return size
+
+
+def _read_all_partition_data_1(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
     out: list[PartitionData] = []
     for _ in range(count):
         x = new(PartitionData)
@@ -279,7 +350,7 @@ def _read_all_partition_data_2(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_partition_data_2(out: list[bytes], items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_1(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         if len(x.new_isr_with_epochs):
             raise Refused
@@ -299,7 +370,7 @@ def _write_all_partition_data_2(out: list[bytes], items: Iterable[PartitionData]
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_partition_data_2(items: Iterable[PartitionData]) -> int:
+def _size_all_partition_data_1(items: Iterable[PartitionData]) -> int:
     size = 0
     for x in items:
         size += 15
@@ -368,6 +439,132 @@ def _size_all_partition_data_3(items: Iterable[PartitionData]) -> int:
     return size
 
 
+def _read_all_topic_data_0(data: bytes, pos: int, count: int) -> tuple[list[TopicData], int]:
+    out: list[TopicData] = []
+    for _ in range(count):
+        x = new(TopicData)
+        n = data[pos]
+        pos += 1
+        if 0 < n < 128:
+            end = pos + n - 1
+            x.topic_name = data[pos:end].decode()
+            pos = end
+        else:
+            x.topic_name, pos = long_string(data, pos, n)
+        n = data[pos]
+        pos += 1
+        if 0 < n < 128:
+            x.partitions, pos = _read_all_partition_data_0(data, pos, n - 1)
+        else:
+            n, pos = long_count(data, pos, n)
+            x.partitions, pos = _read_all_partition_data_0(data, pos, n)
+        x.topic_id = ZERO_UUID
+        n = data[pos]
+        pos += 1
+        if n:
+            x.unknown_tagged_fields, pos = unknown_tags(data, pos, n)
+        else:
+            x.unknown_tagged_fields = ()
+        out.append(x)
+    return out, pos
+
+
+def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> None:
+    for x in items:
+        s = x.topic_name.encode()
+        n = len(s)
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
+        n = len(x.partitions)
+        out.append(VARINTS[n + 1])
+        if n:
+            _write_all_partition_data_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
+        if not x.unknown_tagged_fields:
+            out.append(b"\0")
+        else:
+            out.append(tags({}, x.unknown_tagged_fields))
+
+
+def _size_all_topic_data_0(items: Iterable[TopicData]) -> int:
+    size = 0
+    for x in items:
+        size += 3
+        n = string_length(len(x.topic_name.encode()))
+        size += n if n < 127 else n + uvarint_size(n + 1) - 1
+        size += _size_all_partition_data_0(x.partitions)
+        n = len(x.partitions)
+        if n > 126:
+            size += uvarint_size(n + 1) - 1
+        if x.unknown_tagged_fields:
+            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
+    return size
+
+
+def _read_all_topic_data_1(data: bytes, pos: int, count: int) -> tuple[list[TopicData], int]:
+    out: list[TopicData] = []
+    for _ in range(count):
+        x = new(TopicData)
+        n = data[pos]
+        pos += 1
+        if 0 < n < 128:
+            end = pos + n - 1
+            x.topic_name = data[pos:end].decode()
+            pos = end
+        else:
+            x.topic_name, pos = long_string(data, pos, n)
+        n = data[pos]
+        pos += 1
+        if 0 < n < 128:
+            x.partitions, pos = _read_all_partition_data_1(data, pos, n - 1)
+        else:
+            n, pos = long_count(data, pos, n)
+            x.partitions, pos = _read_all_partition_data_1(data, pos, n)
+        x.topic_id = ZERO_UUID
+        n = data[pos]
+        pos += 1
+        if n:
+            x.unknown_tagged_fields, pos = unknown_tags(data, pos, n)
+        else:
+            x.unknown_tagged_fields = ()
+        out.append(x)
+    return out, pos
+
+
+def _write_all_topic_data_1(out: list[bytes], items: Iterable[TopicData]) -> None:
+    for x in items:
+        s = x.topic_name.encode()
+        n = len(s)
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
+        n = len(x.partitions)
+        out.append(VARINTS[n + 1])
+        if n:
+            _write_all_partition_data_1(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
+        if not x.unknown_tagged_fields:
+            out.append(b"\0")
+        else:
+            out.append(tags({}, x.unknown_tagged_fields))
+
+
+def _size_all_topic_data_1(items: Iterable[TopicData]) -> int:
+    size = 0
+    for x in items:
+        size += 3
+        n = string_length(len(x.topic_name.encode()))
+        size += n if n < 127 else n + uvarint_size(n + 1) - 1
+        size += _size_all_partition_data_1(x.partitions)
+        n = len(x.partitions)
+        if n > 126:
+            size += uvarint_size(n + 1) - 1
+        if x.unknown_tagged_fields:
+            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
+    return size
+
+
 def _read_all_topic_data_2(data: bytes, pos: int, count: int) -> tuple[list[TopicData], int]:
     out: list[TopicData] = []
     for _ in range(count):
@@ -376,10 +573,11 @@ def _read_all_topic_data_2(data: bytes, pos: int, count: int) -> tuple[list[Topi
         pos += 17
         x.topic_id = uuid_from(u_topic_id)
         if 0 < n < 128:
-            x.partitions, pos = _read_all_partition_data_2(data, pos, n - 1)
+            x.partitions, pos = _read_all_partition_data_1(data, pos, n - 1)
         else:
             n, pos = long_count(data, pos, n)
-            x.partitions, pos = _read_all_partition_data_2(data, pos, n)
+            x.partitions, pos = _read_all_partition_data_1(data, pos, n)
+        x.topic_name = ""
         n = data[pos]
         pos += 1
         if n:
@@ -399,7 +597,7 @@ def _write_all_topic_data_2(out: list[bytes], items: Iterable[TopicData]) -> Non
             out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
             out.append(VARINTS[n + 1])
         if n:
-            _write_all_partition_data_2(out, x.partitions)
+            _write_all_partition_data_1(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
         if not x.unknown_tagged_fields:
@@ -412,7 +610,7 @@ def _size_all_topic_data_2(items: Iterable[TopicData]) -> int:
     size = 0
     for x in items:
         size += 18
-        size += _size_all_partition_data_2(x.partitions)
+        size += _size_all_partition_data_1(x.partitions)
         n = len(x.partitions)
         if n > 126:
             size += uvarint_size(n + 1) - 1
@@ -433,6 +631,7 @@ def _read_all_topic_data_3(data: bytes, pos: int, count: int) -> tuple[list[Topi
         else:
             n, pos = long_count(data, pos, n)
             x.partitions, pos = _read_all_partition_data_3(data, pos, n)
+        x.topic_name = ""
         n = data[pos]
         pos += 1
         if n:
@@ -471,6 +670,98 @@ def _size_all_topic_data_3(items: Iterable[TopicData]) -> int:
             size += uvarint_size(n + 1) - 1
         if x.unknown_tagged_fields:
             size += tags_size(0, 0, x.unknown_tagged_fields) - 1
+    return size
+
+
+def _read_alter_partition_request_0(data: bytes, pos: int) -> tuple[AlterPartitionRequest, int]:
+    x = new(AlterPartitionRequest)
+    x.broker_id, x.broker_epoch, n = _unpack_iqB(data, pos)
+    pos += 13
+    if 0 < n < 128:
+        x.topics, pos = _read_all_topic_data_0(data, pos, n - 1)
+    else:
+        n, pos = long_count(data, pos, n)
+        x.topics, pos = _read_all_topic_data_0(data, pos, n)
+    n = data[pos]
+    pos += 1
+    if n:
+        x.unknown_tagged_fields, pos = unknown_tags(data, pos, n)
+    else:
+        x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_alter_partition_request_0(out: list[bytes], x: AlterPartitionRequest) -> None:
+    n = len(x.topics)
+    if n < 127:
+        out.append(_pack_iqB(x.broker_id, x.broker_epoch, n + 1))
+    else:
+        out.append(_pack_iq(x.broker_id, x.broker_epoch))
+        out.append(VARINTS[n + 1])
+    if n:
+        _write_all_topic_data_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
+    if not x.unknown_tagged_fields:
+        out.append(b"\0")
+    else:
+        out.append(tags({}, x.unknown_tagged_fields))
+
+
+def _size_alter_partition_request_0(x: AlterPartitionRequest) -> int:
+    size = 14
+    size += _size_all_topic_data_0(x.topics)
+    n = len(x.topics)
+    if n > 126:
+        size += uvarint_size(n + 1) - 1
+    if x.unknown_tagged_fields:
+        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
+    return size
+
+
+def _read_alter_partition_request_1(data: bytes, pos: int) -> tuple[AlterPartitionRequest, int]:
+    x = new(AlterPartitionRequest)
+    x.broker_id, x.broker_epoch, n = _unpack_iqB(data, pos)
+    pos += 13
+    if 0 < n < 128:
+        x.topics, pos = _read_all_topic_data_1(data, pos, n - 1)
+    else:
+        n, pos = long_count(data, pos, n)
+        x.topics, pos = _read_all_topic_data_1(data, pos, n)
+    n = data[pos]
+    pos += 1
+    if n:
+        x.unknown_tagged_fields, pos = unknown_tags(data, pos, n)
+    else:
+        x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_alter_partition_request_1(out: list[bytes], x: AlterPartitionRequest) -> None:
+    n = len(x.topics)
+    if n < 127:
+        out.append(_pack_iqB(x.broker_id, x.broker_epoch, n + 1))
+    else:
+        out.append(_pack_iq(x.broker_id, x.broker_epoch))
+        out.append(VARINTS[n + 1])
+    if n:
+        _write_all_topic_data_1(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
+    if not x.unknown_tagged_fields:
+        out.append(b"\0")
+    else:
+        out.append(tags({}, x.unknown_tagged_fields))
+
+
+def _size_alter_partition_request_1(x: AlterPartitionRequest) -> int:
+    size = 14
+    size += _size_all_topic_data_1(x.topics)
+    n = len(x.topics)
+    if n > 126:
+        size += uvarint_size(n + 1) - 1
+    if x.unknown_tagged_fields:
+        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
     return size
 
 
@@ -567,36 +858,40 @@ def _size_alter_partition_request_3(x: AlterPartitionRequest) -> int:
 
 
 _AlterPartitionRequestConstants._codecs = {
+    0: (_read_alter_partition_request_0, _write_alter_partition_request_0, _size_alter_partition_request_0),
+    1: (_read_alter_partition_request_1, _write_alter_partition_request_1, _size_alter_partition_request_1),
     2: (_read_alter_partition_request_2, _write_alter_partition_request_2, _size_alter_partition_request_2),
     3: (_read_alter_partition_request_3, _write_alter_partition_request_3, _size_alter_partition_request_3),
 }
 _AlterPartitionRequestConstants._facts = (
-    '{"name":"AlterPartitionRequest","type":"request","validVersions":"2-3","flexibleVersions":'
+    '{"name":"AlterPartitionRequest","type":"request","validVersions":"0-3","flexibleVersions":'
     '"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entit'
     'yType":"brokerId","about":"Broker sending the request, leader of the listed partitions."},'
     '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"0+","default":-1,"a'
     'bout":"Epoch the controller gave this broker when it registered; -1 when not known."},{"na'
     'me":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"Topics with par'
-    'titions to change, one entry per topic."}],"structs":{"TopicData":[{"name":"topic_id","jso'
-    'n":"topicId","type":"uuid","versions":"2+","ignorable":true,"about":"Unique id of the topi'
-    'c."},{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+","ab'
-    'out":"Partitions to change, one entry each."}],"PartitionData":[{"name":"partition_index",'
-    '"json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition wi'
-    'thin its topic, from 0."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","vers'
-    'ions":"0+","about":"Leader epoch under which the sender leads the partition."},{"name":"ne'
-    'w_isr","json":"newIsr","type":"[]int32","versions":"0-2","entityType":"brokerId","about":"'
-    'Up to version 2: broker ids of the proposed in-sync set."},{"name":"new_isr_with_epochs","'
-    'json":"newIsrWithEpochs","type":"[]BrokerState","versions":"3+","about":"From version 3: p'
-    'roposed in-sync set, one entry per broker."},{"name":"leader_recovery_state","json":"leade'
-    'rRecoveryState","type":"int8","versions":"1+","enumeration":"LeaderRecoveryState","about":'
-    "\"0 when the leader's log is fully recovered, 1 while it is recovering after an unclean ele"
-    'ction."},{"name":"partition_epoch","json":"partitionEpoch","type":"int32","versions":"0+",'
-    '"about":"Partition epoch the change starts from; the controller refuses it when the epoch '
-    'has moved on."}],"BrokerState":[{"name":"broker_id","json":"brokerId","type":"int32","vers'
-    'ions":"3+","entityType":"brokerId","about":"Broker that belongs to the proposed set."},{"n'
-    'ame":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"3+","default":-1,"abou'
-    't":"Registration epoch of that broker as the leader knows it; -1 when it does not know."}]'
-    "}}"
+    'titions to change, one entry per topic."}],"structs":{"TopicData":[{"name":"topic_name","j'
+    'son":"topicName","type":"string","versions":"0-1","entityType":"topicName","ignorable":tru'
+    'e,"about":"Name of the topic. Later versions identify topics by id."},{"name":"topic_id","'
+    'json":"topicId","type":"uuid","versions":"2+","ignorable":true,"about":"Unique id of the t'
+    'opic."},{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+",'
+    '"about":"Partitions to change, one entry each."}],"PartitionData":[{"name":"partition_inde'
+    'x","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition'
+    ' within its topic, from 0."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","v'
+    'ersions":"0+","about":"Leader epoch under which the sender leads the partition."},{"name":'
+    '"new_isr","json":"newIsr","type":"[]int32","versions":"0-2","entityType":"brokerId","about'
+    '":"Up to version 2: broker ids of the proposed in-sync set."},{"name":"new_isr_with_epochs'
+    '","json":"newIsrWithEpochs","type":"[]BrokerState","versions":"3+","about":"From version 3'
+    ': proposed in-sync set, one entry per broker."},{"name":"leader_recovery_state","json":"le'
+    'aderRecoveryState","type":"int8","versions":"1+","enumeration":"LeaderRecoveryState","abou'
+    't":"0 when the leader\'s log is fully recovered, 1 while it is recovering after an unclean '
+    'election."},{"name":"partition_epoch","json":"partitionEpoch","type":"int32","versions":"0'
+    '+","about":"Partition epoch the change starts from; the controller refuses it when the epo'
+    'ch has moved on."}],"BrokerState":[{"name":"broker_id","json":"brokerId","type":"int32","v'
+    'ersions":"3+","entityType":"brokerId","about":"Broker that belongs to the proposed set."},'
+    '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"3+","default":-1,"a'
+    'bout":"Registration epoch of that broker as the leader knows it; -1 when it does not know.'
+    '"}]}}'
 )
 _AlterPartitionRequestConstants._plan = (
     "1\n"
@@ -604,12 +899,17 @@ _AlterPartitionRequestConstants._plan = (
     "3 0 1 ;\n"
     ":PartitionData partition_index/i leader_epoch/i new_isr/[i new_isr_with_epochs/[@BrokerSta"
     "te leader_recovery_state/b partition_epoch/i\n"
-    "2 0 1 2c 4 5 -3! ;\n"
+    "0 0 1 2c 5 -3! -4! ;\n"
+    "1-2 0 1 2c 4 5 -3! ;\n"
     "3 0 1 3@0c 4 5 -2! ;\n"
-    ":TopicData topic_id/u partitions/[@PartitionData\n"
-    "2 0 1@1c ;\n"
-    "3 0 1@2c ;\n"
+    ":TopicData topic_name/s topic_id/u partitions/[@PartitionData\n"
+    "0 0c 2@1c -1 ;\n"
+    "1 0c 2@2c -1 ;\n"
+    "2 1 2@2c -0 ;\n"
+    "3 1 2@3c -0 ;\n"
     ":AlterPartitionRequest broker_id/i broker_epoch/q=-1 topics/[@TopicData\n"
-    "2 0 1 2@3c ;\n"
-    "3 0 1 2@4c ;\n"
+    "0 0 1 2@4c ;\n"
+    "1 0 1 2@5c ;\n"
+    "2 0 1 2@6c ;\n"
+    "3 0 1 2@7c ;\n"
 )

@@ -14,10 +14,13 @@ from .._core.structs import StructBase
 from .._core.wire import (
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
     long_count,
+    long_string,
     new,
+    string_length,
     tags,
     tags_size,
     unknown_tags,
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
 
 _pack_bi = Struct(">bi").pack
 _pack_biB = Struct(">biB").pack
+_pack_i = Struct(">i").pack
+_pack_iB = Struct(">iB").pack
 _pack_ih = Struct(">ih").pack
 _pack_ihB = Struct(">ihB").pack
 _pack_ihii = Struct(">ihii").pack
@@ -38,6 +43,7 @@ _pack_ihiiB = Struct(">ihiiB").pack
 _pack_u = Struct(">16s").pack
 _pack_uB = Struct(">16sB").pack
 _unpack_biB = Struct(">biB").unpack_from
+_unpack_iB = Struct(">iB").unpack_from
 _unpack_ihB = Struct(">ihB").unpack_from
 _unpack_ihiiB = Struct(">ihiiB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
@@ -106,6 +112,8 @@ class PartitionData(StructBase):
 class TopicData(StructBase):
     """Outcomes, one entry per topic."""
 
+    topic_name: str = ""
+    """Name of the topic. Later versions identify topics by id. (versions 0-1)"""
     topic_id: UUID = ZERO_UUID
     """Unique id of the topic. (versions 2+)"""
     partitions: list[PartitionData] = field(default_factory=list)
@@ -116,10 +124,12 @@ class TopicData(StructBase):
     def __init__(
         self,
         *,
+        topic_name: str = "",
         topic_id: UUID = ZERO_UUID,
         partitions: Iterable[PartitionData] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
+        self.topic_name = topic_name
         self.topic_id = topic_id
         self.partitions = (
             partitions if isinstance(partitions, list) else list(elements_of(partitions, "partitions", "PartitionData"))
@@ -130,7 +140,8 @@ class TopicData(StructBase):
         if not isinstance(other, TopicData):
             return NotImplemented
         return (
-            self.topic_id == other.topic_id
+            self.topic_name == other.topic_name
+            and self.topic_id == other.topic_id
             and self.partitions == other.partitions
             and self.unknown_tagged_fields == other.unknown_tagged_fields
         )
@@ -140,7 +151,7 @@ class _AlterPartitionResponseConstants(Response):
     __slots__ = ()
     NAME = "AlterPartitionResponse"
     API_KEY = 56
-    LOWEST_SUPPORTED_VERSION = 2
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 3
     LOWEST_FLEXIBLE_VERSION = 0
     PartitionData: TypeAlias = PartitionData
@@ -151,7 +162,7 @@ class _AlterPartitionResponseConstants(Response):
 class AlterPartitionResponse(_AlterPartitionResponseConstants):
     """The controller's answer to a partition leader, with the state each partition has now.
 
-    Response, API key 56, versions 2-3, flexible from 2.
+    Response, API key 56, versions 0-3, flexible from 0. Since Kafka 2.7.0; versions 0-1 until 4.0.0.
     """
 
     throttle_time_ms: int = 0
@@ -187,7 +198,62 @@ class AlterPartitionResponse(_AlterPartitionResponseConstants):
         )
 
 
-def _read_all_partition_data_2(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
+def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
+    out: list[PartitionData] = []
+    for _ in range(count):
+        x = new(PartitionData)
+        x.partition_index, x.error_code, x.leader_id, x.leader_epoch, n = _unpack_ihiiB(data, pos)
+        pos += 15
+        if n == 1:
+            x.isr = []
+        elif n < 17:
+            x.isr = [*UNPACK_I[n](data, pos)]
+            pos += n * 4 - 4
+        else:
+            x.isr, pos = long_fixed_array(data, pos, n, "i", 4)
+        x.leader_recovery_state = 0
+        x.partition_epoch, n = _unpack_iB(data, pos)
+        pos += 5
+        if n:
+            x.unknown_tagged_fields, pos = unknown_tags(data, pos, n)
+        else:
+            x.unknown_tagged_fields = ()
+        out.append(x)
+    return out, pos
+
+
+def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]) -> None:
+    for x in items:
+        n = len(x.isr)
+        if n < 16:
+            out.append(_pack_ihiiB(x.partition_index, x.error_code, x.leader_id, x.leader_epoch, n + 1))
+            if n:
+                out.append(PACK_I[n](*x.isr))
+        else:
+            out.append(_pack_ihii(x.partition_index, x.error_code, x.leader_id, x.leader_epoch))
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.isr, "i"))
+        if not x.unknown_tagged_fields:
+            out.append(_pack_iB(x.partition_epoch, 0))
+        else:
+            out.append(_pack_i(x.partition_epoch))
+            out.append(tags({}, x.unknown_tagged_fields))
+
+
+def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
+    size = 0
+    for x in items:
+        size += 20
+        size += len(x.isr) * 4
+        n = len(x.isr)
+        if n > 126:
+            size += uvarint_size(n + 1) - 1
+        if x.unknown_tagged_fields:
+            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
+    return size
+
+
+def _read_all_partition_data_1(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
     out: list[PartitionData] = []
     for _ in range(count):
         x = new(PartitionData)
@@ -210,7 +276,7 @@ def _read_all_partition_data_2(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_partition_data_2(out: list[bytes], items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_1(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         n = len(x.isr)
         if n < 16:
@@ -228,12 +294,138 @@ def _write_all_partition_data_2(out: list[bytes], items: Iterable[PartitionData]
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_partition_data_2(items: Iterable[PartitionData]) -> int:
+def _size_all_partition_data_1(items: Iterable[PartitionData]) -> int:
     size = 0
     for x in items:
         size += 21
         size += len(x.isr) * 4
         n = len(x.isr)
+        if n > 126:
+            size += uvarint_size(n + 1) - 1
+        if x.unknown_tagged_fields:
+            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
+    return size
+
+
+def _read_all_topic_data_0(data: bytes, pos: int, count: int) -> tuple[list[TopicData], int]:
+    out: list[TopicData] = []
+    for _ in range(count):
+        x = new(TopicData)
+        n = data[pos]
+        pos += 1
+        if 0 < n < 128:
+            end = pos + n - 1
+            x.topic_name = data[pos:end].decode()
+            pos = end
+        else:
+            x.topic_name, pos = long_string(data, pos, n)
+        n = data[pos]
+        pos += 1
+        if 0 < n < 128:
+            x.partitions, pos = _read_all_partition_data_0(data, pos, n - 1)
+        else:
+            n, pos = long_count(data, pos, n)
+            x.partitions, pos = _read_all_partition_data_0(data, pos, n)
+        x.topic_id = ZERO_UUID
+        n = data[pos]
+        pos += 1
+        if n:
+            x.unknown_tagged_fields, pos = unknown_tags(data, pos, n)
+        else:
+            x.unknown_tagged_fields = ()
+        out.append(x)
+    return out, pos
+
+
+def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> None:
+    for x in items:
+        s = x.topic_name.encode()
+        n = len(s)
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
+        n = len(x.partitions)
+        out.append(VARINTS[n + 1])
+        if n:
+            _write_all_partition_data_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
+        if not x.unknown_tagged_fields:
+            out.append(b"\0")
+        else:
+            out.append(tags({}, x.unknown_tagged_fields))
+
+
+def _size_all_topic_data_0(items: Iterable[TopicData]) -> int:
+    size = 0
+    for x in items:
+        size += 3
+        n = string_length(len(x.topic_name.encode()))
+        size += n if n < 127 else n + uvarint_size(n + 1) - 1
+        size += _size_all_partition_data_0(x.partitions)
+        n = len(x.partitions)
+        if n > 126:
+            size += uvarint_size(n + 1) - 1
+        if x.unknown_tagged_fields:
+            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
+    return size
+
+
+def _read_all_topic_data_1(data: bytes, pos: int, count: int) -> tuple[list[TopicData], int]:
+    out: list[TopicData] = []
+    for _ in range(count):
+        x = new(TopicData)
+        n = data[pos]
+        pos += 1
+        if 0 < n < 128:
+            end = pos + n - 1
+            x.topic_name = data[pos:end].decode()
+            pos = end
+        else:
+            x.topic_name, pos = long_string(data, pos, n)
+        n = data[pos]
+        pos += 1
+        if 0 < n < 128:
+            x.partitions, pos = _read_all_partition_data_1(data, pos, n - 1)
+        else:
+            n, pos = long_count(data, pos, n)
+            x.partitions, pos = _read_all_partition_data_1(data, pos, n)
+        x.topic_id = ZERO_UUID
+        n = data[pos]
+        pos += 1
+        if n:
+            x.unknown_tagged_fields, pos = unknown_tags(data, pos, n)
+        else:
+            x.unknown_tagged_fields = ()
+        out.append(x)
+    return out, pos
+
+
+def _write_all_topic_data_1(out: list[bytes], items: Iterable[TopicData]) -> None:
+    for x in items:
+        s = x.topic_name.encode()
+        n = len(s)
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
+        n = len(x.partitions)
+        out.append(VARINTS[n + 1])
+        if n:
+            _write_all_partition_data_1(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
+        if not x.unknown_tagged_fields:
+            out.append(b"\0")
+        else:
+            out.append(tags({}, x.unknown_tagged_fields))
+
+
+def _size_all_topic_data_1(items: Iterable[TopicData]) -> int:
+    size = 0
+    for x in items:
+        size += 3
+        n = string_length(len(x.topic_name.encode()))
+        size += n if n < 127 else n + uvarint_size(n + 1) - 1
+        size += _size_all_partition_data_1(x.partitions)
+        n = len(x.partitions)
         if n > 126:
             size += uvarint_size(n + 1) - 1
         if x.unknown_tagged_fields:
@@ -249,10 +441,11 @@ def _read_all_topic_data_2(data: bytes, pos: int, count: int) -> tuple[list[Topi
         pos += 17
         x.topic_id = uuid_from(u_topic_id)
         if 0 < n < 128:
-            x.partitions, pos = _read_all_partition_data_2(data, pos, n - 1)
+            x.partitions, pos = _read_all_partition_data_1(data, pos, n - 1)
         else:
             n, pos = long_count(data, pos, n)
-            x.partitions, pos = _read_all_partition_data_2(data, pos, n)
+            x.partitions, pos = _read_all_partition_data_1(data, pos, n)
+        x.topic_name = ""
         n = data[pos]
         pos += 1
         if n:
@@ -272,7 +465,7 @@ def _write_all_topic_data_2(out: list[bytes], items: Iterable[TopicData]) -> Non
             out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
             out.append(VARINTS[n + 1])
         if n:
-            _write_all_partition_data_2(out, x.partitions)
+            _write_all_partition_data_1(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
         if not x.unknown_tagged_fields:
@@ -285,12 +478,104 @@ def _size_all_topic_data_2(items: Iterable[TopicData]) -> int:
     size = 0
     for x in items:
         size += 18
-        size += _size_all_partition_data_2(x.partitions)
+        size += _size_all_partition_data_1(x.partitions)
         n = len(x.partitions)
         if n > 126:
             size += uvarint_size(n + 1) - 1
         if x.unknown_tagged_fields:
             size += tags_size(0, 0, x.unknown_tagged_fields) - 1
+    return size
+
+
+def _read_alter_partition_response_0(data: bytes, pos: int) -> tuple[AlterPartitionResponse, int]:
+    x = new(AlterPartitionResponse)
+    x.throttle_time_ms, x.error_code, n = _unpack_ihB(data, pos)
+    pos += 7
+    if 0 < n < 128:
+        x.topics, pos = _read_all_topic_data_0(data, pos, n - 1)
+    else:
+        n, pos = long_count(data, pos, n)
+        x.topics, pos = _read_all_topic_data_0(data, pos, n)
+    n = data[pos]
+    pos += 1
+    if n:
+        x.unknown_tagged_fields, pos = unknown_tags(data, pos, n)
+    else:
+        x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_alter_partition_response_0(out: list[bytes], x: AlterPartitionResponse) -> None:
+    n = len(x.topics)
+    if n < 127:
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
+    else:
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(VARINTS[n + 1])
+    if n:
+        _write_all_topic_data_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
+    if not x.unknown_tagged_fields:
+        out.append(b"\0")
+    else:
+        out.append(tags({}, x.unknown_tagged_fields))
+
+
+def _size_alter_partition_response_0(x: AlterPartitionResponse) -> int:
+    size = 8
+    size += _size_all_topic_data_0(x.topics)
+    n = len(x.topics)
+    if n > 126:
+        size += uvarint_size(n + 1) - 1
+    if x.unknown_tagged_fields:
+        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
+    return size
+
+
+def _read_alter_partition_response_1(data: bytes, pos: int) -> tuple[AlterPartitionResponse, int]:
+    x = new(AlterPartitionResponse)
+    x.throttle_time_ms, x.error_code, n = _unpack_ihB(data, pos)
+    pos += 7
+    if 0 < n < 128:
+        x.topics, pos = _read_all_topic_data_1(data, pos, n - 1)
+    else:
+        n, pos = long_count(data, pos, n)
+        x.topics, pos = _read_all_topic_data_1(data, pos, n)
+    n = data[pos]
+    pos += 1
+    if n:
+        x.unknown_tagged_fields, pos = unknown_tags(data, pos, n)
+    else:
+        x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_alter_partition_response_1(out: list[bytes], x: AlterPartitionResponse) -> None:
+    n = len(x.topics)
+    if n < 127:
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
+    else:
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(VARINTS[n + 1])
+    if n:
+        _write_all_topic_data_1(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
+    if not x.unknown_tagged_fields:
+        out.append(b"\0")
+    else:
+        out.append(tags({}, x.unknown_tagged_fields))
+
+
+def _size_alter_partition_response_1(x: AlterPartitionResponse) -> int:
+    size = 8
+    size += _size_all_topic_data_1(x.topics)
+    n = len(x.topics)
+    if n > 126:
+        size += uvarint_size(n + 1) - 1
+    if x.unknown_tagged_fields:
+        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
     return size
 
 
@@ -341,40 +626,49 @@ def _size_alter_partition_response_2(x: AlterPartitionResponse) -> int:
 
 
 _AlterPartitionResponseConstants._codecs = {
+    0: (_read_alter_partition_response_0, _write_alter_partition_response_0, _size_alter_partition_response_0),
+    1: (_read_alter_partition_response_1, _write_alter_partition_response_1, _size_alter_partition_response_1),
     2: (_read_alter_partition_response_2, _write_alter_partition_response_2, _size_alter_partition_response_2),
     3: (_read_alter_partition_response_2, _write_alter_partition_response_2, _size_alter_partition_response_2),
 }
 _AlterPartitionResponseConstants._facts = (
-    '{"name":"AlterPartitionResponse","type":"response","validVersions":"2-3","flexibleVersions'
+    '{"name":"AlterPartitionResponse","type":"response","validVersions":"0-3","flexibleVersions'
     '":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versio'
     'ns":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"Erro'
     'rCode","about":"Error code of the whole request, 0 for none."},{"name":"topics","json":"to'
     'pics","type":"[]TopicData","versions":"0+","about":"Outcomes, one entry per topic."}],"str'
-    'ucts":{"TopicData":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"2+","ign'
-    'orable":true,"about":"Unique id of the topic."},{"name":"partitions","json":"partitions","'
-    'type":"[]PartitionData","versions":"0+","about":"Outcomes, one entry per partition."}],"Pa'
-    'rtitionData":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":'
-    '"0+","about":"Number of the partition within its topic, from 0."},{"name":"error_code","js'
-    'on":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error co'
-    'de of this partition, 0 for none."},{"name":"leader_id","json":"leaderId","type":"int32","'
-    'versions":"0+","entityType":"brokerId","about":"Broker id of the current leader, -1 when t'
-    'here is none."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+"'
-    ',"about":"Epoch of the current leader, raised with every election."},{"name":"isr","json":'
-    '"isr","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids of the '
-    'in-sync replicas."},{"name":"leader_recovery_state","json":"leaderRecoveryState","type":"i'
-    'nt8","versions":"1+","enumeration":"LeaderRecoveryState","ignorable":true,"about":"0 when '
-    "the leader's log is fully recovered, 1 while it is recovering after an unclean election.\"}"
-    ',{"name":"partition_epoch","json":"partitionEpoch","type":"int32","versions":"0+","about":'
-    '"Current epoch of the partition\'s state, raised with every change of it."}]}}'
+    'ucts":{"TopicData":[{"name":"topic_name","json":"topicName","type":"string","versions":"0-'
+    '1","entityType":"topicName","ignorable":true,"about":"Name of the topic. Later versions id'
+    'entify topics by id."},{"name":"topic_id","json":"topicId","type":"uuid","versions":"2+","'
+    'ignorable":true,"about":"Unique id of the topic."},{"name":"partitions","json":"partitions'
+    '","type":"[]PartitionData","versions":"0+","about":"Outcomes, one entry per partition."}],'
+    '"PartitionData":[{"name":"partition_index","json":"partitionIndex","type":"int32","version'
+    's":"0+","about":"Number of the partition within its topic, from 0."},{"name":"error_code",'
+    '"json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error'
+    ' code of this partition, 0 for none."},{"name":"leader_id","json":"leaderId","type":"int32'
+    '","versions":"0+","entityType":"brokerId","about":"Broker id of the current leader, -1 whe'
+    'n there is none."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"'
+    '0+","about":"Epoch of the current leader, raised with every election."},{"name":"isr","jso'
+    'n":"isr","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids of t'
+    'he in-sync replicas."},{"name":"leader_recovery_state","json":"leaderRecoveryState","type"'
+    ':"int8","versions":"1+","enumeration":"LeaderRecoveryState","ignorable":true,"about":"0 wh'
+    "en the leader's log is fully recovered, 1 while it is recovering after an unclean election"
+    '."},{"name":"partition_epoch","json":"partitionEpoch","type":"int32","versions":"0+","abou'
+    't":"Current epoch of the partition\'s state, raised with every change of it."}]}}'
 )
 _AlterPartitionResponseConstants._plan = (
     "1\n"
     ":PartitionData partition_index/i error_code/h leader_id/i leader_epoch/i isr/[i leader_rec"
     "overy_state/b partition_epoch/i\n"
-    "2-3 0 1 2 3 4c 5 6 ;\n"
-    ":TopicData topic_id/u partitions/[@PartitionData\n"
-    "2-3 0 1@0c ;\n"
+    "0 0 1 2 3 4c 6 -5 ;\n"
+    "1-3 0 1 2 3 4c 5 6 ;\n"
+    ":TopicData topic_name/s topic_id/u partitions/[@PartitionData\n"
+    "0 0c 2@0c -1 ;\n"
+    "1 0c 2@1c -1 ;\n"
+    "2-3 1 2@1c -0 ;\n"
     ":AlterPartitionResponse throttle_time_ms/i error_code/h topics/[@TopicData\n"
-    "2-3 0 1 2@1c ;\n"
+    "0 0 1 2@2c ;\n"
+    "1 0 1 2@3c ;\n"
+    "2-3 0 1 2@4c ;\n"
 )

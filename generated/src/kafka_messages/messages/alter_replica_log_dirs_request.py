@@ -144,7 +144,7 @@ class _AlterReplicaLogDirsRequestConstants(Request["_AlterReplicaLogDirsResponse
     __slots__ = ()
     NAME = "AlterReplicaLogDirsRequest"
     API_KEY = 34
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 2
     _response = "AlterReplicaLogDirsResponse"
@@ -158,7 +158,7 @@ class _AlterReplicaLogDirsRequestConstants(Request["_AlterReplicaLogDirsResponse
 class AlterReplicaLogDirsRequest(_AlterReplicaLogDirsRequestConstants):
     """Sent by an admin client to one broker to move replicas on it into other log directories.
 
-    Request, API key 34, versions 1-2, flexible from 2.
+    Request, API key 34, versions 0-2, flexible from 2. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     dirs: AlterReplicaLogDirCollection = field(default_factory=AlterReplicaLogDirCollection)
@@ -185,7 +185,7 @@ class AlterReplicaLogDirsRequest(_AlterReplicaLogDirsRequestConstants):
         return self.dirs == other.dirs and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
-def _read_all_alter_replica_log_dir_topic_1(
+def _read_all_alter_replica_log_dir_topic_0(
     data: bytes, pos: int, count: int
 ) -> tuple[AlterReplicaLogDirTopicCollection, int]:
     out: list[AlterReplicaLogDirTopic] = []
@@ -213,7 +213,7 @@ def _read_all_alter_replica_log_dir_topic_1(
     return AlterReplicaLogDirTopicCollection(out), pos
 
 
-def _write_all_alter_replica_log_dir_topic_1(out: list[bytes], items: Iterable[AlterReplicaLogDirTopic]) -> None:
+def _write_all_alter_replica_log_dir_topic_0(out: list[bytes], items: Iterable[AlterReplicaLogDirTopic]) -> None:
     for x in items:
         if x.unknown_tagged_fields:
             raise Refused
@@ -230,7 +230,7 @@ def _write_all_alter_replica_log_dir_topic_1(out: list[bytes], items: Iterable[A
                 out.append(fixed_elements(x.partitions, "i"))
 
 
-def _size_all_alter_replica_log_dir_topic_1(items: Iterable[AlterReplicaLogDirTopic]) -> int:
+def _size_all_alter_replica_log_dir_topic_0(items: Iterable[AlterReplicaLogDirTopic]) -> int:
     size = 0
     for x in items:
         size += 6
@@ -310,7 +310,7 @@ def _size_all_alter_replica_log_dir_topic_2(items: Iterable[AlterReplicaLogDirTo
     return size
 
 
-def _read_all_alter_replica_log_dir_1(data: bytes, pos: int, count: int) -> tuple[AlterReplicaLogDirCollection, int]:
+def _read_all_alter_replica_log_dir_0(data: bytes, pos: int, count: int) -> tuple[AlterReplicaLogDirCollection, int]:
     out: list[AlterReplicaLogDir] = []
     for _ in range(count):
         x = new(AlterReplicaLogDir)
@@ -325,7 +325,7 @@ def _read_all_alter_replica_log_dir_1(data: bytes, pos: int, count: int) -> tupl
         (n,) = _unpack_i(data, pos)
         pos += 4
         if n >= 0:
-            x.topics, pos = _read_all_alter_replica_log_dir_topic_1(data, pos, n)
+            x.topics, pos = _read_all_alter_replica_log_dir_topic_0(data, pos, n)
         else:
             raise Malformed
         x.unknown_tagged_fields = ()
@@ -333,7 +333,7 @@ def _read_all_alter_replica_log_dir_1(data: bytes, pos: int, count: int) -> tupl
     return AlterReplicaLogDirCollection(out), pos
 
 
-def _write_all_alter_replica_log_dir_1(out: list[bytes], items: Iterable[AlterReplicaLogDir]) -> None:
+def _write_all_alter_replica_log_dir_0(out: list[bytes], items: Iterable[AlterReplicaLogDir]) -> None:
     for x in items:
         if x.unknown_tagged_fields:
             raise Refused
@@ -344,17 +344,17 @@ def _write_all_alter_replica_log_dir_1(out: list[bytes], items: Iterable[AlterRe
         n = len(x.topics)
         out.append(_pack_i(n))
         if n:
-            _write_all_alter_replica_log_dir_topic_1(out, x.topics)
+            _write_all_alter_replica_log_dir_topic_0(out, x.topics)
         elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
             raise Refused
 
 
-def _size_all_alter_replica_log_dir_1(items: Iterable[AlterReplicaLogDir]) -> int:
+def _size_all_alter_replica_log_dir_0(items: Iterable[AlterReplicaLogDir]) -> int:
     size = 0
     for x in items:
         size += 6
         size += string_length(len(x.path.encode()))
-        size += _size_all_alter_replica_log_dir_topic_1(x.topics)
+        size += _size_all_alter_replica_log_dir_topic_0(x.topics)
         if x.unknown_tagged_fields:
             raise Refused
     return size
@@ -422,32 +422,32 @@ def _size_all_alter_replica_log_dir_2(items: Iterable[AlterReplicaLogDir]) -> in
     return size
 
 
-def _read_alter_replica_log_dirs_request_1(data: bytes, pos: int) -> tuple[AlterReplicaLogDirsRequest, int]:
+def _read_alter_replica_log_dirs_request_0(data: bytes, pos: int) -> tuple[AlterReplicaLogDirsRequest, int]:
     x = new(AlterReplicaLogDirsRequest)
     (n,) = _unpack_i(data, pos)
     pos += 4
     if n >= 0:
-        x.dirs, pos = _read_all_alter_replica_log_dir_1(data, pos, n)
+        x.dirs, pos = _read_all_alter_replica_log_dir_0(data, pos, n)
     else:
         raise Malformed
     x.unknown_tagged_fields = ()
     return x, pos
 
 
-def _write_alter_replica_log_dirs_request_1(out: list[bytes], x: AlterReplicaLogDirsRequest) -> None:
+def _write_alter_replica_log_dirs_request_0(out: list[bytes], x: AlterReplicaLogDirsRequest) -> None:
     if x.unknown_tagged_fields:
         raise Refused
     n = len(x.dirs)
     out.append(_pack_i(n))
     if n:
-        _write_all_alter_replica_log_dir_1(out, x.dirs)
+        _write_all_alter_replica_log_dir_0(out, x.dirs)
     elif type(x.dirs) is not list and type(x.dirs) in NO_LISTS:
         raise Refused
 
 
-def _size_alter_replica_log_dirs_request_1(x: AlterReplicaLogDirsRequest) -> int:
+def _size_alter_replica_log_dirs_request_0(x: AlterReplicaLogDirsRequest) -> int:
     size = 4
-    size += _size_all_alter_replica_log_dir_1(x.dirs)
+    size += _size_all_alter_replica_log_dir_0(x.dirs)
     if x.unknown_tagged_fields:
         raise Refused
     return size
@@ -496,10 +496,15 @@ def _size_alter_replica_log_dirs_request_2(x: AlterReplicaLogDirsRequest) -> int
 
 
 _AlterReplicaLogDirsRequestConstants._codecs = {
+    0: (
+        _read_alter_replica_log_dirs_request_0,
+        _write_alter_replica_log_dirs_request_0,
+        _size_alter_replica_log_dirs_request_0,
+    ),
     1: (
-        _read_alter_replica_log_dirs_request_1,
-        _write_alter_replica_log_dirs_request_1,
-        _size_alter_replica_log_dirs_request_1,
+        _read_alter_replica_log_dirs_request_0,
+        _write_alter_replica_log_dirs_request_0,
+        _size_alter_replica_log_dirs_request_0,
     ),
     2: (
         _read_alter_replica_log_dirs_request_2,
@@ -508,7 +513,7 @@ _AlterReplicaLogDirsRequestConstants._codecs = {
     ),
 }
 _AlterReplicaLogDirsRequestConstants._facts = (
-    '{"name":"AlterReplicaLogDirsRequest","type":"request","validVersions":"1-2","flexibleVersi'
+    '{"name":"AlterReplicaLogDirsRequest","type":"request","validVersions":"0-2","flexibleVersi'
     'ons":"2+","fields":[{"name":"dirs","json":"dirs","type":"[]AlterReplicaLogDir","versions":'
     '"0+","about":"Target directories, one entry each."}],"structs":{"AlterReplicaLogDir":[{"na'
     'me":"path","json":"path","type":"string","versions":"0+","mapKey":true,"about":"Absolute p'
@@ -522,12 +527,12 @@ _AlterReplicaLogDirsRequestConstants._facts = (
 _AlterReplicaLogDirsRequestConstants._plan = (
     "1\n"
     ":AlterReplicaLogDirTopic name/s partitions/[i\n"
-    "1 0 1\n"
+    "0-1 0 1\n"
     "2 0c 1c ;\n"
     ":AlterReplicaLogDir path/s topics/{@AlterReplicaLogDirTopic\n"
-    "1 0 1@0\n"
+    "0-1 0 1@0\n"
     "2 0c 1@1c ;\n"
     ":AlterReplicaLogDirsRequest dirs/{@AlterReplicaLogDir\n"
-    "1 0@2\n"
+    "0-1 0@2\n"
     "2 0@3c ;\n"
 )

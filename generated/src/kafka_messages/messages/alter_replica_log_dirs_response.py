@@ -116,7 +116,7 @@ class _AlterReplicaLogDirsResponseConstants(Response):
     __slots__ = ()
     NAME = "AlterReplicaLogDirsResponse"
     API_KEY = 34
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 2
     AlterReplicaLogDirPartitionResult: TypeAlias = AlterReplicaLogDirPartitionResult
@@ -127,7 +127,7 @@ class _AlterReplicaLogDirsResponseConstants(Response):
 class AlterReplicaLogDirsResponse(_AlterReplicaLogDirsResponseConstants):
     """The broker's answer, telling for each replica whether the move to its directory was accepted.
 
-    Response, API key 34, versions 1-2, flexible from 2.
+    Response, API key 34, versions 0-2, flexible from 2. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     throttle_time_ms: int = 0
@@ -162,7 +162,7 @@ class AlterReplicaLogDirsResponse(_AlterReplicaLogDirsResponseConstants):
         )
 
 
-def _read_all_alter_replica_log_dir_partition_result_1(
+def _read_all_alter_replica_log_dir_partition_result_0(
     data: bytes, pos: int, count: int
 ) -> tuple[list[AlterReplicaLogDirPartitionResult], int]:
     out: list[AlterReplicaLogDirPartitionResult] = []
@@ -175,7 +175,7 @@ def _read_all_alter_replica_log_dir_partition_result_1(
     return out, pos
 
 
-def _write_all_alter_replica_log_dir_partition_result_1(
+def _write_all_alter_replica_log_dir_partition_result_0(
     out: list[bytes], items: Iterable[AlterReplicaLogDirPartitionResult]
 ) -> None:
     for x in items:
@@ -184,7 +184,7 @@ def _write_all_alter_replica_log_dir_partition_result_1(
         out.append(_pack_ih(x.partition_index, x.error_code))
 
 
-def _size_all_alter_replica_log_dir_partition_result_1(items: Iterable[AlterReplicaLogDirPartitionResult]) -> int:
+def _size_all_alter_replica_log_dir_partition_result_0(items: Iterable[AlterReplicaLogDirPartitionResult]) -> int:
     size = 0
     for x in items:
         size += 6
@@ -229,7 +229,7 @@ def _size_all_alter_replica_log_dir_partition_result_2(items: Iterable[AlterRepl
     return size
 
 
-def _read_all_alter_replica_log_dir_topic_result_1(
+def _read_all_alter_replica_log_dir_topic_result_0(
     data: bytes, pos: int, count: int
 ) -> tuple[list[AlterReplicaLogDirTopicResult], int]:
     out: list[AlterReplicaLogDirTopicResult] = []
@@ -246,7 +246,7 @@ def _read_all_alter_replica_log_dir_topic_result_1(
         (n,) = _unpack_i(data, pos)
         pos += 4
         if n >= 0:
-            x.partitions, pos = _read_all_alter_replica_log_dir_partition_result_1(data, pos, n)
+            x.partitions, pos = _read_all_alter_replica_log_dir_partition_result_0(data, pos, n)
         else:
             raise Malformed
         x.unknown_tagged_fields = ()
@@ -254,7 +254,7 @@ def _read_all_alter_replica_log_dir_topic_result_1(
     return out, pos
 
 
-def _write_all_alter_replica_log_dir_topic_result_1(
+def _write_all_alter_replica_log_dir_topic_result_0(
     out: list[bytes], items: Iterable[AlterReplicaLogDirTopicResult]
 ) -> None:
     for x in items:
@@ -267,17 +267,17 @@ def _write_all_alter_replica_log_dir_topic_result_1(
         n = len(x.partitions)
         out.append(_pack_i(n))
         if n:
-            _write_all_alter_replica_log_dir_partition_result_1(out, x.partitions)
+            _write_all_alter_replica_log_dir_partition_result_0(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
 
 
-def _size_all_alter_replica_log_dir_topic_result_1(items: Iterable[AlterReplicaLogDirTopicResult]) -> int:
+def _size_all_alter_replica_log_dir_topic_result_0(items: Iterable[AlterReplicaLogDirTopicResult]) -> int:
     size = 0
     for x in items:
         size += 6
         size += string_length(len(x.topic_name.encode()))
-        size += _size_all_alter_replica_log_dir_partition_result_1(x.partitions)
+        size += _size_all_alter_replica_log_dir_partition_result_0(x.partitions)
         if x.unknown_tagged_fields:
             raise Refused
     return size
@@ -349,32 +349,32 @@ def _size_all_alter_replica_log_dir_topic_result_2(items: Iterable[AlterReplicaL
     return size
 
 
-def _read_alter_replica_log_dirs_response_1(data: bytes, pos: int) -> tuple[AlterReplicaLogDirsResponse, int]:
+def _read_alter_replica_log_dirs_response_0(data: bytes, pos: int) -> tuple[AlterReplicaLogDirsResponse, int]:
     x = new(AlterReplicaLogDirsResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
     pos += 8
     if n >= 0:
-        x.results, pos = _read_all_alter_replica_log_dir_topic_result_1(data, pos, n)
+        x.results, pos = _read_all_alter_replica_log_dir_topic_result_0(data, pos, n)
     else:
         raise Malformed
     x.unknown_tagged_fields = ()
     return x, pos
 
 
-def _write_alter_replica_log_dirs_response_1(out: list[bytes], x: AlterReplicaLogDirsResponse) -> None:
+def _write_alter_replica_log_dirs_response_0(out: list[bytes], x: AlterReplicaLogDirsResponse) -> None:
     if x.unknown_tagged_fields:
         raise Refused
     n = len(x.results)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
-        _write_all_alter_replica_log_dir_topic_result_1(out, x.results)
+        _write_all_alter_replica_log_dir_topic_result_0(out, x.results)
     elif type(x.results) is not list and type(x.results) in NO_LISTS:
         raise Refused
 
 
-def _size_alter_replica_log_dirs_response_1(x: AlterReplicaLogDirsResponse) -> int:
+def _size_alter_replica_log_dirs_response_0(x: AlterReplicaLogDirsResponse) -> int:
     size = 8
-    size += _size_all_alter_replica_log_dir_topic_result_1(x.results)
+    size += _size_all_alter_replica_log_dir_topic_result_0(x.results)
     if x.unknown_tagged_fields:
         raise Refused
     return size
@@ -427,10 +427,15 @@ def _size_alter_replica_log_dirs_response_2(x: AlterReplicaLogDirsResponse) -> i
 
 
 _AlterReplicaLogDirsResponseConstants._codecs = {
+    0: (
+        _read_alter_replica_log_dirs_response_0,
+        _write_alter_replica_log_dirs_response_0,
+        _size_alter_replica_log_dirs_response_0,
+    ),
     1: (
-        _read_alter_replica_log_dirs_response_1,
-        _write_alter_replica_log_dirs_response_1,
-        _size_alter_replica_log_dirs_response_1,
+        _read_alter_replica_log_dirs_response_0,
+        _write_alter_replica_log_dirs_response_0,
+        _size_alter_replica_log_dirs_response_0,
     ),
     2: (
         _read_alter_replica_log_dirs_response_2,
@@ -439,7 +444,7 @@ _AlterReplicaLogDirsResponseConstants._codecs = {
     ),
 }
 _AlterReplicaLogDirsResponseConstants._facts = (
-    '{"name":"AlterReplicaLogDirsResponse","type":"response","validVersions":"1-2","flexibleVer'
+    '{"name":"AlterReplicaLogDirsResponse","type":"response","validVersions":"0-2","flexibleVer'
     'sions":"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","v'
     'ersions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means non'
     'e."},{"name":"results","json":"results","type":"[]AlterReplicaLogDirTopicResult","versions'
@@ -455,13 +460,13 @@ _AlterReplicaLogDirsResponseConstants._facts = (
 _AlterReplicaLogDirsResponseConstants._plan = (
     "1\n"
     ":AlterReplicaLogDirPartitionResult partition_index/i error_code/h\n"
-    "1 0 1\n"
+    "0-1 0 1\n"
     "2 0 1 ;\n"
     ":AlterReplicaLogDirTopicResult topic_name/s partitions/[@AlterReplicaLogDirPartitionResult"
     "\n"
-    "1 0 1@0\n"
+    "0-1 0 1@0\n"
     "2 0c 1@1c ;\n"
     ":AlterReplicaLogDirsResponse throttle_time_ms/i results/[@AlterReplicaLogDirTopicResult\n"
-    "1 0 1@2\n"
+    "0-1 0 1@2\n"
     "2 0 1@3c ;\n"
 )

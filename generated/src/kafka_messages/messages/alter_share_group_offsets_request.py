@@ -138,7 +138,7 @@ class _AlterShareGroupOffsetsRequestConstants(Request["_AlterShareGroupOffsetsRe
 class AlterShareGroupOffsetsRequest(_AlterShareGroupOffsetsRequestConstants):
     """Sent by an admin client to the group coordinator to reset where a share group starts reading.
 
-    Request, API key 91, versions 0, flexible from 0.
+    Request, API key 91, versions 0, flexible from 0. Since Kafka 4.1.0.
     """
 
     group_id: str = ""

@@ -153,7 +153,7 @@ class _AlterShareGroupOffsetsResponseConstants(Response):
 class AlterShareGroupOffsetsResponse(_AlterShareGroupOffsetsResponseConstants):
     """The group coordinator's answer to an offset reset of a share group, with the outcome for each partition.
 
-    Response, API key 91, versions 0, flexible from 0.
+    Response, API key 91, versions 0, flexible from 0. Since Kafka 4.1.0.
     """
 
     throttle_time_ms: int = 0

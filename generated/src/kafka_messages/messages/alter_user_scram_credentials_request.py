@@ -136,7 +136,7 @@ class _AlterUserScramCredentialsRequestConstants(Request["_AlterUserScramCredent
 class AlterUserScramCredentialsRequest(_AlterUserScramCredentialsRequestConstants):
     """Sent by an admin client to create, replace or delete SCRAM login credentials of users.
 
-    Request, API key 51, versions 0, flexible from 0.
+    Request, API key 51, versions 0, flexible from 0. Since Kafka 2.7.0.
     """
 
     deletions: list[ScramCredentialDeletion] = field(default_factory=list)

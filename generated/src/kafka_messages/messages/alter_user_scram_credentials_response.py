@@ -89,7 +89,7 @@ class _AlterUserScramCredentialsResponseConstants(Response):
 class AlterUserScramCredentialsResponse(_AlterUserScramCredentialsResponseConstants):
     """Answers a change of SCRAM credentials with the outcome for each user.
 
-    Response, API key 51, versions 0, flexible from 0.
+    Response, API key 51, versions 0, flexible from 0. Since Kafka 2.7.0.
     """
 
     throttle_time_ms: int = 0

@@ -45,7 +45,7 @@ class ApiVersionsRequest(_ApiVersionsRequestConstants):
     """Usually a client's first request on a connection: asks a broker or controller which requests and versions
     it understands.
 
-    Request, API key 18, versions 0-5, flexible from 3.
+    Request, API key 18, versions 0-5, flexible from 3. Since Kafka 2.2.0 or before.
     """
 
     client_software_name: str = ""

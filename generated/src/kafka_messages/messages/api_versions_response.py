@@ -240,7 +240,7 @@ class _ApiVersionsResponseConstants(Response):
 class ApiVersionsResponse(_ApiVersionsResponseConstants):
     """Tells a client which requests, versions and cluster features the node supports.
 
-    Response, API key 18, versions 0-5, flexible from 3.
+    Response, API key 18, versions 0-5, flexible from 3. Since Kafka 2.2.0 or before.
     """
 
     error_code: int = 0

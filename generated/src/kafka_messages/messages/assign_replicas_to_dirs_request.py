@@ -150,7 +150,7 @@ class _AssignReplicasToDirsRequestConstants(Request["_AssignReplicasToDirsRespon
 class AssignReplicasToDirsRequest(_AssignReplicasToDirsRequestConstants):
     """Sent by a broker to the active controller to report in which log directories its replicas now lie.
 
-    Request, API key 73, versions 0, flexible from 0.
+    Request, API key 73, versions 0, flexible from 0. Since Kafka 3.7.0.
     """
 
     broker_id: int = 0

@@ -151,7 +151,7 @@ class _AssignReplicasToDirsResponseConstants(Response):
 class AssignReplicasToDirsResponse(_AssignReplicasToDirsResponseConstants):
     """The controller's answer to a broker's report of replica directories, with the outcome for each partition.
 
-    Response, API key 73, versions 0, flexible from 0.
+    Response, API key 73, versions 0, flexible from 0. Since Kafka 3.7.0.
     """
 
     throttle_time_ms: int = 0

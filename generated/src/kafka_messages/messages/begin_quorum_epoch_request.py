@@ -200,7 +200,7 @@ class _BeginQuorumEpochRequestConstants(Request["_BeginQuorumEpochResponse"]):
 class BeginQuorumEpochRequest(_BeginQuorumEpochRequestConstants):
     """Sent by the newly elected leader of a KRaft quorum to the other voters to announce its epoch.
 
-    Request, API key 53, versions 0-1, flexible from 1.
+    Request, API key 53, versions 0-1, flexible from 1. Since Kafka 2.7.0.
     """
 
     cluster_id: str | None = None

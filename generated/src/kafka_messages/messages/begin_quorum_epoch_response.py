@@ -202,7 +202,7 @@ class _BeginQuorumEpochResponseConstants(Response):
 class BeginQuorumEpochResponse(_BeginQuorumEpochResponseConstants):
     """A voter's answer to a leader's announcement, with the leader and epoch the voter knows.
 
-    Response, API key 53, versions 0-1, flexible from 1.
+    Response, API key 53, versions 0-1, flexible from 1. Since Kafka 2.7.0.
     """
 
     error_code: int = 0

@@ -37,7 +37,7 @@ class _BeginTransactionRecordConstants(Message):
 class BeginTransactionRecord(_BeginTransactionRecordConstants):
     """Record in __cluster_metadata that starts a set of records which take effect together or not at all.
 
-    Metadata, record type 23, versions 0, flexible from 0.
+    Metadata, record type 23, versions 0, flexible from 0. Since Kafka 3.6.0.
     """
 
     name: str | None = None

@@ -53,7 +53,7 @@ class BrokerHeartbeatRequest(_BrokerHeartbeatRequestConstants):
     """Sent by a broker to the active controller at short intervals to stay registered and to ask for changes of
     its state.
 
-    Request, API key 63, versions 0-2, flexible from 0.
+    Request, API key 63, versions 0-2, flexible from 0. Since Kafka 2.8.0.
     """
 
     broker_id: int = 0

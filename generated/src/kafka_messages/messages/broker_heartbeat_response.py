@@ -27,7 +27,7 @@ class _BrokerHeartbeatResponseConstants(Response):
 class BrokerHeartbeatResponse(_BrokerHeartbeatResponseConstants):
     """The controller's answer to a broker's heartbeat, with the state the broker is in.
 
-    Response, API key 63, versions 0-2, flexible from 0.
+    Response, API key 63, versions 0-2, flexible from 0. Since Kafka 2.8.0.
     """
 
     throttle_time_ms: int = 0

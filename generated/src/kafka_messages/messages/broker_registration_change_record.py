@@ -48,7 +48,7 @@ class _BrokerRegistrationChangeRecordConstants(Message):
 class BrokerRegistrationChangeRecord(_BrokerRegistrationChangeRecordConstants):
     """Record in __cluster_metadata that changes parts of an existing broker registration.
 
-    Metadata, record type 17, versions 0-3, flexible from 0.
+    Metadata, record type 17, versions 0-3, flexible from 0. Since Kafka 3.0.0.
     """
 
     broker_id: int = 0

@@ -187,7 +187,7 @@ class _BrokerRegistrationRequestConstants(Request["_BrokerRegistrationResponse"]
 class BrokerRegistrationRequest(_BrokerRegistrationRequestConstants):
     """Sent by a starting broker to the active controller to join the cluster.
 
-    Request, API key 62, versions 0-4, flexible from 0.
+    Request, API key 62, versions 0-4, flexible from 0. Since Kafka 2.8.0.
     """
 
     broker_id: int = 0

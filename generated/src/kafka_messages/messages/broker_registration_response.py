@@ -27,7 +27,7 @@ class _BrokerRegistrationResponseConstants(Response):
 class BrokerRegistrationResponse(_BrokerRegistrationResponseConstants):
     """The controller's answer to a registering broker.
 
-    Response, API key 62, versions 0-4, flexible from 0.
+    Response, API key 62, versions 0-4, flexible from 0. Since Kafka 2.8.0.
     """
 
     throttle_time_ms: int = 0

@@ -32,7 +32,7 @@ class _ClearElrRecordConstants(Message):
 class ClearElrRecord(_ClearElrRecordConstants):
     """Record in __cluster_metadata that empties the eligible leader replicas of partitions.
 
-    Metadata, record type 28, versions 0, flexible from 0.
+    Metadata, record type 28, versions 0, flexible from 0. Since Kafka 4.0.0.
     """
 
     topic_name: str = ""

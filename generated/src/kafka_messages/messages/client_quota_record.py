@@ -82,7 +82,7 @@ class _ClientQuotaRecordConstants(Message):
 class ClientQuotaRecord(_ClientQuotaRecordConstants):
     """Record in __cluster_metadata that sets or removes one quota of a client entity.
 
-    Metadata, record type 14, versions 0, flexible from 0.
+    Metadata, record type 14, versions 0, flexible from 0. Since Kafka 3.0.0.
     """
 
     entity: list[EntityData] = field(default_factory=list)

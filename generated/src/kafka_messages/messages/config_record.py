@@ -38,7 +38,7 @@ class _ConfigRecordConstants(Message):
 class ConfigRecord(_ConfigRecordConstants):
     """Record in __cluster_metadata that sets or removes one dynamic setting of a resource.
 
-    Metadata, record type 4, versions 0, flexible from 0.
+    Metadata, record type 4, versions 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     resource_type: int = 0

@@ -109,7 +109,7 @@ class ConsumerGroupCurrentMemberAssignmentValue(_ConsumerGroupCurrentMemberAssig
     """Record value in __consumer_offsets with what a consumer group member holds at present and how far it is in
     a rebalance.
 
-    Coordinator-value, record type 8, versions 0, flexible from 0.
+    Coordinator-value, record type 8, versions 0, flexible from 0. Since Kafka 3.5.0.
     """
 
     member_epoch: int = 0

@@ -135,7 +135,7 @@ class ConsumerGroupMemberMetadataValue(_ConsumerGroupMemberMetadataValueConstant
     """Record value in __consumer_offsets with what a consumer group member says about itself, above all its
     subscription.
 
-    Coordinator-value, record type 5, versions 0, flexible from 0.
+    Coordinator-value, record type 5, versions 0, flexible from 0. Since Kafka 3.5.0.
     """
 
     instance_id: str | None = ""

@@ -40,7 +40,7 @@ class _ConsumerGroupMetadataValueConstants(Message):
 class ConsumerGroupMetadataValue(_ConsumerGroupMetadataValueConstants):
     """Record value in __consumer_offsets with the epoch of a consumer group.
 
-    Coordinator-value, record type 3, versions 0, flexible from 0.
+    Coordinator-value, record type 3, versions 0, flexible from 0. Since Kafka 3.5.0.
     """
 
     epoch: int = 0

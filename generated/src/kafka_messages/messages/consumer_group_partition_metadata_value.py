@@ -140,7 +140,7 @@ class ConsumerGroupPartitionMetadataValue(_ConsumerGroupPartitionMetadataValueCo
     """Record value in __consumer_offsets with the subscribed topics as a consumer group last saw them;
     superseded by a hash in the group's own record.
 
-    Coordinator-value, record type 4, versions 0, flexible from 0.
+    Coordinator-value, record type 4, versions 0, flexible from 0. Since Kafka 3.5.0.
     """
 
     topics: list[TopicMetadata] = field(default_factory=list)

@@ -36,7 +36,7 @@ class ConsumerGroupRegularExpressionValue(_ConsumerGroupRegularExpressionValueCo
     """Record value in __consumer_offsets with the topics that a subscription pattern of a consumer group
     matches.
 
-    Coordinator-value, record type 16, versions 0, flexible from 0.
+    Coordinator-value, record type 16, versions 0, flexible from 0. Since Kafka 4.0.0.
     """
 
     topics: list[str] = field(default_factory=list)

@@ -80,7 +80,7 @@ class _ConsumerGroupTargetAssignmentMemberValueConstants(Message):
 class ConsumerGroupTargetAssignmentMemberValue(_ConsumerGroupTargetAssignmentMemberValueConstants):
     """Record value in __consumer_offsets with the partitions a consumer group member should end up with.
 
-    Coordinator-value, record type 7, versions 0, flexible from 0.
+    Coordinator-value, record type 7, versions 0, flexible from 0. Since Kafka 3.5.0.
     """
 
     topic_partitions: list[TopicPartition] = field(default_factory=list)

@@ -40,7 +40,7 @@ class _ConsumerGroupTargetAssignmentMetadataValueConstants(Message):
 class ConsumerGroupTargetAssignmentMetadataValue(_ConsumerGroupTargetAssignmentMetadataValueConstants):
     """Record value in __consumer_offsets that tells for which group epoch the target assignment was computed.
 
-    Coordinator-value, record type 6, versions 0, flexible from 0.
+    Coordinator-value, record type 6, versions 0, flexible from 0. Since Kafka 3.5.0.
     """
 
     assignment_epoch: int = 0

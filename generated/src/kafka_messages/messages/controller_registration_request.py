@@ -177,7 +177,7 @@ class _ControllerRegistrationRequestConstants(Request["_ControllerRegistrationRe
 class ControllerRegistrationRequest(_ControllerRegistrationRequestConstants):
     """Sent by a KRaft controller to the active controller to make its addresses and features known.
 
-    Request, API key 70, versions 0, flexible from 0.
+    Request, API key 70, versions 0, flexible from 0. Since Kafka 3.7.0.
     """
 
     controller_id: int = 0

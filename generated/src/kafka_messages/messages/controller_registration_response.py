@@ -37,7 +37,7 @@ class _ControllerRegistrationResponseConstants(Response):
 class ControllerRegistrationResponse(_ControllerRegistrationResponseConstants):
     """The active controller's answer to a registering controller.
 
-    Response, API key 70, versions 0, flexible from 0.
+    Response, API key 70, versions 0, flexible from 0. Since Kafka 3.7.0.
     """
 
     throttle_time_ms: int = 0

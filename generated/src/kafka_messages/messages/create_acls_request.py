@@ -112,7 +112,7 @@ class _CreateAclsRequestConstants(Request["_CreateAclsResponse"]):
     __slots__ = ()
     NAME = "CreateAclsRequest"
     API_KEY = 30
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 3
     LOWEST_FLEXIBLE_VERSION = 2
     _response = "CreateAclsResponse"
@@ -123,7 +123,7 @@ class _CreateAclsRequestConstants(Request["_CreateAclsResponse"]):
 class CreateAclsRequest(_CreateAclsRequestConstants):
     """Sent by an admin client to add access rules to the cluster.
 
-    Request, API key 30, versions 1-3, flexible from 2.
+    Request, API key 30, versions 0-3, flexible from 2. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     creations: list[AclCreation] = field(default_factory=list)
@@ -146,6 +146,75 @@ class CreateAclsRequest(_CreateAclsRequestConstants):
         if not isinstance(other, CreateAclsRequest):
             return NotImplemented
         return self.creations == other.creations and self.unknown_tagged_fields == other.unknown_tagged_fields
+
+
+def _read_all_acl_creation_0(data: bytes, pos: int, count: int) -> tuple[list[AclCreation], int]:
+    out: list[AclCreation] = []
+    for _ in range(count):
+        x = new(AclCreation)
+        x.resource_type, n = _unpack_bh(data, pos)
+        pos += 3
+        if n >= 0:
+            end = pos + n
+            x.resource_name = data[pos:end].decode()
+            pos = end
+        else:
+            raise Malformed
+        (n,) = _unpack_h(data, pos)
+        pos += 2
+        if n >= 0:
+            end = pos + n
+            x.principal = data[pos:end].decode()
+            pos = end
+        else:
+            raise Malformed
+        (n,) = _unpack_h(data, pos)
+        pos += 2
+        if n >= 0:
+            end = pos + n
+            x.host = data[pos:end].decode()
+            pos = end
+        else:
+            raise Malformed
+        x.resource_pattern_type = 3
+        x.unknown_tagged_fields = ()
+        x.operation, x.permission_type = _unpack_bb(data, pos)
+        pos += 2
+        out.append(x)
+    return out, pos
+
+
+def _write_all_acl_creation_0(out: list[bytes], items: Iterable[AclCreation]) -> None:
+    for x in items:
+        if x.resource_pattern_type != 3:
+            raise Refused
+        if x.unknown_tagged_fields:
+            raise Refused
+        s = x.resource_name.encode()
+        n = len(s)
+        out.append(_pack_bh(x.resource_type, n))
+        out.append(s)
+        s = x.principal.encode()
+        n = len(s)
+        out.append(_pack_h(n))
+        out.append(s)
+        s = x.host.encode()
+        n = len(s)
+        out.append(_pack_h(n))
+        out.append(s)
+        out.append(_pack_bb(x.operation, x.permission_type))
+
+
+def _size_all_acl_creation_0(items: Iterable[AclCreation]) -> int:
+    size = 0
+    for x in items:
+        size += 9
+        size += string_length(len(x.resource_name.encode()))
+        size += string_length(len(x.principal.encode()))
+        size += string_length(len(x.host.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
+    return size
 
 
 def _read_all_acl_creation_1(data: bytes, pos: int, count: int) -> tuple[list[AclCreation], int]:
@@ -296,6 +365,37 @@ def _size_all_acl_creation_2(items: Iterable[AclCreation]) -> int:
     return size
 
 
+def _read_create_acls_request_0(data: bytes, pos: int) -> tuple[CreateAclsRequest, int]:
+    x = new(CreateAclsRequest)
+    (n,) = _unpack_i(data, pos)
+    pos += 4
+    if n >= 0:
+        x.creations, pos = _read_all_acl_creation_0(data, pos, n)
+    else:
+        raise Malformed
+    x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_create_acls_request_0(out: list[bytes], x: CreateAclsRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
+    n = len(x.creations)
+    out.append(_pack_i(n))
+    if n:
+        _write_all_acl_creation_0(out, x.creations)
+    elif type(x.creations) is not list and type(x.creations) in NO_LISTS:
+        raise Refused
+
+
+def _size_create_acls_request_0(x: CreateAclsRequest) -> int:
+    size = 4
+    size += _size_all_acl_creation_0(x.creations)
+    if x.unknown_tagged_fields:
+        raise Refused
+    return size
+
+
 def _read_create_acls_request_1(data: bytes, pos: int) -> tuple[CreateAclsRequest, int]:
     x = new(CreateAclsRequest)
     (n,) = _unpack_i(data, pos)
@@ -370,12 +470,13 @@ def _size_create_acls_request_2(x: CreateAclsRequest) -> int:
 
 
 _CreateAclsRequestConstants._codecs = {
+    0: (_read_create_acls_request_0, _write_create_acls_request_0, _size_create_acls_request_0),
     1: (_read_create_acls_request_1, _write_create_acls_request_1, _size_create_acls_request_1),
     2: (_read_create_acls_request_2, _write_create_acls_request_2, _size_create_acls_request_2),
     3: (_read_create_acls_request_2, _write_create_acls_request_2, _size_create_acls_request_2),
 }
 _CreateAclsRequestConstants._facts = (
-    '{"name":"CreateAclsRequest","type":"request","validVersions":"1-3","flexibleVersions":"2+"'
+    '{"name":"CreateAclsRequest","type":"request","validVersions":"0-3","flexibleVersions":"2+"'
     ',"fields":[{"name":"creations","json":"creations","type":"[]AclCreation","versions":"0+","'
     'about":"Rules to add, one entry each."}],"structs":{"AclCreation":[{"name":"resource_type"'
     ',"json":"resourceType","type":"int8","versions":"0+","enumeration":"ResourceType","about":'
@@ -398,9 +499,11 @@ _CreateAclsRequestConstants._plan = (
     "1\n"
     ":AclCreation resource_type/b resource_name/s resource_pattern_type/b=3 principal/s host/s "
     "operation/b permission_type/b\n"
+    "0 0 1 3 4 5 6 -2!\n"
     "1 0 1 2 3 4 5 6\n"
     "2-3 0 1c 2 3c 4c 5 6 ;\n"
     ":CreateAclsRequest creations/[@AclCreation\n"
-    "1 0@0\n"
-    "2-3 0@1c ;\n"
+    "0 0@0\n"
+    "1 0@1\n"
+    "2-3 0@2c ;\n"
 )

@@ -78,7 +78,7 @@ class _CreateAclsResponseConstants(Response):
     __slots__ = ()
     NAME = "CreateAclsResponse"
     API_KEY = 30
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 3
     LOWEST_FLEXIBLE_VERSION = 2
     AclCreationResult: TypeAlias = AclCreationResult
@@ -88,7 +88,7 @@ class _CreateAclsResponseConstants(Response):
 class CreateAclsResponse(_CreateAclsResponseConstants):
     """Tells the outcome of each access rule that was to be added, in the order of the request.
 
-    Response, API key 30, versions 1-3, flexible from 2.
+    Response, API key 30, versions 0-3, flexible from 2. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     throttle_time_ms: int = 0
@@ -121,7 +121,7 @@ class CreateAclsResponse(_CreateAclsResponseConstants):
         )
 
 
-def _read_all_acl_creation_result_1(data: bytes, pos: int, count: int) -> tuple[list[AclCreationResult], int]:
+def _read_all_acl_creation_result_0(data: bytes, pos: int, count: int) -> tuple[list[AclCreationResult], int]:
     out: list[AclCreationResult] = []
     for _ in range(count):
         x = new(AclCreationResult)
@@ -138,7 +138,7 @@ def _read_all_acl_creation_result_1(data: bytes, pos: int, count: int) -> tuple[
     return out, pos
 
 
-def _write_all_acl_creation_result_1(out: list[bytes], items: Iterable[AclCreationResult]) -> None:
+def _write_all_acl_creation_result_0(out: list[bytes], items: Iterable[AclCreationResult]) -> None:
     for x in items:
         if x.unknown_tagged_fields:
             raise Refused
@@ -152,7 +152,7 @@ def _write_all_acl_creation_result_1(out: list[bytes], items: Iterable[AclCreati
         out.append(s)
 
 
-def _size_all_acl_creation_result_1(items: Iterable[AclCreationResult]) -> int:
+def _size_all_acl_creation_result_0(items: Iterable[AclCreationResult]) -> int:
     size = 0
     for x in items:
         size += 4
@@ -219,32 +219,32 @@ def _size_all_acl_creation_result_2(items: Iterable[AclCreationResult]) -> int:
     return size
 
 
-def _read_create_acls_response_1(data: bytes, pos: int) -> tuple[CreateAclsResponse, int]:
+def _read_create_acls_response_0(data: bytes, pos: int) -> tuple[CreateAclsResponse, int]:
     x = new(CreateAclsResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
     pos += 8
     if n >= 0:
-        x.results, pos = _read_all_acl_creation_result_1(data, pos, n)
+        x.results, pos = _read_all_acl_creation_result_0(data, pos, n)
     else:
         raise Malformed
     x.unknown_tagged_fields = ()
     return x, pos
 
 
-def _write_create_acls_response_1(out: list[bytes], x: CreateAclsResponse) -> None:
+def _write_create_acls_response_0(out: list[bytes], x: CreateAclsResponse) -> None:
     if x.unknown_tagged_fields:
         raise Refused
     n = len(x.results)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
-        _write_all_acl_creation_result_1(out, x.results)
+        _write_all_acl_creation_result_0(out, x.results)
     elif type(x.results) is not list and type(x.results) in NO_LISTS:
         raise Refused
 
 
-def _size_create_acls_response_1(x: CreateAclsResponse) -> int:
+def _size_create_acls_response_0(x: CreateAclsResponse) -> int:
     size = 8
-    size += _size_all_acl_creation_result_1(x.results)
+    size += _size_all_acl_creation_result_0(x.results)
     if x.unknown_tagged_fields:
         raise Refused
     return size
@@ -297,12 +297,13 @@ def _size_create_acls_response_2(x: CreateAclsResponse) -> int:
 
 
 _CreateAclsResponseConstants._codecs = {
-    1: (_read_create_acls_response_1, _write_create_acls_response_1, _size_create_acls_response_1),
+    0: (_read_create_acls_response_0, _write_create_acls_response_0, _size_create_acls_response_0),
+    1: (_read_create_acls_response_0, _write_create_acls_response_0, _size_create_acls_response_0),
     2: (_read_create_acls_response_2, _write_create_acls_response_2, _size_create_acls_response_2),
     3: (_read_create_acls_response_2, _write_create_acls_response_2, _size_create_acls_response_2),
 }
 _CreateAclsResponseConstants._facts = (
-    '{"name":"CreateAclsResponse","type":"response","validVersions":"1-3","flexibleVersions":"2'
+    '{"name":"CreateAclsResponse","type":"response","validVersions":"0-3","flexibleVersions":"2'
     '+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":'
     '"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},{"na'
     'me":"results","json":"results","type":"[]AclCreationResult","versions":"0+","about":"Outco'
@@ -315,9 +316,9 @@ _CreateAclsResponseConstants._facts = (
 _CreateAclsResponseConstants._plan = (
     "1\n"
     ":AclCreationResult error_code/h error_message/s?\n"
-    "1 0 1n\n"
+    "0-1 0 1n\n"
     "2-3 0 1cn ;\n"
     ":CreateAclsResponse throttle_time_ms/i results/[@AclCreationResult\n"
-    "1 0 1@0\n"
+    "0-1 0 1@0\n"
     "2-3 0 1@1c ;\n"
 )

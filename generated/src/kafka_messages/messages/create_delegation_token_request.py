@@ -78,7 +78,7 @@ class _CreateDelegationTokenRequestConstants(Request["_CreateDelegationTokenResp
     __slots__ = ()
     NAME = "CreateDelegationTokenRequest"
     API_KEY = 38
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 3
     LOWEST_FLEXIBLE_VERSION = 2
     _response = "CreateDelegationTokenResponse"
@@ -89,7 +89,7 @@ class _CreateDelegationTokenRequestConstants(Request["_CreateDelegationTokenResp
 class CreateDelegationTokenRequest(_CreateDelegationTokenRequestConstants):
     """Sent by an authenticated client to obtain a delegation token, for itself or for another principal.
 
-    Request, API key 38, versions 1-3, flexible from 2.
+    Request, API key 38, versions 0-3, flexible from 2. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     owner_principal_type: str | None = ""
@@ -132,7 +132,7 @@ class CreateDelegationTokenRequest(_CreateDelegationTokenRequestConstants):
         )
 
 
-def _read_all_creatable_renewers_1(data: bytes, pos: int, count: int) -> tuple[list[CreatableRenewers], int]:
+def _read_all_creatable_renewers_0(data: bytes, pos: int, count: int) -> tuple[list[CreatableRenewers], int]:
     out: list[CreatableRenewers] = []
     for _ in range(count):
         x = new(CreatableRenewers)
@@ -157,7 +157,7 @@ def _read_all_creatable_renewers_1(data: bytes, pos: int, count: int) -> tuple[l
     return out, pos
 
 
-def _write_all_creatable_renewers_1(out: list[bytes], items: Iterable[CreatableRenewers]) -> None:
+def _write_all_creatable_renewers_0(out: list[bytes], items: Iterable[CreatableRenewers]) -> None:
     for x in items:
         if x.unknown_tagged_fields:
             raise Refused
@@ -171,7 +171,7 @@ def _write_all_creatable_renewers_1(out: list[bytes], items: Iterable[CreatableR
         out.append(s)
 
 
-def _size_all_creatable_renewers_1(items: Iterable[CreatableRenewers]) -> int:
+def _size_all_creatable_renewers_0(items: Iterable[CreatableRenewers]) -> int:
     size = 0
     for x in items:
         size += 4
@@ -241,12 +241,12 @@ def _size_all_creatable_renewers_2(items: Iterable[CreatableRenewers]) -> int:
     return size
 
 
-def _read_create_delegation_token_request_1(data: bytes, pos: int) -> tuple[CreateDelegationTokenRequest, int]:
+def _read_create_delegation_token_request_0(data: bytes, pos: int) -> tuple[CreateDelegationTokenRequest, int]:
     x = new(CreateDelegationTokenRequest)
     (n,) = _unpack_i(data, pos)
     pos += 4
     if n >= 0:
-        x.renewers, pos = _read_all_creatable_renewers_1(data, pos, n)
+        x.renewers, pos = _read_all_creatable_renewers_0(data, pos, n)
     else:
         raise Malformed
     x.owner_principal_type = ""
@@ -257,7 +257,7 @@ def _read_create_delegation_token_request_1(data: bytes, pos: int) -> tuple[Crea
     return x, pos
 
 
-def _write_create_delegation_token_request_1(out: list[bytes], x: CreateDelegationTokenRequest) -> None:
+def _write_create_delegation_token_request_0(out: list[bytes], x: CreateDelegationTokenRequest) -> None:
     if x.owner_principal_type != "":
         raise Refused
     if x.owner_principal_name != "":
@@ -267,15 +267,15 @@ def _write_create_delegation_token_request_1(out: list[bytes], x: CreateDelegati
     n = len(x.renewers)
     out.append(_pack_i(n))
     if n:
-        _write_all_creatable_renewers_1(out, x.renewers)
+        _write_all_creatable_renewers_0(out, x.renewers)
     elif type(x.renewers) is not list and type(x.renewers) in NO_LISTS:
         raise Refused
     out.append(_pack_q(x.max_lifetime_ms))
 
 
-def _size_create_delegation_token_request_1(x: CreateDelegationTokenRequest) -> int:
+def _size_create_delegation_token_request_0(x: CreateDelegationTokenRequest) -> int:
     size = 12
-    size += _size_all_creatable_renewers_1(x.renewers)
+    size += _size_all_creatable_renewers_0(x.renewers)
     if x.unknown_tagged_fields:
         raise Refused
     return size
@@ -416,10 +416,15 @@ def _size_create_delegation_token_request_3(x: CreateDelegationTokenRequest) -> 
 
 
 _CreateDelegationTokenRequestConstants._codecs = {
+    0: (
+        _read_create_delegation_token_request_0,
+        _write_create_delegation_token_request_0,
+        _size_create_delegation_token_request_0,
+    ),
     1: (
-        _read_create_delegation_token_request_1,
-        _write_create_delegation_token_request_1,
-        _size_create_delegation_token_request_1,
+        _read_create_delegation_token_request_0,
+        _write_create_delegation_token_request_0,
+        _size_create_delegation_token_request_0,
     ),
     2: (
         _read_create_delegation_token_request_2,
@@ -433,7 +438,7 @@ _CreateDelegationTokenRequestConstants._codecs = {
     ),
 }
 _CreateDelegationTokenRequestConstants._facts = (
-    '{"name":"CreateDelegationTokenRequest","type":"request","validVersions":"1-3","flexibleVer'
+    '{"name":"CreateDelegationTokenRequest","type":"request","validVersions":"0-3","flexibleVer'
     'sions":"2+","fields":[{"name":"owner_principal_type","json":"ownerPrincipalType","type":"s'
     'tring","versions":"3+","nullableVersions":"3+","about":"Principal type of the token\'s owne'
     'r, such as User; null makes the requester the owner."},{"name":"owner_principal_name","jso'
@@ -450,11 +455,11 @@ _CreateDelegationTokenRequestConstants._facts = (
 _CreateDelegationTokenRequestConstants._plan = (
     "1\n"
     ":CreatableRenewers principal_type/s principal_name/s\n"
-    "1 0 1\n"
+    "0-1 0 1\n"
     "2-3 0c 1c ;\n"
     ":CreateDelegationTokenRequest owner_principal_type/s? owner_principal_name/s? renewers/[@C"
     "reatableRenewers max_lifetime_ms/q\n"
-    "1 2@0 3 -0! -1!\n"
+    "0-1 2@0 3 -0! -1!\n"
     "2 2@1c 3 -0! -1! ;\n"
     "3 0cn 1cn 2@1c 3 ;\n"
 )

@@ -44,7 +44,7 @@ class _CreateDelegationTokenResponseConstants(Response):
     __slots__ = ()
     NAME = "CreateDelegationTokenResponse"
     API_KEY = 38
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 3
     LOWEST_FLEXIBLE_VERSION = 2
 
@@ -53,7 +53,7 @@ class _CreateDelegationTokenResponseConstants(Response):
 class CreateDelegationTokenResponse(_CreateDelegationTokenResponseConstants):
     """Hands out a new delegation token, with its secret and its life span.
 
-    Response, API key 38, versions 1-3, flexible from 2.
+    Response, API key 38, versions 0-3, flexible from 2. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     error_code: int = 0
@@ -129,7 +129,7 @@ class CreateDelegationTokenResponse(_CreateDelegationTokenResponseConstants):
         )
 
 
-def _read_create_delegation_token_response_1(data: bytes, pos: int) -> tuple[CreateDelegationTokenResponse, int]:
+def _read_create_delegation_token_response_0(data: bytes, pos: int) -> tuple[CreateDelegationTokenResponse, int]:
     x = new(CreateDelegationTokenResponse)
     x.error_code, n = _unpack_hh(data, pos)
     pos += 4
@@ -171,7 +171,7 @@ def _read_create_delegation_token_response_1(data: bytes, pos: int) -> tuple[Cre
     return x, pos
 
 
-def _write_create_delegation_token_response_1(out: list[bytes], x: CreateDelegationTokenResponse) -> None:
+def _write_create_delegation_token_response_0(out: list[bytes], x: CreateDelegationTokenResponse) -> None:
     if x.token_requester_principal_type != "":
         raise Refused
     if x.token_requester_principal_name != "":
@@ -197,7 +197,7 @@ def _write_create_delegation_token_response_1(out: list[bytes], x: CreateDelegat
     out.append(_pack_i(x.throttle_time_ms))
 
 
-def _size_create_delegation_token_response_1(x: CreateDelegationTokenResponse) -> int:
+def _size_create_delegation_token_response_0(x: CreateDelegationTokenResponse) -> int:
     size = 40
     size += string_length(len(x.principal_type.encode()))
     size += string_length(len(x.principal_name.encode()))
@@ -431,10 +431,15 @@ def _size_create_delegation_token_response_3(x: CreateDelegationTokenResponse) -
 
 
 _CreateDelegationTokenResponseConstants._codecs = {
+    0: (
+        _read_create_delegation_token_response_0,
+        _write_create_delegation_token_response_0,
+        _size_create_delegation_token_response_0,
+    ),
     1: (
-        _read_create_delegation_token_response_1,
-        _write_create_delegation_token_response_1,
-        _size_create_delegation_token_response_1,
+        _read_create_delegation_token_response_0,
+        _write_create_delegation_token_response_0,
+        _size_create_delegation_token_response_0,
     ),
     2: (
         _read_create_delegation_token_response_2,
@@ -448,7 +453,7 @@ _CreateDelegationTokenResponseConstants._codecs = {
     ),
 }
 _CreateDelegationTokenResponseConstants._facts = (
-    '{"name":"CreateDelegationTokenResponse","type":"response","validVersions":"1-3","flexibleV'
+    '{"name":"CreateDelegationTokenResponse","type":"response","validVersions":"0-3","flexibleV'
     'ersions":"2+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":'
     '"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},{"n'
     'ame":"principal_type","json":"principalType","type":"string","versions":"0+","about":"Prin'
@@ -475,7 +480,7 @@ _CreateDelegationTokenResponseConstants._plan = (
     ":CreateDelegationTokenResponse error_code/h principal_type/s principal_name/s token_reques"
     "ter_principal_type/s token_requester_principal_name/s issue_timestamp_ms/q expiry_timestam"
     "p_ms/q max_timestamp_ms/q token_id/s hmac/y throttle_time_ms/i\n"
-    "1 0 1 2 5 6 7 8 9 10 -3! -4!\n"
+    "0-1 0 1 2 5 6 7 8 9 10 -3! -4!\n"
     "2 0 1c 2c 5 6 7 8c 9c 10 -3! -4! ;\n"
     "3 0 1c 2c 3c 4c 5 6 7 8c 9c 10 ;\n"
 )

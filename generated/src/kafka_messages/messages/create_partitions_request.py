@@ -152,7 +152,7 @@ class _CreatePartitionsRequestConstants(Request["_CreatePartitionsResponse"]):
 class CreatePartitionsRequest(_CreatePartitionsRequestConstants):
     """Sent by an admin client to give topics more partitions.
 
-    Request, API key 37, versions 0-3, flexible from 2.
+    Request, API key 37, versions 0-3, flexible from 2. Since Kafka 2.2.0 or before.
     """
 
     topics: CreatePartitionsTopicCollection = field(default_factory=CreatePartitionsTopicCollection)

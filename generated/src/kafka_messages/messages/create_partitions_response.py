@@ -95,7 +95,7 @@ class _CreatePartitionsResponseConstants(Response):
 class CreatePartitionsResponse(_CreatePartitionsResponseConstants):
     """Tells for each topic whether its partitions were added.
 
-    Response, API key 37, versions 0-3, flexible from 2.
+    Response, API key 37, versions 0-3, flexible from 2. Since Kafka 2.2.0 or before.
     """
 
     throttle_time_ms: int = 0

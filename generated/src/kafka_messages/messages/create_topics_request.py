@@ -232,7 +232,7 @@ class _CreateTopicsRequestConstants(Request["_CreateTopicsResponse"]):
     __slots__ = ()
     NAME = "CreateTopicsRequest"
     API_KEY = 19
-    LOWEST_SUPPORTED_VERSION = 2
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 7
     LOWEST_FLEXIBLE_VERSION = 5
     _response = "CreateTopicsResponse"
@@ -248,7 +248,7 @@ class _CreateTopicsRequestConstants(Request["_CreateTopicsResponse"]):
 class CreateTopicsRequest(_CreateTopicsRequestConstants):
     """Sent by an admin client to create topics.
 
-    Request, API key 19, versions 2-7, flexible from 5.
+    Request, API key 19, versions 0-7, flexible from 5. Since Kafka 2.2.0 or before; versions 0-1 until 4.0.0.
     """
 
     topics: CreatableTopicCollection = field(default_factory=CreatableTopicCollection)
@@ -288,7 +288,7 @@ class CreateTopicsRequest(_CreateTopicsRequestConstants):
         )
 
 
-def _read_all_creatable_replica_assignment_2(
+def _read_all_creatable_replica_assignment_0(
     data: bytes, pos: int, count: int
 ) -> tuple[CreatableReplicaAssignmentCollection, int]:
     out: list[CreatableReplicaAssignment] = []
@@ -308,7 +308,7 @@ def _read_all_creatable_replica_assignment_2(
     return CreatableReplicaAssignmentCollection(out), pos
 
 
-def _write_all_creatable_replica_assignment_2(out: list[bytes], items: Iterable[CreatableReplicaAssignment]) -> None:
+def _write_all_creatable_replica_assignment_0(out: list[bytes], items: Iterable[CreatableReplicaAssignment]) -> None:
     for x in items:
         if x.unknown_tagged_fields:
             raise Refused
@@ -321,7 +321,7 @@ def _write_all_creatable_replica_assignment_2(out: list[bytes], items: Iterable[
                 out.append(fixed_elements(x.broker_ids, "i"))
 
 
-def _size_all_creatable_replica_assignment_2(items: Iterable[CreatableReplicaAssignment]) -> int:
+def _size_all_creatable_replica_assignment_0(items: Iterable[CreatableReplicaAssignment]) -> int:
     size = 0
     for x in items:
         size += 8
@@ -386,7 +386,7 @@ def _size_all_creatable_replica_assignment_5(items: Iterable[CreatableReplicaAss
     return size
 
 
-def _read_all_creatable_topic_config_2(data: bytes, pos: int, count: int) -> tuple[CreatableTopicConfigCollection, int]:
+def _read_all_creatable_topic_config_0(data: bytes, pos: int, count: int) -> tuple[CreatableTopicConfigCollection, int]:
     out: list[CreatableTopicConfig] = []
     for _ in range(count):
         x = new(CreatableTopicConfig)
@@ -411,7 +411,7 @@ def _read_all_creatable_topic_config_2(data: bytes, pos: int, count: int) -> tup
     return CreatableTopicConfigCollection(out), pos
 
 
-def _write_all_creatable_topic_config_2(out: list[bytes], items: Iterable[CreatableTopicConfig]) -> None:
+def _write_all_creatable_topic_config_0(out: list[bytes], items: Iterable[CreatableTopicConfig]) -> None:
     for x in items:
         if x.unknown_tagged_fields:
             raise Refused
@@ -429,7 +429,7 @@ def _write_all_creatable_topic_config_2(out: list[bytes], items: Iterable[Creata
         out.append(s)
 
 
-def _size_all_creatable_topic_config_2(items: Iterable[CreatableTopicConfig]) -> int:
+def _size_all_creatable_topic_config_0(items: Iterable[CreatableTopicConfig]) -> int:
     size = 0
     for x in items:
         size += 4
@@ -507,7 +507,7 @@ def _size_all_creatable_topic_config_5(items: Iterable[CreatableTopicConfig]) ->
     return size
 
 
-def _read_all_creatable_topic_2(data: bytes, pos: int, count: int) -> tuple[CreatableTopicCollection, int]:
+def _read_all_creatable_topic_0(data: bytes, pos: int, count: int) -> tuple[CreatableTopicCollection, int]:
     out: list[CreatableTopic] = []
     for _ in range(count):
         x = new(CreatableTopic)
@@ -522,13 +522,13 @@ def _read_all_creatable_topic_2(data: bytes, pos: int, count: int) -> tuple[Crea
         x.num_partitions, x.replication_factor, n = _unpack_ihi(data, pos)
         pos += 10
         if n >= 0:
-            x.assignments, pos = _read_all_creatable_replica_assignment_2(data, pos, n)
+            x.assignments, pos = _read_all_creatable_replica_assignment_0(data, pos, n)
         else:
             raise Malformed
         (n,) = _unpack_i(data, pos)
         pos += 4
         if n >= 0:
-            x.configs, pos = _read_all_creatable_topic_config_2(data, pos, n)
+            x.configs, pos = _read_all_creatable_topic_config_0(data, pos, n)
         else:
             raise Malformed
         x.unknown_tagged_fields = ()
@@ -536,7 +536,7 @@ def _read_all_creatable_topic_2(data: bytes, pos: int, count: int) -> tuple[Crea
     return CreatableTopicCollection(out), pos
 
 
-def _write_all_creatable_topic_2(out: list[bytes], items: Iterable[CreatableTopic]) -> None:
+def _write_all_creatable_topic_0(out: list[bytes], items: Iterable[CreatableTopic]) -> None:
     for x in items:
         if x.unknown_tagged_fields:
             raise Refused
@@ -547,24 +547,24 @@ def _write_all_creatable_topic_2(out: list[bytes], items: Iterable[CreatableTopi
         n = len(x.assignments)
         out.append(_pack_ihi(x.num_partitions, x.replication_factor, n))
         if n:
-            _write_all_creatable_replica_assignment_2(out, x.assignments)
+            _write_all_creatable_replica_assignment_0(out, x.assignments)
         elif type(x.assignments) is not list and type(x.assignments) in NO_LISTS:
             raise Refused
         n = len(x.configs)
         out.append(_pack_i(n))
         if n:
-            _write_all_creatable_topic_config_2(out, x.configs)
+            _write_all_creatable_topic_config_0(out, x.configs)
         elif type(x.configs) is not list and type(x.configs) in NO_LISTS:
             raise Refused
 
 
-def _size_all_creatable_topic_2(items: Iterable[CreatableTopic]) -> int:
+def _size_all_creatable_topic_0(items: Iterable[CreatableTopic]) -> int:
     size = 0
     for x in items:
         size += 16
         size += string_length(len(x.name.encode()))
-        size += _size_all_creatable_replica_assignment_2(x.assignments)
-        size += _size_all_creatable_topic_config_2(x.configs)
+        size += _size_all_creatable_replica_assignment_0(x.assignments)
+        size += _size_all_creatable_topic_config_0(x.configs)
         if x.unknown_tagged_fields:
             raise Refused
     return size
@@ -653,12 +653,49 @@ def _size_all_creatable_topic_5(items: Iterable[CreatableTopic]) -> int:
     return size
 
 
-def _read_create_topics_request_2(data: bytes, pos: int) -> tuple[CreateTopicsRequest, int]:
+def _read_create_topics_request_0(data: bytes, pos: int) -> tuple[CreateTopicsRequest, int]:
     x = new(CreateTopicsRequest)
     (n,) = _unpack_i(data, pos)
     pos += 4
     if n >= 0:
-        x.topics, pos = _read_all_creatable_topic_2(data, pos, n)
+        x.topics, pos = _read_all_creatable_topic_0(data, pos, n)
+    else:
+        raise Malformed
+    x.validate_only = False
+    x.unknown_tagged_fields = ()
+    (x.timeout_ms,) = _unpack_i(data, pos)
+    pos += 4
+    return x, pos
+
+
+def _write_create_topics_request_0(out: list[bytes], x: CreateTopicsRequest) -> None:
+    if x.validate_only is not False:
+        raise Refused
+    if x.unknown_tagged_fields:
+        raise Refused
+    n = len(x.topics)
+    out.append(_pack_i(n))
+    if n:
+        _write_all_creatable_topic_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
+    out.append(_pack_i(x.timeout_ms))
+
+
+def _size_create_topics_request_0(x: CreateTopicsRequest) -> int:
+    size = 8
+    size += _size_all_creatable_topic_0(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
+    return size
+
+
+def _read_create_topics_request_1(data: bytes, pos: int) -> tuple[CreateTopicsRequest, int]:
+    x = new(CreateTopicsRequest)
+    (n,) = _unpack_i(data, pos)
+    pos += 4
+    if n >= 0:
+        x.topics, pos = _read_all_creatable_topic_0(data, pos, n)
     else:
         raise Malformed
     x.unknown_tagged_fields = ()
@@ -667,21 +704,21 @@ def _read_create_topics_request_2(data: bytes, pos: int) -> tuple[CreateTopicsRe
     return x, pos
 
 
-def _write_create_topics_request_2(out: list[bytes], x: CreateTopicsRequest) -> None:
+def _write_create_topics_request_1(out: list[bytes], x: CreateTopicsRequest) -> None:
     if x.unknown_tagged_fields:
         raise Refused
     n = len(x.topics)
     out.append(_pack_i(n))
     if n:
-        _write_all_creatable_topic_2(out, x.topics)
+        _write_all_creatable_topic_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
     out.append(_pack_iB(x.timeout_ms, TRUTH[x.validate_only]))
 
 
-def _size_create_topics_request_2(x: CreateTopicsRequest) -> int:
+def _size_create_topics_request_1(x: CreateTopicsRequest) -> int:
     size = 9
-    size += _size_all_creatable_topic_2(x.topics)
+    size += _size_all_creatable_topic_0(x.topics)
     if x.unknown_tagged_fields:
         raise Refused
     return size
@@ -731,15 +768,17 @@ def _size_create_topics_request_5(x: CreateTopicsRequest) -> int:
 
 
 _CreateTopicsRequestConstants._codecs = {
-    2: (_read_create_topics_request_2, _write_create_topics_request_2, _size_create_topics_request_2),
-    3: (_read_create_topics_request_2, _write_create_topics_request_2, _size_create_topics_request_2),
-    4: (_read_create_topics_request_2, _write_create_topics_request_2, _size_create_topics_request_2),
+    0: (_read_create_topics_request_0, _write_create_topics_request_0, _size_create_topics_request_0),
+    1: (_read_create_topics_request_1, _write_create_topics_request_1, _size_create_topics_request_1),
+    2: (_read_create_topics_request_1, _write_create_topics_request_1, _size_create_topics_request_1),
+    3: (_read_create_topics_request_1, _write_create_topics_request_1, _size_create_topics_request_1),
+    4: (_read_create_topics_request_1, _write_create_topics_request_1, _size_create_topics_request_1),
     5: (_read_create_topics_request_5, _write_create_topics_request_5, _size_create_topics_request_5),
     6: (_read_create_topics_request_5, _write_create_topics_request_5, _size_create_topics_request_5),
     7: (_read_create_topics_request_5, _write_create_topics_request_5, _size_create_topics_request_5),
 }
 _CreateTopicsRequestConstants._facts = (
-    '{"name":"CreateTopicsRequest","type":"request","validVersions":"2-7","flexibleVersions":"5'
+    '{"name":"CreateTopicsRequest","type":"request","validVersions":"0-7","flexibleVersions":"5'
     '+","fields":[{"name":"topics","json":"topics","type":"[]CreatableTopic","versions":"0+","a'
     'bout":"Topics to create, one entry each."},{"name":"timeout_ms","json":"timeoutMs","type":'
     '"int32","versions":"0+","default":60000,"about":"Milliseconds to wait for the topics to be'
@@ -767,16 +806,17 @@ _CreateTopicsRequestConstants._facts = (
 _CreateTopicsRequestConstants._plan = (
     "1\n"
     ":CreatableReplicaAssignment partition_index/i broker_ids/[i\n"
-    "2-4 0 1\n"
+    "0-4 0 1\n"
     "5-7 0 1c ;\n"
     ":CreatableTopicConfig name/s value/s?\n"
-    "2-4 0 1n\n"
+    "0-4 0 1n\n"
     "5-7 0c 1cn ;\n"
     ":CreatableTopic name/s num_partitions/i replication_factor/h assignments/{@CreatableReplic"
     "aAssignment configs/{@CreatableTopicConfig\n"
-    "2-4 0 1 2 3@0 4@2\n"
+    "0-4 0 1 2 3@0 4@2\n"
     "5-7 0c 1 2 3@1c 4@3c ;\n"
     ":CreateTopicsRequest topics/{@CreatableTopic timeout_ms/i=60000 validate_only/t\n"
-    "2-4 0@4 1 2\n"
+    "0 0@4 1 -2!\n"
+    "1-4 0@4 1 2\n"
     "5-7 0@5c 1 2 ;\n"
 )

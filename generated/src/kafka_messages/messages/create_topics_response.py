@@ -57,6 +57,7 @@ _pack_uhB = Struct(">16shB").pack
 _unpack_h = Struct(">h").unpack_from
 _unpack_hB = Struct(">hB").unpack_from
 _unpack_hh = Struct(">hh").unpack_from
+_unpack_i = Struct(">i").unpack_from
 _unpack_iB = Struct(">iB").unpack_from
 _unpack_ihB = Struct(">ihB").unpack_from
 _unpack_ii = Struct(">ii").unpack_from
@@ -204,7 +205,7 @@ class _CreateTopicsResponseConstants(Response):
     __slots__ = ()
     NAME = "CreateTopicsResponse"
     API_KEY = 19
-    LOWEST_SUPPORTED_VERSION = 2
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 7
     LOWEST_FLEXIBLE_VERSION = 5
     CreatableTopicConfigs: TypeAlias = CreatableTopicConfigs
@@ -216,7 +217,8 @@ class _CreateTopicsResponseConstants(Response):
 class CreateTopicsResponse(_CreateTopicsResponseConstants):
     """Tells for each topic whether it was created and, from version 5, how it was set up.
 
-    Response, API key 19, versions 2-7, flexible from 5.
+    Response, API key 19, versions 0-7, flexible from 5. Since Kafka 2.2.0 or before; versions 0-1 until
+    4.0.0.
     """
 
     throttle_time_ms: int = 0
@@ -318,7 +320,53 @@ def _size_all_creatable_topic_configs_5(items: Iterable[CreatableTopicConfigs]) 
     return size
 
 
-def _read_all_creatable_topic_result_2(data: bytes, pos: int, count: int) -> tuple[CreatableTopicResultCollection, int]:
+def _read_all_creatable_topic_result_0(data: bytes, pos: int, count: int) -> tuple[CreatableTopicResultCollection, int]:
+    out: list[CreatableTopicResult] = []
+    for _ in range(count):
+        x = new(CreatableTopicResult)
+        (n,) = _unpack_h(data, pos)
+        pos += 2
+        if n >= 0:
+            end = pos + n
+            x.name = data[pos:end].decode()
+            pos = end
+        else:
+            raise Malformed
+        x.topic_id = ZERO_UUID
+        x.error_message = ""
+        x.topic_config_error_code = 0
+        x.num_partitions = -1
+        x.replication_factor = -1
+        x.configs = []
+        x.unknown_tagged_fields = ()
+        (x.error_code,) = _unpack_h(data, pos)
+        pos += 2
+        out.append(x)
+    return CreatableTopicResultCollection(out), pos
+
+
+def _write_all_creatable_topic_result_0(out: list[bytes], items: Iterable[CreatableTopicResult]) -> None:
+    for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
+        s = x.name.encode()
+        n = len(s)
+        out.append(_pack_h(n))
+        out.append(s)
+        out.append(_pack_h(x.error_code))
+
+
+def _size_all_creatable_topic_result_0(items: Iterable[CreatableTopicResult]) -> int:
+    size = 0
+    for x in items:
+        size += 4
+        size += string_length(len(x.name.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
+    return size
+
+
+def _read_all_creatable_topic_result_1(data: bytes, pos: int, count: int) -> tuple[CreatableTopicResultCollection, int]:
     out: list[CreatableTopicResult] = []
     for _ in range(count):
         x = new(CreatableTopicResult)
@@ -348,7 +396,7 @@ def _read_all_creatable_topic_result_2(data: bytes, pos: int, count: int) -> tup
     return CreatableTopicResultCollection(out), pos
 
 
-def _write_all_creatable_topic_result_2(out: list[bytes], items: Iterable[CreatableTopicResult]) -> None:
+def _write_all_creatable_topic_result_1(out: list[bytes], items: Iterable[CreatableTopicResult]) -> None:
     for x in items:
         if x.unknown_tagged_fields:
             raise Refused
@@ -366,7 +414,7 @@ def _write_all_creatable_topic_result_2(out: list[bytes], items: Iterable[Creata
         out.append(s)
 
 
-def _size_all_creatable_topic_result_2(items: Iterable[CreatableTopicResult]) -> int:
+def _size_all_creatable_topic_result_1(items: Iterable[CreatableTopicResult]) -> int:
     size = 0
     for x in items:
         size += 6
@@ -652,12 +700,76 @@ def _size_all_creatable_topic_result_7(items: Iterable[CreatableTopicResult]) ->
     return size
 
 
+def _read_create_topics_response_0(data: bytes, pos: int) -> tuple[CreateTopicsResponse, int]:
+    x = new(CreateTopicsResponse)
+    (n,) = _unpack_i(data, pos)
+    pos += 4
+    if n >= 0:
+        x.topics, pos = _read_all_creatable_topic_result_0(data, pos, n)
+    else:
+        raise Malformed
+    x.throttle_time_ms = 0
+    x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_create_topics_response_0(out: list[bytes], x: CreateTopicsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
+    n = len(x.topics)
+    out.append(_pack_i(n))
+    if n:
+        _write_all_creatable_topic_result_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
+
+
+def _size_create_topics_response_0(x: CreateTopicsResponse) -> int:
+    size = 4
+    size += _size_all_creatable_topic_result_0(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
+    return size
+
+
+def _read_create_topics_response_1(data: bytes, pos: int) -> tuple[CreateTopicsResponse, int]:
+    x = new(CreateTopicsResponse)
+    (n,) = _unpack_i(data, pos)
+    pos += 4
+    if n >= 0:
+        x.topics, pos = _read_all_creatable_topic_result_1(data, pos, n)
+    else:
+        raise Malformed
+    x.throttle_time_ms = 0
+    x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_create_topics_response_1(out: list[bytes], x: CreateTopicsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
+    n = len(x.topics)
+    out.append(_pack_i(n))
+    if n:
+        _write_all_creatable_topic_result_1(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
+
+
+def _size_create_topics_response_1(x: CreateTopicsResponse) -> int:
+    size = 4
+    size += _size_all_creatable_topic_result_1(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
+    return size
+
+
 def _read_create_topics_response_2(data: bytes, pos: int) -> tuple[CreateTopicsResponse, int]:
     x = new(CreateTopicsResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
     pos += 8
     if n >= 0:
-        x.topics, pos = _read_all_creatable_topic_result_2(data, pos, n)
+        x.topics, pos = _read_all_creatable_topic_result_1(data, pos, n)
     else:
         raise Malformed
     x.unknown_tagged_fields = ()
@@ -670,14 +782,14 @@ def _write_create_topics_response_2(out: list[bytes], x: CreateTopicsResponse) -
     n = len(x.topics)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
-        _write_all_creatable_topic_result_2(out, x.topics)
+        _write_all_creatable_topic_result_1(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
 
 
 def _size_create_topics_response_2(x: CreateTopicsResponse) -> int:
     size = 8
-    size += _size_all_creatable_topic_result_2(x.topics)
+    size += _size_all_creatable_topic_result_1(x.topics)
     if x.unknown_tagged_fields:
         raise Refused
     return size
@@ -776,6 +888,8 @@ def _size_create_topics_response_7(x: CreateTopicsResponse) -> int:
 
 
 _CreateTopicsResponseConstants._codecs = {
+    0: (_read_create_topics_response_0, _write_create_topics_response_0, _size_create_topics_response_0),
+    1: (_read_create_topics_response_1, _write_create_topics_response_1, _size_create_topics_response_1),
     2: (_read_create_topics_response_2, _write_create_topics_response_2, _size_create_topics_response_2),
     3: (_read_create_topics_response_2, _write_create_topics_response_2, _size_create_topics_response_2),
     4: (_read_create_topics_response_2, _write_create_topics_response_2, _size_create_topics_response_2),
@@ -784,7 +898,7 @@ _CreateTopicsResponseConstants._codecs = {
     7: (_read_create_topics_response_7, _write_create_topics_response_7, _size_create_topics_response_7),
 }
 _CreateTopicsResponseConstants._facts = (
-    '{"name":"CreateTopicsResponse","type":"response","validVersions":"2-7","flexibleVersions":'
+    '{"name":"CreateTopicsResponse","type":"response","validVersions":"0-7","flexibleVersions":'
     '"5+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
     '":"2+","ignorable":true,"about":"Quota delay in milliseconds that applies to the client; 0'
     ' means none."},{"name":"topics","json":"topics","type":"[]CreatableTopicResult","versions"'
@@ -822,11 +936,14 @@ _CreateTopicsResponseConstants._plan = (
     "5-7 0c 1cn 2 3 4 ;\n"
     ":CreatableTopicResult name/s topic_id/u error_code/h error_message/s? topic_config_error_c"
     "ode/h num_partitions/i=-1 replication_factor/h=-1 configs/[@CreatableTopicConfigs?\n"
-    "2-4 0 2 3n -1 -4 -5 -6 -7\n"
+    "0 0 2 -1 -3 -4 -5 -6 -7\n"
+    "1-4 0 2 3n -1 -4 -5 -6 -7\n"
     "5-6 0c 2 3cn 5 6 7@0cn -1 ; 0=4\n"
     "7 0c 1 2 3cn 5 6 7@0cn ; 0=4\n"
     ":CreateTopicsResponse throttle_time_ms/i topics/{@CreatableTopicResult\n"
-    "2-4 0 1@1\n"
-    "5-6 0 1@2c ;\n"
-    "7 0 1@3c ;\n"
+    "0 1@1 -0\n"
+    "1 1@2 -0\n"
+    "2-4 0 1@2\n"
+    "5-6 0 1@3c ;\n"
+    "7 0 1@4c ;\n"
 )

@@ -38,7 +38,7 @@ class DefaultPrincipalData(_DefaultPrincipalDataConstants):
     """Standard serialized form of an authenticated principal, used when a broker forwards a client's request to
     the controller.
 
-    Data, versions 0, flexible from 0.
+    Data, versions 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     type: str = ""

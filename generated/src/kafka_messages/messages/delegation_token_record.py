@@ -48,7 +48,7 @@ class _DelegationTokenRecordConstants(Message):
 class DelegationTokenRecord(_DelegationTokenRecordConstants):
     """Record in __cluster_metadata that creates or updates a delegation token.
 
-    Metadata, record type 10, versions 0, flexible from 0.
+    Metadata, record type 10, versions 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     owner: str = ""

@@ -112,7 +112,7 @@ class _DeleteAclsRequestConstants(Request["_DeleteAclsResponse"]):
     __slots__ = ()
     NAME = "DeleteAclsRequest"
     API_KEY = 31
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 3
     LOWEST_FLEXIBLE_VERSION = 2
     _response = "DeleteAclsResponse"
@@ -123,7 +123,7 @@ class _DeleteAclsRequestConstants(Request["_DeleteAclsResponse"]):
 class DeleteAclsRequest(_DeleteAclsRequestConstants):
     """Sent by an admin client to remove the access rules that match filters.
 
-    Request, API key 31, versions 1-3, flexible from 2.
+    Request, API key 31, versions 0-3, flexible from 2. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     filters: list[DeleteAclsFilter] = field(default_factory=list)
@@ -146,6 +146,90 @@ class DeleteAclsRequest(_DeleteAclsRequestConstants):
         if not isinstance(other, DeleteAclsRequest):
             return NotImplemented
         return self.filters == other.filters and self.unknown_tagged_fields == other.unknown_tagged_fields
+
+
+def _read_all_delete_acls_filter_0(data: bytes, pos: int, count: int) -> tuple[list[DeleteAclsFilter], int]:
+    out: list[DeleteAclsFilter] = []
+    for _ in range(count):
+        x = new(DeleteAclsFilter)
+        x.resource_type_filter, n = _unpack_bh(data, pos)
+        pos += 3
+        if n >= 0:
+            end = pos + n
+            x.resource_name_filter = data[pos:end].decode()
+            pos = end
+        else:
+            x.resource_name_filter = None
+        (n,) = _unpack_h(data, pos)
+        pos += 2
+        if n >= 0:
+            end = pos + n
+            x.principal_filter = data[pos:end].decode()
+            pos = end
+        else:
+            x.principal_filter = None
+        (n,) = _unpack_h(data, pos)
+        pos += 2
+        if n >= 0:
+            end = pos + n
+            x.host_filter = data[pos:end].decode()
+            pos = end
+        else:
+            x.host_filter = None
+        x.pattern_type_filter = 3
+        x.unknown_tagged_fields = ()
+        x.operation, x.permission_type = _unpack_bb(data, pos)
+        pos += 2
+        out.append(x)
+    return out, pos
+
+
+def _write_all_delete_acls_filter_0(out: list[bytes], items: Iterable[DeleteAclsFilter]) -> None:
+    for x in items:
+        if x.pattern_type_filter != 3:
+            raise Refused
+        if x.unknown_tagged_fields:
+            raise Refused
+        if x.resource_name_filter is None:
+            s = b""
+            n = -1
+        else:
+            s = x.resource_name_filter.encode()
+            n = len(s)
+        out.append(_pack_bh(x.resource_type_filter, n))
+        out.append(s)
+        if x.principal_filter is None:
+            s = b""
+            n = -1
+        else:
+            s = x.principal_filter.encode()
+            n = len(s)
+        out.append(_pack_h(n))
+        out.append(s)
+        if x.host_filter is None:
+            s = b""
+            n = -1
+        else:
+            s = x.host_filter.encode()
+            n = len(s)
+        out.append(_pack_h(n))
+        out.append(s)
+        out.append(_pack_bb(x.operation, x.permission_type))
+
+
+def _size_all_delete_acls_filter_0(items: Iterable[DeleteAclsFilter]) -> int:
+    size = 0
+    for x in items:
+        size += 9
+        if x.resource_name_filter is not None:
+            size += string_length(len(x.resource_name_filter.encode()))
+        if x.principal_filter is not None:
+            size += string_length(len(x.principal_filter.encode()))
+        if x.host_filter is not None:
+            size += string_length(len(x.host_filter.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
+    return size
 
 
 def _read_all_delete_acls_filter_1(data: bytes, pos: int, count: int) -> tuple[list[DeleteAclsFilter], int]:
@@ -332,6 +416,37 @@ def _size_all_delete_acls_filter_2(items: Iterable[DeleteAclsFilter]) -> int:
     return size
 
 
+def _read_delete_acls_request_0(data: bytes, pos: int) -> tuple[DeleteAclsRequest, int]:
+    x = new(DeleteAclsRequest)
+    (n,) = _unpack_i(data, pos)
+    pos += 4
+    if n >= 0:
+        x.filters, pos = _read_all_delete_acls_filter_0(data, pos, n)
+    else:
+        raise Malformed
+    x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_delete_acls_request_0(out: list[bytes], x: DeleteAclsRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
+    n = len(x.filters)
+    out.append(_pack_i(n))
+    if n:
+        _write_all_delete_acls_filter_0(out, x.filters)
+    elif type(x.filters) is not list and type(x.filters) in NO_LISTS:
+        raise Refused
+
+
+def _size_delete_acls_request_0(x: DeleteAclsRequest) -> int:
+    size = 4
+    size += _size_all_delete_acls_filter_0(x.filters)
+    if x.unknown_tagged_fields:
+        raise Refused
+    return size
+
+
 def _read_delete_acls_request_1(data: bytes, pos: int) -> tuple[DeleteAclsRequest, int]:
     x = new(DeleteAclsRequest)
     (n,) = _unpack_i(data, pos)
@@ -406,12 +521,13 @@ def _size_delete_acls_request_2(x: DeleteAclsRequest) -> int:
 
 
 _DeleteAclsRequestConstants._codecs = {
+    0: (_read_delete_acls_request_0, _write_delete_acls_request_0, _size_delete_acls_request_0),
     1: (_read_delete_acls_request_1, _write_delete_acls_request_1, _size_delete_acls_request_1),
     2: (_read_delete_acls_request_2, _write_delete_acls_request_2, _size_delete_acls_request_2),
     3: (_read_delete_acls_request_2, _write_delete_acls_request_2, _size_delete_acls_request_2),
 }
 _DeleteAclsRequestConstants._facts = (
-    '{"name":"DeleteAclsRequest","type":"request","validVersions":"1-3","flexibleVersions":"2+"'
+    '{"name":"DeleteAclsRequest","type":"request","validVersions":"0-3","flexibleVersions":"2+"'
     ',"fields":[{"name":"filters","json":"filters","type":"[]DeleteAclsFilter","versions":"0+",'
     '"about":"Filters, one entry each; a rule goes when it matches any of them."}],"structs":{"'
     'DeleteAclsFilter":[{"name":"resource_type_filter","json":"resourceTypeFilter","type":"int8'
@@ -436,9 +552,11 @@ _DeleteAclsRequestConstants._plan = (
     "1\n"
     ":DeleteAclsFilter resource_type_filter/b resource_name_filter/s? pattern_type_filter/b=3 p"
     "rincipal_filter/s? host_filter/s? operation/b permission_type/b\n"
+    "0 0 1n 3n 4n 5 6 -2!\n"
     "1 0 1n 2 3n 4n 5 6\n"
     "2-3 0 1cn 2 3cn 4cn 5 6 ;\n"
     ":DeleteAclsRequest filters/[@DeleteAclsFilter\n"
-    "1 0@0\n"
-    "2-3 0@1c ;\n"
+    "0 0@0\n"
+    "1 0@1\n"
+    "2-3 0@2c ;\n"
 )

@@ -171,7 +171,7 @@ class _DeleteAclsResponseConstants(Response):
     __slots__ = ()
     NAME = "DeleteAclsResponse"
     API_KEY = 31
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 3
     LOWEST_FLEXIBLE_VERSION = 2
     DeleteAclsMatchingAcl: TypeAlias = DeleteAclsMatchingAcl
@@ -182,7 +182,7 @@ class _DeleteAclsResponseConstants(Response):
 class DeleteAclsResponse(_DeleteAclsResponseConstants):
     """Lists for each filter the access rules that were removed.
 
-    Response, API key 31, versions 1-3, flexible from 2.
+    Response, API key 31, versions 0-3, flexible from 2. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     throttle_time_ms: int = 0
@@ -215,6 +215,93 @@ class DeleteAclsResponse(_DeleteAclsResponseConstants):
             and self.filter_results == other.filter_results
             and self.unknown_tagged_fields == other.unknown_tagged_fields
         )
+
+
+def _read_all_delete_acls_matching_acl_0(data: bytes, pos: int, count: int) -> tuple[list[DeleteAclsMatchingAcl], int]:
+    out: list[DeleteAclsMatchingAcl] = []
+    for _ in range(count):
+        x = new(DeleteAclsMatchingAcl)
+        x.error_code, n = _unpack_hh(data, pos)
+        pos += 4
+        if n >= 0:
+            end = pos + n
+            x.error_message = data[pos:end].decode()
+            pos = end
+        else:
+            x.error_message = None
+        x.resource_type, n = _unpack_bh(data, pos)
+        pos += 3
+        if n >= 0:
+            end = pos + n
+            x.resource_name = data[pos:end].decode()
+            pos = end
+        else:
+            raise Malformed
+        (n,) = _unpack_h(data, pos)
+        pos += 2
+        if n >= 0:
+            end = pos + n
+            x.principal = data[pos:end].decode()
+            pos = end
+        else:
+            raise Malformed
+        (n,) = _unpack_h(data, pos)
+        pos += 2
+        if n >= 0:
+            end = pos + n
+            x.host = data[pos:end].decode()
+            pos = end
+        else:
+            raise Malformed
+        x.pattern_type = 3
+        x.unknown_tagged_fields = ()
+        x.operation, x.permission_type = _unpack_bb(data, pos)
+        pos += 2
+        out.append(x)
+    return out, pos
+
+
+def _write_all_delete_acls_matching_acl_0(out: list[bytes], items: Iterable[DeleteAclsMatchingAcl]) -> None:
+    for x in items:
+        if x.pattern_type != 3:
+            raise Refused
+        if x.unknown_tagged_fields:
+            raise Refused
+        if x.error_message is None:
+            s = b""
+            n = -1
+        else:
+            s = x.error_message.encode()
+            n = len(s)
+        out.append(_pack_hh(x.error_code, n))
+        out.append(s)
+        s = x.resource_name.encode()
+        n = len(s)
+        out.append(_pack_bh(x.resource_type, n))
+        out.append(s)
+        s = x.principal.encode()
+        n = len(s)
+        out.append(_pack_h(n))
+        out.append(s)
+        s = x.host.encode()
+        n = len(s)
+        out.append(_pack_h(n))
+        out.append(s)
+        out.append(_pack_bb(x.operation, x.permission_type))
+
+
+def _size_all_delete_acls_matching_acl_0(items: Iterable[DeleteAclsMatchingAcl]) -> int:
+    size = 0
+    for x in items:
+        size += 13
+        if x.error_message is not None:
+            size += string_length(len(x.error_message.encode()))
+        size += string_length(len(x.resource_name.encode()))
+        size += string_length(len(x.principal.encode()))
+        size += string_length(len(x.host.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
+    return size
 
 
 def _read_all_delete_acls_matching_acl_1(data: bytes, pos: int, count: int) -> tuple[list[DeleteAclsMatchingAcl], int]:
@@ -408,6 +495,63 @@ def _size_all_delete_acls_matching_acl_2(items: Iterable[DeleteAclsMatchingAcl])
     return size
 
 
+def _read_all_delete_acls_filter_result_0(
+    data: bytes, pos: int, count: int
+) -> tuple[list[DeleteAclsFilterResult], int]:
+    out: list[DeleteAclsFilterResult] = []
+    for _ in range(count):
+        x = new(DeleteAclsFilterResult)
+        x.error_code, n = _unpack_hh(data, pos)
+        pos += 4
+        if n >= 0:
+            end = pos + n
+            x.error_message = data[pos:end].decode()
+            pos = end
+        else:
+            x.error_message = None
+        (n,) = _unpack_i(data, pos)
+        pos += 4
+        if n >= 0:
+            x.matching_acls, pos = _read_all_delete_acls_matching_acl_0(data, pos, n)
+        else:
+            raise Malformed
+        x.unknown_tagged_fields = ()
+        out.append(x)
+    return out, pos
+
+
+def _write_all_delete_acls_filter_result_0(out: list[bytes], items: Iterable[DeleteAclsFilterResult]) -> None:
+    for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
+        if x.error_message is None:
+            s = b""
+            n = -1
+        else:
+            s = x.error_message.encode()
+            n = len(s)
+        out.append(_pack_hh(x.error_code, n))
+        out.append(s)
+        n = len(x.matching_acls)
+        out.append(_pack_i(n))
+        if n:
+            _write_all_delete_acls_matching_acl_0(out, x.matching_acls)
+        elif type(x.matching_acls) is not list and type(x.matching_acls) in NO_LISTS:
+            raise Refused
+
+
+def _size_all_delete_acls_filter_result_0(items: Iterable[DeleteAclsFilterResult]) -> int:
+    size = 0
+    for x in items:
+        size += 8
+        if x.error_message is not None:
+            size += string_length(len(x.error_message.encode()))
+        size += _size_all_delete_acls_matching_acl_0(x.matching_acls)
+        if x.unknown_tagged_fields:
+            raise Refused
+    return size
+
+
 def _read_all_delete_acls_filter_result_1(
     data: bytes, pos: int, count: int
 ) -> tuple[list[DeleteAclsFilterResult], int]:
@@ -540,6 +684,37 @@ def _size_all_delete_acls_filter_result_2(items: Iterable[DeleteAclsFilterResult
     return size
 
 
+def _read_delete_acls_response_0(data: bytes, pos: int) -> tuple[DeleteAclsResponse, int]:
+    x = new(DeleteAclsResponse)
+    x.throttle_time_ms, n = _unpack_ii(data, pos)
+    pos += 8
+    if n >= 0:
+        x.filter_results, pos = _read_all_delete_acls_filter_result_0(data, pos, n)
+    else:
+        raise Malformed
+    x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_delete_acls_response_0(out: list[bytes], x: DeleteAclsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
+    n = len(x.filter_results)
+    out.append(_pack_ii(x.throttle_time_ms, n))
+    if n:
+        _write_all_delete_acls_filter_result_0(out, x.filter_results)
+    elif type(x.filter_results) is not list and type(x.filter_results) in NO_LISTS:
+        raise Refused
+
+
+def _size_delete_acls_response_0(x: DeleteAclsResponse) -> int:
+    size = 8
+    size += _size_all_delete_acls_filter_result_0(x.filter_results)
+    if x.unknown_tagged_fields:
+        raise Refused
+    return size
+
+
 def _read_delete_acls_response_1(data: bytes, pos: int) -> tuple[DeleteAclsResponse, int]:
     x = new(DeleteAclsResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -618,12 +793,13 @@ def _size_delete_acls_response_2(x: DeleteAclsResponse) -> int:
 
 
 _DeleteAclsResponseConstants._codecs = {
+    0: (_read_delete_acls_response_0, _write_delete_acls_response_0, _size_delete_acls_response_0),
     1: (_read_delete_acls_response_1, _write_delete_acls_response_1, _size_delete_acls_response_1),
     2: (_read_delete_acls_response_2, _write_delete_acls_response_2, _size_delete_acls_response_2),
     3: (_read_delete_acls_response_2, _write_delete_acls_response_2, _size_delete_acls_response_2),
 }
 _DeleteAclsResponseConstants._facts = (
-    '{"name":"DeleteAclsResponse","type":"response","validVersions":"1-3","flexibleVersions":"2'
+    '{"name":"DeleteAclsResponse","type":"response","validVersions":"0-3","flexibleVersions":"2'
     '+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":'
     '"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},{"na'
     'me":"filter_results","json":"filterResults","type":"[]DeleteAclsFilterResult","versions":"'
@@ -657,13 +833,16 @@ _DeleteAclsResponseConstants._plan = (
     "1\n"
     ":DeleteAclsMatchingAcl error_code/h error_message/s? resource_type/b resource_name/s patte"
     "rn_type/b=3 principal/s host/s operation/b permission_type/b\n"
+    "0 0 1n 2 3 5 6 7 8 -4!\n"
     "1 0 1n 2 3 4 5 6 7 8\n"
     "2-3 0 1cn 2 3c 4 5c 6c 7 8 ;\n"
     ":DeleteAclsFilterResult error_code/h error_message/s? matching_acls/[@DeleteAclsMatchingAc"
     "l\n"
-    "1 0 1n 2@0\n"
-    "2-3 0 1cn 2@1c ;\n"
+    "0 0 1n 2@0\n"
+    "1 0 1n 2@1\n"
+    "2-3 0 1cn 2@2c ;\n"
     ":DeleteAclsResponse throttle_time_ms/i filter_results/[@DeleteAclsFilterResult\n"
-    "1 0 1@2\n"
-    "2-3 0 1@3c ;\n"
+    "0 0 1@3\n"
+    "1 0 1@4\n"
+    "2-3 0 1@5c ;\n"
 )

@@ -53,7 +53,7 @@ class _DeleteGroupsRequestConstants(Request["_DeleteGroupsResponse"]):
 class DeleteGroupsRequest(_DeleteGroupsRequestConstants):
     """Sent by an admin client to the group coordinator to delete groups that have no members left.
 
-    Request, API key 42, versions 0-3, flexible from 2.
+    Request, API key 42, versions 0-3, flexible from 2. Since Kafka 2.2.0 or before.
     """
 
     groups_names: list[str] = field(default_factory=list)

@@ -112,7 +112,7 @@ class _DeleteGroupsResponseConstants(Response):
 class DeleteGroupsResponse(_DeleteGroupsResponseConstants):
     """A broker's answer to a request to delete groups, with one result per group.
 
-    Response, API key 42, versions 0-3, flexible from 2.
+    Response, API key 42, versions 0-3, flexible from 2. Since Kafka 2.2.0 or before.
     """
 
     throttle_time_ms: int = 0

@@ -129,7 +129,7 @@ class _DeleteRecordsRequestConstants(Request["_DeleteRecordsResponse"]):
 class DeleteRecordsRequest(_DeleteRecordsRequestConstants):
     """Sent by an admin client to partition leaders to drop all records below a given offset.
 
-    Request, API key 21, versions 0-2, flexible from 2.
+    Request, API key 21, versions 0-2, flexible from 2. Since Kafka 2.2.0 or before.
     """
 
     topics: list[DeleteRecordsTopic] = field(default_factory=list)

@@ -171,7 +171,7 @@ class _DeleteRecordsResponseConstants(Response):
 class DeleteRecordsResponse(_DeleteRecordsResponseConstants):
     """A partition leader's answer to a request to trim partitions.
 
-    Response, API key 21, versions 0-2, flexible from 2.
+    Response, API key 21, versions 0-2, flexible from 2. Since Kafka 2.2.0 or before.
     """
 
     throttle_time_ms: int = 0

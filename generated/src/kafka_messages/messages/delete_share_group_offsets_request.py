@@ -69,7 +69,7 @@ class _DeleteShareGroupOffsetsRequestConstants(Request["_DeleteShareGroupOffsets
 class DeleteShareGroupOffsetsRequest(_DeleteShareGroupOffsetsRequestConstants):
     """Asks the group coordinator to forget the offsets a share group holds for some topics.
 
-    Request, API key 92, versions 0, flexible from 0.
+    Request, API key 92, versions 0, flexible from 0. Since Kafka 4.1.0.
     """
 
     group_id: str = ""

@@ -97,7 +97,7 @@ class _DeleteShareGroupOffsetsResponseConstants(Response):
 class DeleteShareGroupOffsetsResponse(_DeleteShareGroupOffsetsResponseConstants):
     """The group coordinator's answer to a request to remove a share group's offsets.
 
-    Response, API key 92, versions 0, flexible from 0.
+    Response, API key 92, versions 0, flexible from 0. Since Kafka 4.1.0.
     """
 
     throttle_time_ms: int = 0

@@ -88,7 +88,7 @@ class _DeleteTopicsRequestConstants(Request["_DeleteTopicsResponse"]):
     __slots__ = ()
     NAME = "DeleteTopicsRequest"
     API_KEY = 20
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 6
     LOWEST_FLEXIBLE_VERSION = 4
     _response = "DeleteTopicsResponse"
@@ -100,13 +100,13 @@ class DeleteTopicsRequest(_DeleteTopicsRequestConstants):
     """Sent by an admin client to delete topics, picked by name or by topic id; brokers pass it on to the
     controller.
 
-    Request, API key 20, versions 1-6, flexible from 4.
+    Request, API key 20, versions 0-6, flexible from 4. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     topics: list[DeleteTopicState] = field(default_factory=list)
     """Topics to delete, each given either by name or by id. (versions 6+)"""
     topic_names: list[str] = field(default_factory=list)
-    """Names of the topics to delete, in versions that know no topic ids. (versions 1-5)"""
+    """Names of the topics to delete, in versions that know no topic ids. (versions 0-5)"""
     timeout_ms: int = 0
     """Longest time in milliseconds to wait for the deletion to finish. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -192,7 +192,7 @@ def _size_all_delete_topic_state_6(items: Iterable[DeleteTopicState]) -> int:
     return size
 
 
-def _read_delete_topics_request_1(data: bytes, pos: int) -> tuple[DeleteTopicsRequest, int]:
+def _read_delete_topics_request_0(data: bytes, pos: int) -> tuple[DeleteTopicsRequest, int]:
     x = new(DeleteTopicsRequest)
     (n,) = _unpack_i(data, pos)
     pos += 4
@@ -207,7 +207,7 @@ def _read_delete_topics_request_1(data: bytes, pos: int) -> tuple[DeleteTopicsRe
     return x, pos
 
 
-def _write_delete_topics_request_1(out: list[bytes], x: DeleteTopicsRequest) -> None:
+def _write_delete_topics_request_0(out: list[bytes], x: DeleteTopicsRequest) -> None:
     if len(x.topics):
         raise Refused
     if x.unknown_tagged_fields:
@@ -221,7 +221,7 @@ def _write_delete_topics_request_1(out: list[bytes], x: DeleteTopicsRequest) -> 
     out.append(_pack_i(x.timeout_ms))
 
 
-def _size_delete_topics_request_1(x: DeleteTopicsRequest) -> int:
+def _size_delete_topics_request_0(x: DeleteTopicsRequest) -> int:
     size = 8
     size += string_array_size(x.topic_names)
     if x.unknown_tagged_fields:
@@ -320,15 +320,16 @@ def _size_delete_topics_request_6(x: DeleteTopicsRequest) -> int:
 
 
 _DeleteTopicsRequestConstants._codecs = {
-    1: (_read_delete_topics_request_1, _write_delete_topics_request_1, _size_delete_topics_request_1),
-    2: (_read_delete_topics_request_1, _write_delete_topics_request_1, _size_delete_topics_request_1),
-    3: (_read_delete_topics_request_1, _write_delete_topics_request_1, _size_delete_topics_request_1),
+    0: (_read_delete_topics_request_0, _write_delete_topics_request_0, _size_delete_topics_request_0),
+    1: (_read_delete_topics_request_0, _write_delete_topics_request_0, _size_delete_topics_request_0),
+    2: (_read_delete_topics_request_0, _write_delete_topics_request_0, _size_delete_topics_request_0),
+    3: (_read_delete_topics_request_0, _write_delete_topics_request_0, _size_delete_topics_request_0),
     4: (_read_delete_topics_request_4, _write_delete_topics_request_4, _size_delete_topics_request_4),
     5: (_read_delete_topics_request_4, _write_delete_topics_request_4, _size_delete_topics_request_4),
     6: (_read_delete_topics_request_6, _write_delete_topics_request_6, _size_delete_topics_request_6),
 }
 _DeleteTopicsRequestConstants._facts = (
-    '{"name":"DeleteTopicsRequest","type":"request","validVersions":"1-6","flexibleVersions":"4'
+    '{"name":"DeleteTopicsRequest","type":"request","validVersions":"0-6","flexibleVersions":"4'
     '+","fields":[{"name":"topics","json":"topics","type":"[]DeleteTopicState","versions":"6+",'
     '"about":"Topics to delete, each given either by name or by id."},{"name":"topic_names","js'
     'on":"topicNames","type":"[]string","versions":"0-5","entityType":"topicName","ignorable":t'
@@ -345,7 +346,7 @@ _DeleteTopicsRequestConstants._plan = (
     ":DeleteTopicState name/s?=~ topic_id/u\n"
     "6 0cn 1 ;\n"
     ":DeleteTopicsRequest topics/[@DeleteTopicState topic_names/[s timeout_ms/i\n"
-    "1-3 1 2 -0!\n"
+    "0-3 1 2 -0!\n"
     "4-5 1c 2 -0! ;\n"
     "6 0@0c 2 -1 ;\n"
 )

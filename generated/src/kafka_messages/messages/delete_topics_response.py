@@ -44,6 +44,7 @@ _pack_uh = Struct(">16sh").pack
 _pack_uhB = Struct(">16shB").pack
 _unpack_h = Struct(">h").unpack_from
 _unpack_hB = Struct(">hB").unpack_from
+_unpack_i = Struct(">i").unpack_from
 _unpack_iB = Struct(">iB").unpack_from
 _unpack_ii = Struct(">ii").unpack_from
 _unpack_uhB = Struct(">16shB").unpack_from
@@ -114,7 +115,7 @@ class _DeleteTopicsResponseConstants(Response):
     __slots__ = ()
     NAME = "DeleteTopicsResponse"
     API_KEY = 20
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 6
     LOWEST_FLEXIBLE_VERSION = 4
     DeletableTopicResult: TypeAlias = DeletableTopicResult
@@ -125,7 +126,7 @@ class _DeleteTopicsResponseConstants(Response):
 class DeleteTopicsResponse(_DeleteTopicsResponseConstants):
     """Answer to a request to delete topics, with one result per topic.
 
-    Response, API key 20, versions 1-6, flexible from 4.
+    Response, API key 20, versions 0-6, flexible from 4. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     throttle_time_ms: int = 0
@@ -162,7 +163,7 @@ class DeleteTopicsResponse(_DeleteTopicsResponseConstants):
         )
 
 
-def _read_all_deletable_topic_result_1(data: bytes, pos: int, count: int) -> tuple[DeletableTopicResultCollection, int]:
+def _read_all_deletable_topic_result_0(data: bytes, pos: int, count: int) -> tuple[DeletableTopicResultCollection, int]:
     out: list[DeletableTopicResult] = []
     for _ in range(count):
         x = new(DeletableTopicResult)
@@ -183,7 +184,7 @@ def _read_all_deletable_topic_result_1(data: bytes, pos: int, count: int) -> tup
     return DeletableTopicResultCollection(out), pos
 
 
-def _write_all_deletable_topic_result_1(out: list[bytes], items: Iterable[DeletableTopicResult]) -> None:
+def _write_all_deletable_topic_result_0(out: list[bytes], items: Iterable[DeletableTopicResult]) -> None:
     for x in items:
         if x.unknown_tagged_fields:
             raise Refused
@@ -196,7 +197,7 @@ def _write_all_deletable_topic_result_1(out: list[bytes], items: Iterable[Deleta
         out.append(_pack_h(x.error_code))
 
 
-def _size_all_deletable_topic_result_1(items: Iterable[DeletableTopicResult]) -> int:
+def _size_all_deletable_topic_result_0(items: Iterable[DeletableTopicResult]) -> int:
     size = 0
     for x in items:
         size += 4
@@ -413,12 +414,44 @@ def _size_all_deletable_topic_result_6(items: Iterable[DeletableTopicResult]) ->
     return size
 
 
+def _read_delete_topics_response_0(data: bytes, pos: int) -> tuple[DeleteTopicsResponse, int]:
+    x = new(DeleteTopicsResponse)
+    (n,) = _unpack_i(data, pos)
+    pos += 4
+    if n >= 0:
+        x.responses, pos = _read_all_deletable_topic_result_0(data, pos, n)
+    else:
+        raise Malformed
+    x.throttle_time_ms = 0
+    x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_delete_topics_response_0(out: list[bytes], x: DeleteTopicsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
+    n = len(x.responses)
+    out.append(_pack_i(n))
+    if n:
+        _write_all_deletable_topic_result_0(out, x.responses)
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
+
+
+def _size_delete_topics_response_0(x: DeleteTopicsResponse) -> int:
+    size = 4
+    size += _size_all_deletable_topic_result_0(x.responses)
+    if x.unknown_tagged_fields:
+        raise Refused
+    return size
+
+
 def _read_delete_topics_response_1(data: bytes, pos: int) -> tuple[DeleteTopicsResponse, int]:
     x = new(DeleteTopicsResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
     pos += 8
     if n >= 0:
-        x.responses, pos = _read_all_deletable_topic_result_1(data, pos, n)
+        x.responses, pos = _read_all_deletable_topic_result_0(data, pos, n)
     else:
         raise Malformed
     x.unknown_tagged_fields = ()
@@ -431,14 +464,14 @@ def _write_delete_topics_response_1(out: list[bytes], x: DeleteTopicsResponse) -
     n = len(x.responses)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
-        _write_all_deletable_topic_result_1(out, x.responses)
+        _write_all_deletable_topic_result_0(out, x.responses)
     elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
         raise Refused
 
 
 def _size_delete_topics_response_1(x: DeleteTopicsResponse) -> int:
     size = 8
-    size += _size_all_deletable_topic_result_1(x.responses)
+    size += _size_all_deletable_topic_result_0(x.responses)
     if x.unknown_tagged_fields:
         raise Refused
     return size
@@ -583,6 +616,7 @@ def _size_delete_topics_response_6(x: DeleteTopicsResponse) -> int:
 
 
 _DeleteTopicsResponseConstants._codecs = {
+    0: (_read_delete_topics_response_0, _write_delete_topics_response_0, _size_delete_topics_response_0),
     1: (_read_delete_topics_response_1, _write_delete_topics_response_1, _size_delete_topics_response_1),
     2: (_read_delete_topics_response_1, _write_delete_topics_response_1, _size_delete_topics_response_1),
     3: (_read_delete_topics_response_1, _write_delete_topics_response_1, _size_delete_topics_response_1),
@@ -591,7 +625,7 @@ _DeleteTopicsResponseConstants._codecs = {
     6: (_read_delete_topics_response_6, _write_delete_topics_response_6, _size_delete_topics_response_6),
 }
 _DeleteTopicsResponseConstants._facts = (
-    '{"name":"DeleteTopicsResponse","type":"response","validVersions":"1-6","flexibleVersions":'
+    '{"name":"DeleteTopicsResponse","type":"response","validVersions":"0-6","flexibleVersions":'
     '"4+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
     '":"1+","ignorable":true,"about":"How long the client should pause before its next request,'
     ' in milliseconds; 0 when no quota was exceeded."},{"name":"responses","json":"responses","'
@@ -609,11 +643,12 @@ _DeleteTopicsResponseConstants._facts = (
 _DeleteTopicsResponseConstants._plan = (
     "1\n"
     ":DeletableTopicResult name/s? topic_id/u error_code/h error_message/s?=~\n"
-    "1-3 0 2 -1 -3\n"
+    "0-3 0 2 -1 -3\n"
     "4 0c 2 -1 -3 ;\n"
     "5 0c 2 3cn -1 ;\n"
     "6 0cn 1 2 3cn ;\n"
     ":DeleteTopicsResponse throttle_time_ms/i responses/{@DeletableTopicResult\n"
+    "0 1@0 -0\n"
     "1-3 0 1@0\n"
     "4 0 1@1c ;\n"
     "5 0 1@2c ;\n"

@@ -41,7 +41,7 @@ class _DescribeAclsRequestConstants(Request["_DescribeAclsResponse"]):
     __slots__ = ()
     NAME = "DescribeAclsRequest"
     API_KEY = 29
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 3
     LOWEST_FLEXIBLE_VERSION = 2
     _response = "DescribeAclsResponse"
@@ -51,7 +51,7 @@ class _DescribeAclsRequestConstants(Request["_DescribeAclsResponse"]):
 class DescribeAclsRequest(_DescribeAclsRequestConstants):
     """Asks for the access control entries that match a filter.
 
-    Request, API key 29, versions 1-3, flexible from 2.
+    Request, API key 29, versions 0-3, flexible from 2. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     resource_type_filter: int = 0
@@ -112,6 +112,84 @@ class DescribeAclsRequest(_DescribeAclsRequestConstants):
             and self.permission_type == other.permission_type
             and self.unknown_tagged_fields == other.unknown_tagged_fields
         )
+
+
+def _read_describe_acls_request_0(data: bytes, pos: int) -> tuple[DescribeAclsRequest, int]:
+    x = new(DescribeAclsRequest)
+    x.resource_type_filter, n = _unpack_bh(data, pos)
+    pos += 3
+    if n >= 0:
+        end = pos + n
+        x.resource_name_filter = data[pos:end].decode()
+        pos = end
+    else:
+        x.resource_name_filter = None
+    (n,) = _unpack_h(data, pos)
+    pos += 2
+    if n >= 0:
+        end = pos + n
+        x.principal_filter = data[pos:end].decode()
+        pos = end
+    else:
+        x.principal_filter = None
+    (n,) = _unpack_h(data, pos)
+    pos += 2
+    if n >= 0:
+        end = pos + n
+        x.host_filter = data[pos:end].decode()
+        pos = end
+    else:
+        x.host_filter = None
+    x.pattern_type_filter = 3
+    x.unknown_tagged_fields = ()
+    x.operation, x.permission_type = _unpack_bb(data, pos)
+    pos += 2
+    return x, pos
+
+
+def _write_describe_acls_request_0(out: list[bytes], x: DescribeAclsRequest) -> None:
+    if x.pattern_type_filter != 3:
+        raise Refused
+    if x.unknown_tagged_fields:
+        raise Refused
+    if x.resource_name_filter is None:
+        s = b""
+        n = -1
+    else:
+        s = x.resource_name_filter.encode()
+        n = len(s)
+    out.append(_pack_bh(x.resource_type_filter, n))
+    out.append(s)
+    if x.principal_filter is None:
+        s = b""
+        n = -1
+    else:
+        s = x.principal_filter.encode()
+        n = len(s)
+    out.append(_pack_h(n))
+    out.append(s)
+    if x.host_filter is None:
+        s = b""
+        n = -1
+    else:
+        s = x.host_filter.encode()
+        n = len(s)
+    out.append(_pack_h(n))
+    out.append(s)
+    out.append(_pack_bb(x.operation, x.permission_type))
+
+
+def _size_describe_acls_request_0(x: DescribeAclsRequest) -> int:
+    size = 9
+    if x.resource_name_filter is not None:
+        size += string_length(len(x.resource_name_filter.encode()))
+    if x.principal_filter is not None:
+        size += string_length(len(x.principal_filter.encode()))
+    if x.host_filter is not None:
+        size += string_length(len(x.host_filter.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
+    return size
 
 
 def _read_describe_acls_request_1(data: bytes, pos: int) -> tuple[DescribeAclsRequest, int]:
@@ -287,12 +365,13 @@ def _size_describe_acls_request_2(x: DescribeAclsRequest) -> int:
 
 
 _DescribeAclsRequestConstants._codecs = {
+    0: (_read_describe_acls_request_0, _write_describe_acls_request_0, _size_describe_acls_request_0),
     1: (_read_describe_acls_request_1, _write_describe_acls_request_1, _size_describe_acls_request_1),
     2: (_read_describe_acls_request_2, _write_describe_acls_request_2, _size_describe_acls_request_2),
     3: (_read_describe_acls_request_2, _write_describe_acls_request_2, _size_describe_acls_request_2),
 }
 _DescribeAclsRequestConstants._facts = (
-    '{"name":"DescribeAclsRequest","type":"request","validVersions":"1-3","flexibleVersions":"2'
+    '{"name":"DescribeAclsRequest","type":"request","validVersions":"0-3","flexibleVersions":"2'
     '+","fields":[{"name":"resource_type_filter","json":"resourceTypeFilter","type":"int8","ver'
     'sions":"0+","enumeration":"ResourceType","about":"Kind of resource to match: 1 any, 2 topi'
     'c, 3 group, 4 cluster, 5 transactional id, 6 delegation token, 7 user."},{"name":"resource'
@@ -315,6 +394,7 @@ _DescribeAclsRequestConstants._plan = (
     "1\n"
     ":DescribeAclsRequest resource_type_filter/b resource_name_filter/s? pattern_type_filter/b="
     "3 principal_filter/s? host_filter/s? operation/b permission_type/b\n"
+    "0 0 1n 3n 4n 5 6 -2!\n"
     "1 0 1n 2 3n 4n 5 6\n"
     "2-3 0 1cn 2 3cn 4cn 5 6 ;\n"
 )

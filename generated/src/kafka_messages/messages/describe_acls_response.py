@@ -146,7 +146,7 @@ class _DescribeAclsResponseConstants(Response):
     __slots__ = ()
     NAME = "DescribeAclsResponse"
     API_KEY = 29
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 3
     LOWEST_FLEXIBLE_VERSION = 2
     AclDescription: TypeAlias = AclDescription
@@ -157,7 +157,7 @@ class _DescribeAclsResponseConstants(Response):
 class DescribeAclsResponse(_DescribeAclsResponseConstants):
     """Returns the access control entries that matched the filter, grouped by resource pattern.
 
-    Response, API key 29, versions 1-3, flexible from 2.
+    Response, API key 29, versions 0-3, flexible from 2. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     throttle_time_ms: int = 0
@@ -204,7 +204,7 @@ class DescribeAclsResponse(_DescribeAclsResponseConstants):
         )
 
 
-def _read_all_acl_description_1(data: bytes, pos: int, count: int) -> tuple[list[AclDescription], int]:
+def _read_all_acl_description_0(data: bytes, pos: int, count: int) -> tuple[list[AclDescription], int]:
     out: list[AclDescription] = []
     for _ in range(count):
         x = new(AclDescription)
@@ -231,7 +231,7 @@ def _read_all_acl_description_1(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_acl_description_1(out: list[bytes], items: Iterable[AclDescription]) -> None:
+def _write_all_acl_description_0(out: list[bytes], items: Iterable[AclDescription]) -> None:
     for x in items:
         if x.unknown_tagged_fields:
             raise Refused
@@ -246,7 +246,7 @@ def _write_all_acl_description_1(out: list[bytes], items: Iterable[AclDescriptio
         out.append(_pack_bb(x.operation, x.permission_type))
 
 
-def _size_all_acl_description_1(items: Iterable[AclDescription]) -> int:
+def _size_all_acl_description_0(items: Iterable[AclDescription]) -> int:
     size = 0
     for x in items:
         size += 6
@@ -317,6 +317,59 @@ def _size_all_acl_description_2(items: Iterable[AclDescription]) -> int:
     return size
 
 
+def _read_all_describe_acls_resource_0(data: bytes, pos: int, count: int) -> tuple[list[DescribeAclsResource], int]:
+    out: list[DescribeAclsResource] = []
+    for _ in range(count):
+        x = new(DescribeAclsResource)
+        x.resource_type, n = _unpack_bh(data, pos)
+        pos += 3
+        if n >= 0:
+            end = pos + n
+            x.resource_name = data[pos:end].decode()
+            pos = end
+        else:
+            raise Malformed
+        (n,) = _unpack_i(data, pos)
+        pos += 4
+        if n >= 0:
+            x.acls, pos = _read_all_acl_description_0(data, pos, n)
+        else:
+            raise Malformed
+        x.pattern_type = 3
+        x.unknown_tagged_fields = ()
+        out.append(x)
+    return out, pos
+
+
+def _write_all_describe_acls_resource_0(out: list[bytes], items: Iterable[DescribeAclsResource]) -> None:
+    for x in items:
+        if x.pattern_type != 3:
+            raise Refused
+        if x.unknown_tagged_fields:
+            raise Refused
+        s = x.resource_name.encode()
+        n = len(s)
+        out.append(_pack_bh(x.resource_type, n))
+        out.append(s)
+        n = len(x.acls)
+        out.append(_pack_i(n))
+        if n:
+            _write_all_acl_description_0(out, x.acls)
+        elif type(x.acls) is not list and type(x.acls) in NO_LISTS:
+            raise Refused
+
+
+def _size_all_describe_acls_resource_0(items: Iterable[DescribeAclsResource]) -> int:
+    size = 0
+    for x in items:
+        size += 7
+        size += string_length(len(x.resource_name.encode()))
+        size += _size_all_acl_description_0(x.acls)
+        if x.unknown_tagged_fields:
+            raise Refused
+    return size
+
+
 def _read_all_describe_acls_resource_1(data: bytes, pos: int, count: int) -> tuple[list[DescribeAclsResource], int]:
     out: list[DescribeAclsResource] = []
     for _ in range(count):
@@ -332,7 +385,7 @@ def _read_all_describe_acls_resource_1(data: bytes, pos: int, count: int) -> tup
         x.pattern_type, n = _unpack_bi(data, pos)
         pos += 5
         if n >= 0:
-            x.acls, pos = _read_all_acl_description_1(data, pos, n)
+            x.acls, pos = _read_all_acl_description_0(data, pos, n)
         else:
             raise Malformed
         x.unknown_tagged_fields = ()
@@ -351,7 +404,7 @@ def _write_all_describe_acls_resource_1(out: list[bytes], items: Iterable[Descri
         n = len(x.acls)
         out.append(_pack_bi(x.pattern_type, n))
         if n:
-            _write_all_acl_description_1(out, x.acls)
+            _write_all_acl_description_0(out, x.acls)
         elif type(x.acls) is not list and type(x.acls) in NO_LISTS:
             raise Refused
 
@@ -361,7 +414,7 @@ def _size_all_describe_acls_resource_1(items: Iterable[DescribeAclsResource]) ->
     for x in items:
         size += 8
         size += string_length(len(x.resource_name.encode()))
-        size += _size_all_acl_description_1(x.acls)
+        size += _size_all_acl_description_0(x.acls)
         if x.unknown_tagged_fields:
             raise Refused
     return size
@@ -434,6 +487,55 @@ def _size_all_describe_acls_resource_2(items: Iterable[DescribeAclsResource]) ->
             size += uvarint_size(n + 1) - 1
         if x.unknown_tagged_fields:
             size += tags_size(0, 0, x.unknown_tagged_fields) - 1
+    return size
+
+
+def _read_describe_acls_response_0(data: bytes, pos: int) -> tuple[DescribeAclsResponse, int]:
+    x = new(DescribeAclsResponse)
+    x.throttle_time_ms, x.error_code, n = _unpack_ihh(data, pos)
+    pos += 8
+    if n >= 0:
+        end = pos + n
+        x.error_message = data[pos:end].decode()
+        pos = end
+    else:
+        x.error_message = None
+    (n,) = _unpack_i(data, pos)
+    pos += 4
+    if n >= 0:
+        x.resources, pos = _read_all_describe_acls_resource_0(data, pos, n)
+    else:
+        raise Malformed
+    x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_describe_acls_response_0(out: list[bytes], x: DescribeAclsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
+    if x.error_message is None:
+        s = b""
+        n = -1
+    else:
+        s = x.error_message.encode()
+        n = len(s)
+    out.append(_pack_ihh(x.throttle_time_ms, x.error_code, n))
+    out.append(s)
+    n = len(x.resources)
+    out.append(_pack_i(n))
+    if n:
+        _write_all_describe_acls_resource_0(out, x.resources)
+    elif type(x.resources) is not list and type(x.resources) in NO_LISTS:
+        raise Refused
+
+
+def _size_describe_acls_response_0(x: DescribeAclsResponse) -> int:
+    size = 12
+    if x.error_message is not None:
+        size += string_length(len(x.error_message.encode()))
+    size += _size_all_describe_acls_resource_0(x.resources)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -554,12 +656,13 @@ def _size_describe_acls_response_2(x: DescribeAclsResponse) -> int:
 
 
 _DescribeAclsResponseConstants._codecs = {
+    0: (_read_describe_acls_response_0, _write_describe_acls_response_0, _size_describe_acls_response_0),
     1: (_read_describe_acls_response_1, _write_describe_acls_response_1, _size_describe_acls_response_1),
     2: (_read_describe_acls_response_2, _write_describe_acls_response_2, _size_describe_acls_response_2),
     3: (_read_describe_acls_response_2, _write_describe_acls_response_2, _size_describe_acls_response_2),
 }
 _DescribeAclsResponseConstants._facts = (
-    '{"name":"DescribeAclsResponse","type":"response","validVersions":"1-3","flexibleVersions":'
+    '{"name":"DescribeAclsResponse","type":"response","validVersions":"0-3","flexibleVersions":'
     '"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
     '":"0+","about":"How long the client should pause before its next request, in milliseconds;'
     ' 0 when no quota was exceeded."},{"name":"error_code","json":"errorCode","type":"int16","v'
@@ -588,14 +691,16 @@ _DescribeAclsResponseConstants._facts = (
 _DescribeAclsResponseConstants._plan = (
     "1\n"
     ":AclDescription principal/s host/s operation/b permission_type/b\n"
-    "1 0 1 2 3\n"
+    "0-1 0 1 2 3\n"
     "2-3 0c 1c 2 3 ;\n"
     ":DescribeAclsResource resource_type/b resource_name/s pattern_type/b=3 acls/[@AclDescripti"
     "on\n"
+    "0 0 1 3@0 -2!\n"
     "1 0 1 2 3@0\n"
     "2-3 0 1c 2 3@1c ;\n"
     ":DescribeAclsResponse throttle_time_ms/i error_code/h error_message/s? resources/[@Describ"
     "eAclsResource\n"
-    "1 0 1 2n 3@2\n"
-    "2-3 0 1 2cn 3@3c ;\n"
+    "0 0 1 2n 3@2\n"
+    "1 0 1 2n 3@3\n"
+    "2-3 0 1 2cn 3@4c ;\n"
 )

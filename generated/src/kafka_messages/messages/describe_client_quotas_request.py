@@ -102,7 +102,7 @@ class _DescribeClientQuotasRequestConstants(Request["_DescribeClientQuotasRespon
 class DescribeClientQuotasRequest(_DescribeClientQuotasRequestConstants):
     """Asks a broker for the client quotas set on the entities that match a filter.
 
-    Request, API key 48, versions 0-1, flexible from 1.
+    Request, API key 48, versions 0-1, flexible from 1. Since Kafka 2.6.0.
     """
 
     components: list[ComponentData] = field(default_factory=list)

@@ -159,7 +159,7 @@ class _DescribeClientQuotasResponseConstants(Response):
 class DescribeClientQuotasResponse(_DescribeClientQuotasResponseConstants):
     """Returns the client quotas of every entity that matched the filter.
 
-    Response, API key 48, versions 0-1, flexible from 1.
+    Response, API key 48, versions 0-1, flexible from 1. Since Kafka 2.6.0.
     """
 
     throttle_time_ms: int = 0

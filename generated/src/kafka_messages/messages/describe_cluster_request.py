@@ -37,7 +37,7 @@ class _DescribeClusterRequestConstants(Request["_DescribeClusterResponse"]):
 class DescribeClusterRequest(_DescribeClusterRequestConstants):
     """Asks a broker or controller for the cluster id and the nodes of the cluster.
 
-    Request, API key 60, versions 0-2, flexible from 0.
+    Request, API key 60, versions 0-2, flexible from 0. Since Kafka 2.8.0.
     """
 
     include_cluster_authorized_operations: bool = False

@@ -125,7 +125,7 @@ class _DescribeClusterResponseConstants(Response):
 class DescribeClusterResponse(_DescribeClusterResponseConstants):
     """Returns the cluster id, the controller and the endpoints of the nodes.
 
-    Response, API key 60, versions 0-2, flexible from 0.
+    Response, API key 60, versions 0-2, flexible from 0. Since Kafka 2.8.0.
     """
 
     throttle_time_ms: int = 0

@@ -108,7 +108,7 @@ class _DescribeConfigsRequestConstants(Request["_DescribeConfigsResponse"]):
     __slots__ = ()
     NAME = "DescribeConfigsRequest"
     API_KEY = 32
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 4
     LOWEST_FLEXIBLE_VERSION = 4
     _response = "DescribeConfigsResponse"
@@ -119,7 +119,7 @@ class _DescribeConfigsRequestConstants(Request["_DescribeConfigsResponse"]):
 class DescribeConfigsRequest(_DescribeConfigsRequestConstants):
     """Asks for the configuration of topics, brokers, loggers, client metrics subscriptions or groups.
 
-    Request, API key 32, versions 1-4, flexible from 4.
+    Request, API key 32, versions 0-4, flexible from 4. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     resources: list[DescribeConfigsResource] = field(default_factory=list)
@@ -159,7 +159,7 @@ class DescribeConfigsRequest(_DescribeConfigsRequestConstants):
         )
 
 
-def _read_all_describe_configs_resource_1(
+def _read_all_describe_configs_resource_0(
     data: bytes, pos: int, count: int
 ) -> tuple[list[DescribeConfigsResource], int]:
     out: list[DescribeConfigsResource] = []
@@ -184,7 +184,7 @@ def _read_all_describe_configs_resource_1(
     return out, pos
 
 
-def _write_all_describe_configs_resource_1(out: list[bytes], items: Iterable[DescribeConfigsResource]) -> None:
+def _write_all_describe_configs_resource_0(out: list[bytes], items: Iterable[DescribeConfigsResource]) -> None:
     for x in items:
         if x.unknown_tagged_fields:
             raise Refused
@@ -200,7 +200,7 @@ def _write_all_describe_configs_resource_1(out: list[bytes], items: Iterable[Des
             raise Refused
 
 
-def _size_all_describe_configs_resource_1(items: Iterable[DescribeConfigsResource]) -> int:
+def _size_all_describe_configs_resource_0(items: Iterable[DescribeConfigsResource]) -> int:
     size = 0
     for x in items:
         size += 7
@@ -286,12 +286,49 @@ def _size_all_describe_configs_resource_4(items: Iterable[DescribeConfigsResourc
     return size
 
 
+def _read_describe_configs_request_0(data: bytes, pos: int) -> tuple[DescribeConfigsRequest, int]:
+    x = new(DescribeConfigsRequest)
+    (n,) = _unpack_i(data, pos)
+    pos += 4
+    if n >= 0:
+        x.resources, pos = _read_all_describe_configs_resource_0(data, pos, n)
+    else:
+        raise Malformed
+    x.include_synonyms = False
+    x.include_documentation = False
+    x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_describe_configs_request_0(out: list[bytes], x: DescribeConfigsRequest) -> None:
+    if x.include_synonyms is not False:
+        raise Refused
+    if x.include_documentation is not False:
+        raise Refused
+    if x.unknown_tagged_fields:
+        raise Refused
+    n = len(x.resources)
+    out.append(_pack_i(n))
+    if n:
+        _write_all_describe_configs_resource_0(out, x.resources)
+    elif type(x.resources) is not list and type(x.resources) in NO_LISTS:
+        raise Refused
+
+
+def _size_describe_configs_request_0(x: DescribeConfigsRequest) -> int:
+    size = 4
+    size += _size_all_describe_configs_resource_0(x.resources)
+    if x.unknown_tagged_fields:
+        raise Refused
+    return size
+
+
 def _read_describe_configs_request_1(data: bytes, pos: int) -> tuple[DescribeConfigsRequest, int]:
     x = new(DescribeConfigsRequest)
     (n,) = _unpack_i(data, pos)
     pos += 4
     if n >= 0:
-        x.resources, pos = _read_all_describe_configs_resource_1(data, pos, n)
+        x.resources, pos = _read_all_describe_configs_resource_0(data, pos, n)
     else:
         raise Malformed
     x.include_documentation = False
@@ -309,7 +346,7 @@ def _write_describe_configs_request_1(out: list[bytes], x: DescribeConfigsReques
     n = len(x.resources)
     out.append(_pack_i(n))
     if n:
-        _write_all_describe_configs_resource_1(out, x.resources)
+        _write_all_describe_configs_resource_0(out, x.resources)
     elif type(x.resources) is not list and type(x.resources) in NO_LISTS:
         raise Refused
     out.append(_pack_B(TRUTH[x.include_synonyms]))
@@ -317,7 +354,7 @@ def _write_describe_configs_request_1(out: list[bytes], x: DescribeConfigsReques
 
 def _size_describe_configs_request_1(x: DescribeConfigsRequest) -> int:
     size = 5
-    size += _size_all_describe_configs_resource_1(x.resources)
+    size += _size_all_describe_configs_resource_0(x.resources)
     if x.unknown_tagged_fields:
         raise Refused
     return size
@@ -328,7 +365,7 @@ def _read_describe_configs_request_3(data: bytes, pos: int) -> tuple[DescribeCon
     (n,) = _unpack_i(data, pos)
     pos += 4
     if n >= 0:
-        x.resources, pos = _read_all_describe_configs_resource_1(data, pos, n)
+        x.resources, pos = _read_all_describe_configs_resource_0(data, pos, n)
     else:
         raise Malformed
     x.unknown_tagged_fields = ()
@@ -343,7 +380,7 @@ def _write_describe_configs_request_3(out: list[bytes], x: DescribeConfigsReques
     n = len(x.resources)
     out.append(_pack_i(n))
     if n:
-        _write_all_describe_configs_resource_1(out, x.resources)
+        _write_all_describe_configs_resource_0(out, x.resources)
     elif type(x.resources) is not list and type(x.resources) in NO_LISTS:
         raise Refused
     out.append(_pack_BB(TRUTH[x.include_synonyms], TRUTH[x.include_documentation]))
@@ -351,7 +388,7 @@ def _write_describe_configs_request_3(out: list[bytes], x: DescribeConfigsReques
 
 def _size_describe_configs_request_3(x: DescribeConfigsRequest) -> int:
     size = 6
-    size += _size_all_describe_configs_resource_1(x.resources)
+    size += _size_all_describe_configs_resource_0(x.resources)
     if x.unknown_tagged_fields:
         raise Refused
     return size
@@ -401,13 +438,14 @@ def _size_describe_configs_request_4(x: DescribeConfigsRequest) -> int:
 
 
 _DescribeConfigsRequestConstants._codecs = {
+    0: (_read_describe_configs_request_0, _write_describe_configs_request_0, _size_describe_configs_request_0),
     1: (_read_describe_configs_request_1, _write_describe_configs_request_1, _size_describe_configs_request_1),
     2: (_read_describe_configs_request_1, _write_describe_configs_request_1, _size_describe_configs_request_1),
     3: (_read_describe_configs_request_3, _write_describe_configs_request_3, _size_describe_configs_request_3),
     4: (_read_describe_configs_request_4, _write_describe_configs_request_4, _size_describe_configs_request_4),
 }
 _DescribeConfigsRequestConstants._facts = (
-    '{"name":"DescribeConfigsRequest","type":"request","validVersions":"1-4","flexibleVersions"'
+    '{"name":"DescribeConfigsRequest","type":"request","validVersions":"0-4","flexibleVersions"'
     ':"4+","fields":[{"name":"resources","json":"resources","type":"[]DescribeConfigsResource",'
     '"versions":"0+","about":"Resources to describe, one entry each."},{"name":"include_synonym'
     's","json":"includeSynonyms","type":"bool","versions":"1+","about":"True to also return eve'
@@ -425,10 +463,11 @@ _DescribeConfigsRequestConstants._facts = (
 _DescribeConfigsRequestConstants._plan = (
     "1\n"
     ":DescribeConfigsResource resource_type/b resource_name/s configuration_keys/[s?\n"
-    "1-3 0 1 2n\n"
+    "0-3 0 1 2n\n"
     "4 0 1c 2cn ;\n"
     ":DescribeConfigsRequest resources/[@DescribeConfigsResource include_synonyms/t include_doc"
     "umentation/t\n"
+    "0 0@0 -1! -2!\n"
     "1-2 0@0 1 -2!\n"
     "3 0@0 1 2\n"
     "4 0@1c 1 2 ;\n"

@@ -32,6 +32,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+_pack_BBB = Struct(">BBB").pack
 _pack_BbB = Struct(">BbB").pack
 _pack_BbBB = Struct(">BbBB").pack
 _pack_BbBi = Struct(">BbBi").pack
@@ -55,6 +56,7 @@ _unpack_iB = Struct(">iB").unpack_from
 _unpack_ii = Struct(">ii").unpack_from
 _unpack_oboB = Struct(">?b?B").unpack_from
 _unpack_oboi = Struct(">?b?i").unpack_from
+_unpack_ooo = Struct(">???").unpack_from
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -106,6 +108,8 @@ class DescribeConfigsResourceResult(StructBase):
     """Current value as text; null when unset or withheld because it is sensitive. (versions 0+)"""
     read_only: bool = False
     """True when the setting cannot be changed through this protocol while the broker runs. (versions 0+)"""
+    is_default: bool = False
+    """Whether the value is the default one; later versions tell the source of the value. (versions 0)"""
     config_source: int = -1
     """Where the value comes from: -1 not given, 0 unknown, 1 topic, 2 dynamic for one broker, 3 dynamic for all
     brokers, 4 static broker file, 5 built-in default, 6 broker logger, 7 client metrics, 8 group. (versions
@@ -130,6 +134,7 @@ class DescribeConfigsResourceResult(StructBase):
         name: str = "",
         value: str | None = "",
         read_only: bool = False,
+        is_default: bool = False,
         config_source: int = -1,
         is_sensitive: bool = False,
         synonyms: Iterable[DescribeConfigsSynonym] = (),
@@ -140,6 +145,7 @@ class DescribeConfigsResourceResult(StructBase):
         self.name = name
         self.value = value
         self.read_only = read_only
+        self.is_default = is_default
         self.config_source = config_source
         self.is_sensitive = is_sensitive
         self.synonyms = (
@@ -158,6 +164,7 @@ class DescribeConfigsResourceResult(StructBase):
             self.name == other.name
             and self.value == other.value
             and self.read_only == other.read_only
+            and self.is_default == other.is_default
             and self.config_source == other.config_source
             and self.is_sensitive == other.is_sensitive
             and self.synonyms == other.synonyms
@@ -222,7 +229,7 @@ class _DescribeConfigsResponseConstants(Response):
     __slots__ = ()
     NAME = "DescribeConfigsResponse"
     API_KEY = 32
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 4
     LOWEST_FLEXIBLE_VERSION = 4
     DescribeConfigsSynonym: TypeAlias = DescribeConfigsSynonym
@@ -234,7 +241,7 @@ class _DescribeConfigsResponseConstants(Response):
 class DescribeConfigsResponse(_DescribeConfigsResponseConstants):
     """Returns the settings of each resource that was asked about.
 
-    Response, API key 32, versions 1-4, flexible from 4.
+    Response, API key 32, versions 0-4, flexible from 4. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     throttle_time_ms: int = 0
@@ -394,6 +401,72 @@ def _size_all_describe_configs_synonym_4(items: Iterable[DescribeConfigsSynonym]
     return size
 
 
+def _read_all_describe_configs_resource_result_0(
+    data: bytes, pos: int, count: int
+) -> tuple[list[DescribeConfigsResourceResult], int]:
+    out: list[DescribeConfigsResourceResult] = []
+    for _ in range(count):
+        x = new(DescribeConfigsResourceResult)
+        (n,) = _unpack_h(data, pos)
+        pos += 2
+        if n >= 0:
+            end = pos + n
+            x.name = data[pos:end].decode()
+            pos = end
+        else:
+            raise Malformed
+        (n,) = _unpack_h(data, pos)
+        pos += 2
+        if n >= 0:
+            end = pos + n
+            x.value = data[pos:end].decode()
+            pos = end
+        else:
+            x.value = None
+        x.config_source = -1
+        x.synonyms = []
+        x.config_type = 0
+        x.documentation = ""
+        x.unknown_tagged_fields = ()
+        x.read_only, x.is_default, x.is_sensitive = _unpack_ooo(data, pos)
+        pos += 3
+        out.append(x)
+    return out, pos
+
+
+def _write_all_describe_configs_resource_result_0(
+    out: list[bytes], items: Iterable[DescribeConfigsResourceResult]
+) -> None:
+    for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
+        s = x.name.encode()
+        n = len(s)
+        out.append(_pack_h(n))
+        out.append(s)
+        if x.value is None:
+            s = b""
+            n = -1
+        else:
+            s = x.value.encode()
+            n = len(s)
+        out.append(_pack_h(n))
+        out.append(s)
+        out.append(_pack_BBB(TRUTH[x.read_only], TRUTH[x.is_default], TRUTH[x.is_sensitive]))
+
+
+def _size_all_describe_configs_resource_result_0(items: Iterable[DescribeConfigsResourceResult]) -> int:
+    size = 0
+    for x in items:
+        size += 7
+        size += string_length(len(x.name.encode()))
+        if x.value is not None:
+            size += string_length(len(x.value.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
+    return size
+
+
 def _read_all_describe_configs_resource_result_1(
     data: bytes, pos: int, count: int
 ) -> tuple[list[DescribeConfigsResourceResult], int]:
@@ -422,6 +495,7 @@ def _read_all_describe_configs_resource_result_1(
             x.synonyms, pos = _read_all_describe_configs_synonym_1(data, pos, n)
         else:
             raise Malformed
+        x.is_default = False
         x.config_type = 0
         x.documentation = ""
         x.unknown_tagged_fields = ()
@@ -433,6 +507,8 @@ def _write_all_describe_configs_resource_result_1(
     out: list[bytes], items: Iterable[DescribeConfigsResourceResult]
 ) -> None:
     for x in items:
+        if x.is_default is not False:
+            raise Refused
         if x.unknown_tagged_fields:
             raise Refused
         s = x.name.encode()
@@ -504,6 +580,7 @@ def _read_all_describe_configs_resource_result_3(
             pos = end
         else:
             x.documentation = None
+        x.is_default = False
         x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
@@ -513,6 +590,8 @@ def _write_all_describe_configs_resource_result_3(
     out: list[bytes], items: Iterable[DescribeConfigsResourceResult]
 ) -> None:
     for x in items:
+        if x.is_default is not False:
+            raise Refused
         if x.unknown_tagged_fields:
             raise Refused
         s = x.name.encode()
@@ -599,6 +678,7 @@ def _read_all_describe_configs_resource_result_4(
             x.documentation = None
         else:
             x.documentation, pos = long_nullable_string(data, pos, n)
+        x.is_default = False
         n = data[pos]
         pos += 1
         if n:
@@ -613,6 +693,8 @@ def _write_all_describe_configs_resource_result_4(
     out: list[bytes], items: Iterable[DescribeConfigsResourceResult]
 ) -> None:
     for x in items:
+        if x.is_default is not False:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(TEXT_LENGTHS[n + 1])
@@ -671,6 +753,74 @@ def _size_all_describe_configs_resource_result_4(items: Iterable[DescribeConfigs
             size += n if n < 127 else n + uvarint_size(n + 1) - 1
         if x.unknown_tagged_fields:
             size += tags_size(0, 0, x.unknown_tagged_fields) - 1
+    return size
+
+
+def _read_all_describe_configs_result_0(data: bytes, pos: int, count: int) -> tuple[list[DescribeConfigsResult], int]:
+    out: list[DescribeConfigsResult] = []
+    for _ in range(count):
+        x = new(DescribeConfigsResult)
+        x.error_code, n = _unpack_hh(data, pos)
+        pos += 4
+        if n >= 0:
+            end = pos + n
+            x.error_message = data[pos:end].decode()
+            pos = end
+        else:
+            x.error_message = None
+        x.resource_type, n = _unpack_bh(data, pos)
+        pos += 3
+        if n >= 0:
+            end = pos + n
+            x.resource_name = data[pos:end].decode()
+            pos = end
+        else:
+            raise Malformed
+        (n,) = _unpack_i(data, pos)
+        pos += 4
+        if n >= 0:
+            x.configs, pos = _read_all_describe_configs_resource_result_0(data, pos, n)
+        else:
+            raise Malformed
+        x.unknown_tagged_fields = ()
+        out.append(x)
+    return out, pos
+
+
+def _write_all_describe_configs_result_0(out: list[bytes], items: Iterable[DescribeConfigsResult]) -> None:
+    for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
+        if x.error_message is None:
+            s = b""
+            n = -1
+        else:
+            s = x.error_message.encode()
+            n = len(s)
+        out.append(_pack_hh(x.error_code, n))
+        out.append(s)
+        s = x.resource_name.encode()
+        n = len(s)
+        out.append(_pack_bh(x.resource_type, n))
+        out.append(s)
+        n = len(x.configs)
+        out.append(_pack_i(n))
+        if n:
+            _write_all_describe_configs_resource_result_0(out, x.configs)
+        elif type(x.configs) is not list and type(x.configs) in NO_LISTS:
+            raise Refused
+
+
+def _size_all_describe_configs_result_0(items: Iterable[DescribeConfigsResult]) -> int:
+    size = 0
+    for x in items:
+        size += 11
+        if x.error_message is not None:
+            size += string_length(len(x.error_message.encode()))
+        size += string_length(len(x.resource_name.encode()))
+        size += _size_all_describe_configs_resource_result_0(x.configs)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -901,6 +1051,37 @@ def _size_all_describe_configs_result_4(items: Iterable[DescribeConfigsResult]) 
     return size
 
 
+def _read_describe_configs_response_0(data: bytes, pos: int) -> tuple[DescribeConfigsResponse, int]:
+    x = new(DescribeConfigsResponse)
+    x.throttle_time_ms, n = _unpack_ii(data, pos)
+    pos += 8
+    if n >= 0:
+        x.results, pos = _read_all_describe_configs_result_0(data, pos, n)
+    else:
+        raise Malformed
+    x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_describe_configs_response_0(out: list[bytes], x: DescribeConfigsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
+    n = len(x.results)
+    out.append(_pack_ii(x.throttle_time_ms, n))
+    if n:
+        _write_all_describe_configs_result_0(out, x.results)
+    elif type(x.results) is not list and type(x.results) in NO_LISTS:
+        raise Refused
+
+
+def _size_describe_configs_response_0(x: DescribeConfigsResponse) -> int:
+    size = 8
+    size += _size_all_describe_configs_result_0(x.results)
+    if x.unknown_tagged_fields:
+        raise Refused
+    return size
+
+
 def _read_describe_configs_response_1(data: bytes, pos: int) -> tuple[DescribeConfigsResponse, int]:
     x = new(DescribeConfigsResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -1010,13 +1191,14 @@ def _size_describe_configs_response_4(x: DescribeConfigsResponse) -> int:
 
 
 _DescribeConfigsResponseConstants._codecs = {
+    0: (_read_describe_configs_response_0, _write_describe_configs_response_0, _size_describe_configs_response_0),
     1: (_read_describe_configs_response_1, _write_describe_configs_response_1, _size_describe_configs_response_1),
     2: (_read_describe_configs_response_1, _write_describe_configs_response_1, _size_describe_configs_response_1),
     3: (_read_describe_configs_response_3, _write_describe_configs_response_3, _size_describe_configs_response_3),
     4: (_read_describe_configs_response_4, _write_describe_configs_response_4, _size_describe_configs_response_4),
 }
 _DescribeConfigsResponseConstants._facts = (
-    '{"name":"DescribeConfigsResponse","type":"response","validVersions":"1-4","flexibleVersion'
+    '{"name":"DescribeConfigsResponse","type":"response","validVersions":"0-4","flexibleVersion'
     's":"4+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versi'
     'ons":"0+","about":"How long the client should pause before its next request, in millisecon'
     'ds; 0 when no quota was exceeded."},{"name":"results","json":"results","type":"[]DescribeC'
@@ -1035,44 +1217,49 @@ _DescribeConfigsResponseConstants._facts = (
     'ring","versions":"0+","nullableVersions":"0+","about":"Current value as text; null when un'
     'set or withheld because it is sensitive."},{"name":"read_only","json":"readOnly","type":"b'
     'ool","versions":"0+","about":"True when the setting cannot be changed through this protoco'
-    'l while the broker runs."},{"name":"config_source","json":"configSource","type":"int8","ve'
-    'rsions":"1+","enumeration":"ConfigSource","ignorable":true,"default":-1,"about":"Where the'
-    " value comes from: -1 not given, 0 unknown, 1 topic, 2 dynamic for one broker, 3 dynamic f"
-    "or all brokers, 4 static broker file, 5 built-in default, 6 broker logger, 7 client metric"
-    's, 8 group."},{"name":"is_sensitive","json":"isSensitive","type":"bool","versions":"0+","a'
-    'bout":"True when the value is secret and therefore not sent."},{"name":"synonyms","json":"'
-    'synonyms","type":"[]DescribeConfigsSynonym","versions":"1+","ignorable":true,"about":"Poss'
-    'ible sources of the value, strongest first; empty unless asked for."},{"name":"config_type'
-    '","json":"configType","type":"int8","versions":"3+","enumeration":"ConfigType","ignorable"'
-    ':true,"about":"Type of the value: 0 unknown, 1 boolean, 2 string, 3 int, 4 short, 5 long, '
-    '6 double, 7 list, 8 class, 9 password."},{"name":"documentation","json":"documentation","t'
-    'ype":"string","versions":"3+","nullableVersions":"0+","ignorable":true,"about":"Help text '
-    'of the setting; null when not asked for or when there is none."}],"DescribeConfigsSynonym"'
-    ':[{"name":"name","json":"name","type":"string","versions":"1+","about":"Name under which t'
-    'his source sets the value."},{"name":"value","json":"value","type":"string","versions":"1+'
-    '","nullableVersions":"0+","about":"Value this source gives; null when it has none or it is'
-    ' secret."},{"name":"source","json":"source","type":"int8","versions":"1+","enumeration":"C'
-    'onfigSource","about":"Kind of source: 0 unknown, 1 topic, 2 dynamic for one broker, 3 dyna'
-    "mic for all brokers, 4 static broker file, 5 built-in default, 6 broker logger, 7 client m"
-    'etrics, 8 group."}]}}'
+    'l while the broker runs."},{"name":"is_default","json":"isDefault","type":"bool","versions'
+    '":"0","about":"Whether the value is the default one; later versions tell the source of the'
+    ' value."},{"name":"config_source","json":"configSource","type":"int8","versions":"1+","enu'
+    'meration":"ConfigSource","ignorable":true,"default":-1,"about":"Where the value comes from'
+    ": -1 not given, 0 unknown, 1 topic, 2 dynamic for one broker, 3 dynamic for all brokers, 4"
+    ' static broker file, 5 built-in default, 6 broker logger, 7 client metrics, 8 group."},{"n'
+    'ame":"is_sensitive","json":"isSensitive","type":"bool","versions":"0+","about":"True when '
+    'the value is secret and therefore not sent."},{"name":"synonyms","json":"synonyms","type":'
+    '"[]DescribeConfigsSynonym","versions":"1+","ignorable":true,"about":"Possible sources of t'
+    'he value, strongest first; empty unless asked for."},{"name":"config_type","json":"configT'
+    'ype","type":"int8","versions":"3+","enumeration":"ConfigType","ignorable":true,"about":"Ty'
+    "pe of the value: 0 unknown, 1 boolean, 2 string, 3 int, 4 short, 5 long, 6 double, 7 list,"
+    ' 8 class, 9 password."},{"name":"documentation","json":"documentation","type":"string","ve'
+    'rsions":"3+","nullableVersions":"0+","ignorable":true,"about":"Help text of the setting; n'
+    'ull when not asked for or when there is none."}],"DescribeConfigsSynonym":[{"name":"name",'
+    '"json":"name","type":"string","versions":"1+","about":"Name under which this source sets t'
+    'he value."},{"name":"value","json":"value","type":"string","versions":"1+","nullableVersio'
+    'ns":"0+","about":"Value this source gives; null when it has none or it is secret."},{"name'
+    '":"source","json":"source","type":"int8","versions":"1+","enumeration":"ConfigSource","abo'
+    'ut":"Kind of source: 0 unknown, 1 topic, 2 dynamic for one broker, 3 dynamic for all broke'
+    'rs, 4 static broker file, 5 built-in default, 6 broker logger, 7 client metrics, 8 group."'
+    "}]}}"
 )
 _DescribeConfigsResponseConstants._plan = (
     "1\n"
     ":DescribeConfigsSynonym name/s value/s? source/b\n"
     "1-3 0 1n 2\n"
     "4 0c 1cn 2 ;\n"
-    ":DescribeConfigsResourceResult name/s value/s? read_only/t config_source/b=-1 is_sensitive"
-    "/t synonyms/[@DescribeConfigsSynonym config_type/b documentation/s?\n"
-    "1-2 0 1n 2 3 4 5@0 -6 -7\n"
-    "3 0 1n 2 3 4 5@0 6 7n\n"
-    "4 0c 1cn 2 3 4 5@1c 6 7cn ;\n"
+    ":DescribeConfigsResourceResult name/s value/s? read_only/t is_default/t config_source/b=-1"
+    " is_sensitive/t synonyms/[@DescribeConfigsSynonym config_type/b documentation/s?\n"
+    "0 0 1n 2 3 5 -4 -6 -7 -8\n"
+    "1-2 0 1n 2 4 5 6@0 -3! -7 -8\n"
+    "3 0 1n 2 4 5 6@0 7 8n -3!\n"
+    "4 0c 1cn 2 4 5 6@1c 7 8cn -3! ;\n"
     ":DescribeConfigsResult error_code/h error_message/s? resource_type/b resource_name/s confi"
     "gs/[@DescribeConfigsResourceResult\n"
-    "1-2 0 1n 2 3 4@2\n"
-    "3 0 1n 2 3 4@3\n"
-    "4 0 1cn 2 3c 4@4c ;\n"
+    "0 0 1n 2 3 4@2\n"
+    "1-2 0 1n 2 3 4@3\n"
+    "3 0 1n 2 3 4@4\n"
+    "4 0 1cn 2 3c 4@5c ;\n"
     ":DescribeConfigsResponse throttle_time_ms/i results/[@DescribeConfigsResult\n"
-    "1-2 0 1@5\n"
-    "3 0 1@6\n"
-    "4 0 1@7c ;\n"
+    "0 0 1@6\n"
+    "1-2 0 1@7\n"
+    "3 0 1@8\n"
+    "4 0 1@9c ;\n"
 )

@@ -73,7 +73,7 @@ class _DescribeDelegationTokenRequestConstants(Request["_DescribeDelegationToken
     __slots__ = ()
     NAME = "DescribeDelegationTokenRequest"
     API_KEY = 41
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 3
     LOWEST_FLEXIBLE_VERSION = 2
     _response = "DescribeDelegationTokenResponse"
@@ -84,7 +84,7 @@ class _DescribeDelegationTokenRequestConstants(Request["_DescribeDelegationToken
 class DescribeDelegationTokenRequest(_DescribeDelegationTokenRequestConstants):
     """Asks for the delegation tokens of some owners.
 
-    Request, API key 41, versions 1-3, flexible from 2.
+    Request, API key 41, versions 0-3, flexible from 2. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     owners: list[DescribeDelegationTokenOwner] | None = field(default_factory=list)
@@ -115,7 +115,7 @@ class DescribeDelegationTokenRequest(_DescribeDelegationTokenRequestConstants):
         return self.owners == other.owners and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
-def _read_all_describe_delegation_token_owner_1(
+def _read_all_describe_delegation_token_owner_0(
     data: bytes, pos: int, count: int
 ) -> tuple[list[DescribeDelegationTokenOwner], int]:
     out: list[DescribeDelegationTokenOwner] = []
@@ -142,7 +142,7 @@ def _read_all_describe_delegation_token_owner_1(
     return out, pos
 
 
-def _write_all_describe_delegation_token_owner_1(
+def _write_all_describe_delegation_token_owner_0(
     out: list[bytes], items: Iterable[DescribeDelegationTokenOwner]
 ) -> None:
     for x in items:
@@ -158,7 +158,7 @@ def _write_all_describe_delegation_token_owner_1(
         out.append(s)
 
 
-def _size_all_describe_delegation_token_owner_1(items: Iterable[DescribeDelegationTokenOwner]) -> int:
+def _size_all_describe_delegation_token_owner_0(items: Iterable[DescribeDelegationTokenOwner]) -> int:
     size = 0
     for x in items:
         size += 4
@@ -232,33 +232,33 @@ def _size_all_describe_delegation_token_owner_2(items: Iterable[DescribeDelegati
     return size
 
 
-def _read_describe_delegation_token_request_1(data: bytes, pos: int) -> tuple[DescribeDelegationTokenRequest, int]:
+def _read_describe_delegation_token_request_0(data: bytes, pos: int) -> tuple[DescribeDelegationTokenRequest, int]:
     x = new(DescribeDelegationTokenRequest)
     (n,) = _unpack_i(data, pos)
     pos += 4
     if n >= 0:
-        x.owners, pos = _read_all_describe_delegation_token_owner_1(data, pos, n)
+        x.owners, pos = _read_all_describe_delegation_token_owner_0(data, pos, n)
     else:
         x.owners = None
     x.unknown_tagged_fields = ()
     return x, pos
 
 
-def _write_describe_delegation_token_request_1(out: list[bytes], x: DescribeDelegationTokenRequest) -> None:
+def _write_describe_delegation_token_request_0(out: list[bytes], x: DescribeDelegationTokenRequest) -> None:
     if x.unknown_tagged_fields:
         raise Refused
     n = -1 if x.owners is None else len(x.owners)
     out.append(_pack_i(n))
     if x.owners:
-        _write_all_describe_delegation_token_owner_1(out, x.owners)
+        _write_all_describe_delegation_token_owner_0(out, x.owners)
     elif type(x.owners) is not list and type(x.owners) in NO_LISTS:
         raise Refused
 
 
-def _size_describe_delegation_token_request_1(x: DescribeDelegationTokenRequest) -> int:
+def _size_describe_delegation_token_request_0(x: DescribeDelegationTokenRequest) -> int:
     size = 4
     if x.owners is not None:
-        size += _size_all_describe_delegation_token_owner_1(x.owners)
+        size += _size_all_describe_delegation_token_owner_0(x.owners)
     if x.unknown_tagged_fields:
         raise Refused
     return size
@@ -313,10 +313,15 @@ def _size_describe_delegation_token_request_2(x: DescribeDelegationTokenRequest)
 
 
 _DescribeDelegationTokenRequestConstants._codecs = {
+    0: (
+        _read_describe_delegation_token_request_0,
+        _write_describe_delegation_token_request_0,
+        _size_describe_delegation_token_request_0,
+    ),
     1: (
-        _read_describe_delegation_token_request_1,
-        _write_describe_delegation_token_request_1,
-        _size_describe_delegation_token_request_1,
+        _read_describe_delegation_token_request_0,
+        _write_describe_delegation_token_request_0,
+        _size_describe_delegation_token_request_0,
     ),
     2: (
         _read_describe_delegation_token_request_2,
@@ -330,7 +335,7 @@ _DescribeDelegationTokenRequestConstants._codecs = {
     ),
 }
 _DescribeDelegationTokenRequestConstants._facts = (
-    '{"name":"DescribeDelegationTokenRequest","type":"request","validVersions":"1-3","flexibleV'
+    '{"name":"DescribeDelegationTokenRequest","type":"request","validVersions":"0-3","flexibleV'
     'ersions":"2+","fields":[{"name":"owners","json":"owners","type":"[]DescribeDelegationToken'
     'Owner","versions":"0+","nullableVersions":"0+","about":"Principals whose tokens are wanted'
     '; null asks for every token the caller may see."}],"structs":{"DescribeDelegationTokenOwne'
@@ -341,9 +346,9 @@ _DescribeDelegationTokenRequestConstants._facts = (
 _DescribeDelegationTokenRequestConstants._plan = (
     "1\n"
     ":DescribeDelegationTokenOwner principal_type/s principal_name/s\n"
-    "1 0 1\n"
+    "0-1 0 1\n"
     "2-3 0c 1c ;\n"
     ":DescribeDelegationTokenRequest owners/[@DescribeDelegationTokenOwner?\n"
-    "1 0@0n\n"
+    "0-1 0@0n\n"
     "2-3 0@1cn ;\n"
 )

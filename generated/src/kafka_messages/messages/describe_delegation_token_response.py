@@ -160,7 +160,7 @@ class _DescribeDelegationTokenResponseConstants(Response):
     __slots__ = ()
     NAME = "DescribeDelegationTokenResponse"
     API_KEY = 41
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 3
     LOWEST_FLEXIBLE_VERSION = 2
     DescribedDelegationTokenRenewer: TypeAlias = DescribedDelegationTokenRenewer
@@ -171,7 +171,7 @@ class _DescribeDelegationTokenResponseConstants(Response):
 class DescribeDelegationTokenResponse(_DescribeDelegationTokenResponseConstants):
     """Returns the delegation tokens that the caller asked for and may see.
 
-    Response, API key 41, versions 1-3, flexible from 2.
+    Response, API key 41, versions 0-3, flexible from 2. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     error_code: int = 0
@@ -211,7 +211,7 @@ class DescribeDelegationTokenResponse(_DescribeDelegationTokenResponseConstants)
         )
 
 
-def _read_all_described_delegation_token_renewer_1(
+def _read_all_described_delegation_token_renewer_0(
     data: bytes, pos: int, count: int
 ) -> tuple[list[DescribedDelegationTokenRenewer], int]:
     out: list[DescribedDelegationTokenRenewer] = []
@@ -238,7 +238,7 @@ def _read_all_described_delegation_token_renewer_1(
     return out, pos
 
 
-def _write_all_described_delegation_token_renewer_1(
+def _write_all_described_delegation_token_renewer_0(
     out: list[bytes], items: Iterable[DescribedDelegationTokenRenewer]
 ) -> None:
     for x in items:
@@ -254,7 +254,7 @@ def _write_all_described_delegation_token_renewer_1(
         out.append(s)
 
 
-def _size_all_described_delegation_token_renewer_1(items: Iterable[DescribedDelegationTokenRenewer]) -> int:
+def _size_all_described_delegation_token_renewer_0(items: Iterable[DescribedDelegationTokenRenewer]) -> int:
     size = 0
     for x in items:
         size += 4
@@ -328,7 +328,7 @@ def _size_all_described_delegation_token_renewer_2(items: Iterable[DescribedDele
     return size
 
 
-def _read_all_described_delegation_token_1(
+def _read_all_described_delegation_token_0(
     data: bytes, pos: int, count: int
 ) -> tuple[list[DescribedDelegationToken], int]:
     out: list[DescribedDelegationToken] = []
@@ -369,7 +369,7 @@ def _read_all_described_delegation_token_1(
         (n,) = _unpack_i(data, pos)
         pos += 4
         if n >= 0:
-            x.renewers, pos = _read_all_described_delegation_token_renewer_1(data, pos, n)
+            x.renewers, pos = _read_all_described_delegation_token_renewer_0(data, pos, n)
         else:
             raise Malformed
         x.token_requester_principal_type = ""
@@ -379,7 +379,7 @@ def _read_all_described_delegation_token_1(
     return out, pos
 
 
-def _write_all_described_delegation_token_1(out: list[bytes], items: Iterable[DescribedDelegationToken]) -> None:
+def _write_all_described_delegation_token_0(out: list[bytes], items: Iterable[DescribedDelegationToken]) -> None:
     for x in items:
         if x.token_requester_principal_type != "":
             raise Refused
@@ -406,12 +406,12 @@ def _write_all_described_delegation_token_1(out: list[bytes], items: Iterable[De
         n = len(x.renewers)
         out.append(_pack_i(n))
         if n:
-            _write_all_described_delegation_token_renewer_1(out, x.renewers)
+            _write_all_described_delegation_token_renewer_0(out, x.renewers)
         elif type(x.renewers) is not list and type(x.renewers) in NO_LISTS:
             raise Refused
 
 
-def _size_all_described_delegation_token_1(items: Iterable[DescribedDelegationToken]) -> int:
+def _size_all_described_delegation_token_0(items: Iterable[DescribedDelegationToken]) -> int:
     size = 0
     for x in items:
         size += 38
@@ -419,7 +419,7 @@ def _size_all_described_delegation_token_1(items: Iterable[DescribedDelegationTo
         size += string_length(len(x.principal_name.encode()))
         size += string_length(len(x.token_id.encode()))
         size += len(x.hmac)
-        size += _size_all_described_delegation_token_renewer_1(x.renewers)
+        size += _size_all_described_delegation_token_renewer_0(x.renewers)
         if x.unknown_tagged_fields:
             raise Refused
     return size
@@ -687,12 +687,12 @@ def _size_all_described_delegation_token_3(items: Iterable[DescribedDelegationTo
     return size
 
 
-def _read_describe_delegation_token_response_1(data: bytes, pos: int) -> tuple[DescribeDelegationTokenResponse, int]:
+def _read_describe_delegation_token_response_0(data: bytes, pos: int) -> tuple[DescribeDelegationTokenResponse, int]:
     x = new(DescribeDelegationTokenResponse)
     x.error_code, n = _unpack_hi(data, pos)
     pos += 6
     if n >= 0:
-        x.tokens, pos = _read_all_described_delegation_token_1(data, pos, n)
+        x.tokens, pos = _read_all_described_delegation_token_0(data, pos, n)
     else:
         raise Malformed
     x.unknown_tagged_fields = ()
@@ -701,21 +701,21 @@ def _read_describe_delegation_token_response_1(data: bytes, pos: int) -> tuple[D
     return x, pos
 
 
-def _write_describe_delegation_token_response_1(out: list[bytes], x: DescribeDelegationTokenResponse) -> None:
+def _write_describe_delegation_token_response_0(out: list[bytes], x: DescribeDelegationTokenResponse) -> None:
     if x.unknown_tagged_fields:
         raise Refused
     n = len(x.tokens)
     out.append(_pack_hi(x.error_code, n))
     if n:
-        _write_all_described_delegation_token_1(out, x.tokens)
+        _write_all_described_delegation_token_0(out, x.tokens)
     elif type(x.tokens) is not list and type(x.tokens) in NO_LISTS:
         raise Refused
     out.append(_pack_i(x.throttle_time_ms))
 
 
-def _size_describe_delegation_token_response_1(x: DescribeDelegationTokenResponse) -> int:
+def _size_describe_delegation_token_response_0(x: DescribeDelegationTokenResponse) -> int:
     size = 10
-    size += _size_all_described_delegation_token_1(x.tokens)
+    size += _size_all_described_delegation_token_0(x.tokens)
     if x.unknown_tagged_fields:
         raise Refused
     return size
@@ -816,10 +816,15 @@ def _size_describe_delegation_token_response_3(x: DescribeDelegationTokenRespons
 
 
 _DescribeDelegationTokenResponseConstants._codecs = {
+    0: (
+        _read_describe_delegation_token_response_0,
+        _write_describe_delegation_token_response_0,
+        _size_describe_delegation_token_response_0,
+    ),
     1: (
-        _read_describe_delegation_token_response_1,
-        _write_describe_delegation_token_response_1,
-        _size_describe_delegation_token_response_1,
+        _read_describe_delegation_token_response_0,
+        _write_describe_delegation_token_response_0,
+        _size_describe_delegation_token_response_0,
     ),
     2: (
         _read_describe_delegation_token_response_2,
@@ -833,7 +838,7 @@ _DescribeDelegationTokenResponseConstants._codecs = {
     ),
 }
 _DescribeDelegationTokenResponseConstants._facts = (
-    '{"name":"DescribeDelegationTokenResponse","type":"response","validVersions":"1-3","flexibl'
+    '{"name":"DescribeDelegationTokenResponse","type":"response","validVersions":"0-3","flexibl'
     'eVersions":"2+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions'
     '":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},{'
     '"name":"tokens","json":"tokens","type":"[]DescribedDelegationToken","versions":"0+","about'
@@ -866,17 +871,17 @@ _DescribeDelegationTokenResponseConstants._facts = (
 _DescribeDelegationTokenResponseConstants._plan = (
     "1\n"
     ":DescribedDelegationTokenRenewer principal_type/s principal_name/s\n"
-    "1 0 1\n"
+    "0-1 0 1\n"
     "2-3 0c 1c ;\n"
     ":DescribedDelegationToken principal_type/s principal_name/s token_requester_principal_type"
     "/s token_requester_principal_name/s issue_timestamp/q expiry_timestamp/q max_timestamp/q t"
     "oken_id/s hmac/y renewers/[@DescribedDelegationTokenRenewer\n"
-    "1 0 1 4 5 6 7 8 9@0 -2! -3!\n"
+    "0-1 0 1 4 5 6 7 8 9@0 -2! -3!\n"
     "2 0c 1c 4 5 6 7c 8c 9@1c -2! -3! ;\n"
     "3 0c 1c 2c 3c 4 5 6 7c 8c 9@1c ;\n"
     ":DescribeDelegationTokenResponse error_code/h tokens/[@DescribedDelegationToken throttle_t"
     "ime_ms/i\n"
-    "1 0 1@2 2\n"
+    "0-1 0 1@2 2\n"
     "2 0 1@3c 2 ;\n"
     "3 0 1@4c 2 ;\n"
 )

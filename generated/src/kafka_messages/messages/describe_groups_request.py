@@ -58,7 +58,7 @@ class _DescribeGroupsRequestConstants(Request["_DescribeGroupsResponse"]):
 class DescribeGroupsRequest(_DescribeGroupsRequestConstants):
     """Asks a group coordinator for the state and members of classic groups.
 
-    Request, API key 15, versions 0-6, flexible from 5.
+    Request, API key 15, versions 0-6, flexible from 5. Since Kafka 2.2.0 or before.
     """
 
     groups: list[str] = field(default_factory=list)

@@ -187,7 +187,7 @@ class _DescribeGroupsResponseConstants(Response):
 class DescribeGroupsResponse(_DescribeGroupsResponseConstants):
     """A group coordinator's description of classic groups and their members.
 
-    Response, API key 15, versions 0-6, flexible from 5.
+    Response, API key 15, versions 0-6, flexible from 5. Since Kafka 2.2.0 or before.
     """
 
     throttle_time_ms: int = 0

@@ -91,7 +91,7 @@ class _DescribeLogDirsRequestConstants(Request["_DescribeLogDirsResponse"]):
     __slots__ = ()
     NAME = "DescribeLogDirsRequest"
     API_KEY = 35
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 5
     LOWEST_FLEXIBLE_VERSION = 2
     _response = "DescribeLogDirsResponse"
@@ -103,7 +103,7 @@ class _DescribeLogDirsRequestConstants(Request["_DescribeLogDirsResponse"]):
 class DescribeLogDirsRequest(_DescribeLogDirsRequestConstants):
     """Asks one broker about its log directories and the replicas stored in them.
 
-    Request, API key 35, versions 1-5, flexible from 2.
+    Request, API key 35, versions 0-5, flexible from 2. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     topics: DescribableLogDirTopicCollection | None = field(default_factory=DescribableLogDirTopicCollection)
@@ -134,7 +134,7 @@ class DescribeLogDirsRequest(_DescribeLogDirsRequestConstants):
         return self.topics == other.topics and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
-def _read_all_describable_log_dir_topic_1(
+def _read_all_describable_log_dir_topic_0(
     data: bytes, pos: int, count: int
 ) -> tuple[DescribableLogDirTopicCollection, int]:
     out: list[DescribableLogDirTopic] = []
@@ -162,7 +162,7 @@ def _read_all_describable_log_dir_topic_1(
     return DescribableLogDirTopicCollection(out), pos
 
 
-def _write_all_describable_log_dir_topic_1(out: list[bytes], items: Iterable[DescribableLogDirTopic]) -> None:
+def _write_all_describable_log_dir_topic_0(out: list[bytes], items: Iterable[DescribableLogDirTopic]) -> None:
     for x in items:
         if x.unknown_tagged_fields:
             raise Refused
@@ -179,7 +179,7 @@ def _write_all_describable_log_dir_topic_1(out: list[bytes], items: Iterable[Des
                 out.append(fixed_elements(x.partitions, "i"))
 
 
-def _size_all_describable_log_dir_topic_1(items: Iterable[DescribableLogDirTopic]) -> int:
+def _size_all_describable_log_dir_topic_0(items: Iterable[DescribableLogDirTopic]) -> int:
     size = 0
     for x in items:
         size += 6
@@ -259,33 +259,33 @@ def _size_all_describable_log_dir_topic_2(items: Iterable[DescribableLogDirTopic
     return size
 
 
-def _read_describe_log_dirs_request_1(data: bytes, pos: int) -> tuple[DescribeLogDirsRequest, int]:
+def _read_describe_log_dirs_request_0(data: bytes, pos: int) -> tuple[DescribeLogDirsRequest, int]:
     x = new(DescribeLogDirsRequest)
     (n,) = _unpack_i(data, pos)
     pos += 4
     if n >= 0:
-        x.topics, pos = _read_all_describable_log_dir_topic_1(data, pos, n)
+        x.topics, pos = _read_all_describable_log_dir_topic_0(data, pos, n)
     else:
         x.topics = None
     x.unknown_tagged_fields = ()
     return x, pos
 
 
-def _write_describe_log_dirs_request_1(out: list[bytes], x: DescribeLogDirsRequest) -> None:
+def _write_describe_log_dirs_request_0(out: list[bytes], x: DescribeLogDirsRequest) -> None:
     if x.unknown_tagged_fields:
         raise Refused
     n = -1 if x.topics is None else len(x.topics)
     out.append(_pack_i(n))
     if x.topics:
-        _write_all_describable_log_dir_topic_1(out, x.topics)
+        _write_all_describable_log_dir_topic_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
 
 
-def _size_describe_log_dirs_request_1(x: DescribeLogDirsRequest) -> int:
+def _size_describe_log_dirs_request_0(x: DescribeLogDirsRequest) -> int:
     size = 4
     if x.topics is not None:
-        size += _size_all_describable_log_dir_topic_1(x.topics)
+        size += _size_all_describable_log_dir_topic_0(x.topics)
     if x.unknown_tagged_fields:
         raise Refused
     return size
@@ -340,14 +340,15 @@ def _size_describe_log_dirs_request_2(x: DescribeLogDirsRequest) -> int:
 
 
 _DescribeLogDirsRequestConstants._codecs = {
-    1: (_read_describe_log_dirs_request_1, _write_describe_log_dirs_request_1, _size_describe_log_dirs_request_1),
+    0: (_read_describe_log_dirs_request_0, _write_describe_log_dirs_request_0, _size_describe_log_dirs_request_0),
+    1: (_read_describe_log_dirs_request_0, _write_describe_log_dirs_request_0, _size_describe_log_dirs_request_0),
     2: (_read_describe_log_dirs_request_2, _write_describe_log_dirs_request_2, _size_describe_log_dirs_request_2),
     3: (_read_describe_log_dirs_request_2, _write_describe_log_dirs_request_2, _size_describe_log_dirs_request_2),
     4: (_read_describe_log_dirs_request_2, _write_describe_log_dirs_request_2, _size_describe_log_dirs_request_2),
     5: (_read_describe_log_dirs_request_2, _write_describe_log_dirs_request_2, _size_describe_log_dirs_request_2),
 }
 _DescribeLogDirsRequestConstants._facts = (
-    '{"name":"DescribeLogDirsRequest","type":"request","validVersions":"1-5","flexibleVersions"'
+    '{"name":"DescribeLogDirsRequest","type":"request","validVersions":"0-5","flexibleVersions"'
     ':"2+","fields":[{"name":"topics","json":"topics","type":"[]DescribableLogDirTopic","versio'
     'ns":"0+","nullableVersions":"0+","about":"Topics whose replicas are listed; null lists all'
     ' of them."}],"structs":{"DescribableLogDirTopic":[{"name":"topic","json":"topic","type":"s'
@@ -358,9 +359,9 @@ _DescribeLogDirsRequestConstants._facts = (
 _DescribeLogDirsRequestConstants._plan = (
     "1\n"
     ":DescribableLogDirTopic topic/s partitions/[i\n"
-    "1 0 1\n"
+    "0-1 0 1\n"
     "2-5 0c 1c ;\n"
     ":DescribeLogDirsRequest topics/{@DescribableLogDirTopic?\n"
-    "1 0@0n\n"
+    "0-1 0@0n\n"
     "2-5 0@1cn ;\n"
 )

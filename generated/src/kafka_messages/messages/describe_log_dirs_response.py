@@ -197,7 +197,7 @@ class _DescribeLogDirsResponseConstants(Response):
     __slots__ = ()
     NAME = "DescribeLogDirsResponse"
     API_KEY = 35
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 5
     LOWEST_FLEXIBLE_VERSION = 2
     DescribeLogDirsPartition: TypeAlias = DescribeLogDirsPartition
@@ -209,7 +209,7 @@ class _DescribeLogDirsResponseConstants(Response):
 class DescribeLogDirsResponse(_DescribeLogDirsResponseConstants):
     """A broker's list of its log directories with the size and lag of the replicas in each.
 
-    Response, API key 35, versions 1-5, flexible from 2.
+    Response, API key 35, versions 0-5, flexible from 2. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     throttle_time_ms: int = 0
@@ -249,7 +249,7 @@ class DescribeLogDirsResponse(_DescribeLogDirsResponseConstants):
         )
 
 
-def _read_all_describe_log_dirs_partition_1(
+def _read_all_describe_log_dirs_partition_0(
     data: bytes, pos: int, count: int
 ) -> tuple[list[DescribeLogDirsPartition], int]:
     out: list[DescribeLogDirsPartition] = []
@@ -262,14 +262,14 @@ def _read_all_describe_log_dirs_partition_1(
     return out, pos
 
 
-def _write_all_describe_log_dirs_partition_1(out: list[bytes], items: Iterable[DescribeLogDirsPartition]) -> None:
+def _write_all_describe_log_dirs_partition_0(out: list[bytes], items: Iterable[DescribeLogDirsPartition]) -> None:
     for x in items:
         if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_iqqB(x.partition_index, x.partition_size, x.offset_lag, TRUTH[x.is_future_key]))
 
 
-def _size_all_describe_log_dirs_partition_1(items: Iterable[DescribeLogDirsPartition]) -> int:
+def _size_all_describe_log_dirs_partition_0(items: Iterable[DescribeLogDirsPartition]) -> int:
     size = 0
     for x in items:
         size += 21
@@ -312,7 +312,7 @@ def _size_all_describe_log_dirs_partition_2(items: Iterable[DescribeLogDirsParti
     return size
 
 
-def _read_all_describe_log_dirs_topic_1(data: bytes, pos: int, count: int) -> tuple[list[DescribeLogDirsTopic], int]:
+def _read_all_describe_log_dirs_topic_0(data: bytes, pos: int, count: int) -> tuple[list[DescribeLogDirsTopic], int]:
     out: list[DescribeLogDirsTopic] = []
     for _ in range(count):
         x = new(DescribeLogDirsTopic)
@@ -327,7 +327,7 @@ def _read_all_describe_log_dirs_topic_1(data: bytes, pos: int, count: int) -> tu
         (n,) = _unpack_i(data, pos)
         pos += 4
         if n >= 0:
-            x.partitions, pos = _read_all_describe_log_dirs_partition_1(data, pos, n)
+            x.partitions, pos = _read_all_describe_log_dirs_partition_0(data, pos, n)
         else:
             raise Malformed
         x.unknown_tagged_fields = ()
@@ -335,7 +335,7 @@ def _read_all_describe_log_dirs_topic_1(data: bytes, pos: int, count: int) -> tu
     return out, pos
 
 
-def _write_all_describe_log_dirs_topic_1(out: list[bytes], items: Iterable[DescribeLogDirsTopic]) -> None:
+def _write_all_describe_log_dirs_topic_0(out: list[bytes], items: Iterable[DescribeLogDirsTopic]) -> None:
     for x in items:
         if x.unknown_tagged_fields:
             raise Refused
@@ -346,17 +346,17 @@ def _write_all_describe_log_dirs_topic_1(out: list[bytes], items: Iterable[Descr
         n = len(x.partitions)
         out.append(_pack_i(n))
         if n:
-            _write_all_describe_log_dirs_partition_1(out, x.partitions)
+            _write_all_describe_log_dirs_partition_0(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
 
 
-def _size_all_describe_log_dirs_topic_1(items: Iterable[DescribeLogDirsTopic]) -> int:
+def _size_all_describe_log_dirs_topic_0(items: Iterable[DescribeLogDirsTopic]) -> int:
     size = 0
     for x in items:
         size += 6
         size += string_length(len(x.name.encode()))
-        size += _size_all_describe_log_dirs_partition_1(x.partitions)
+        size += _size_all_describe_log_dirs_partition_0(x.partitions)
         if x.unknown_tagged_fields:
             raise Refused
     return size
@@ -424,7 +424,7 @@ def _size_all_describe_log_dirs_topic_2(items: Iterable[DescribeLogDirsTopic]) -
     return size
 
 
-def _read_all_describe_log_dirs_result_1(data: bytes, pos: int, count: int) -> tuple[list[DescribeLogDirsResult], int]:
+def _read_all_describe_log_dirs_result_0(data: bytes, pos: int, count: int) -> tuple[list[DescribeLogDirsResult], int]:
     out: list[DescribeLogDirsResult] = []
     for _ in range(count):
         x = new(DescribeLogDirsResult)
@@ -439,7 +439,7 @@ def _read_all_describe_log_dirs_result_1(data: bytes, pos: int, count: int) -> t
         (n,) = _unpack_i(data, pos)
         pos += 4
         if n >= 0:
-            x.topics, pos = _read_all_describe_log_dirs_topic_1(data, pos, n)
+            x.topics, pos = _read_all_describe_log_dirs_topic_0(data, pos, n)
         else:
             raise Malformed
         x.total_bytes = -1
@@ -450,7 +450,7 @@ def _read_all_describe_log_dirs_result_1(data: bytes, pos: int, count: int) -> t
     return out, pos
 
 
-def _write_all_describe_log_dirs_result_1(out: list[bytes], items: Iterable[DescribeLogDirsResult]) -> None:
+def _write_all_describe_log_dirs_result_0(out: list[bytes], items: Iterable[DescribeLogDirsResult]) -> None:
     for x in items:
         if x.unknown_tagged_fields:
             raise Refused
@@ -461,17 +461,17 @@ def _write_all_describe_log_dirs_result_1(out: list[bytes], items: Iterable[Desc
         n = len(x.topics)
         out.append(_pack_i(n))
         if n:
-            _write_all_describe_log_dirs_topic_1(out, x.topics)
+            _write_all_describe_log_dirs_topic_0(out, x.topics)
         elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
             raise Refused
 
 
-def _size_all_describe_log_dirs_result_1(items: Iterable[DescribeLogDirsResult]) -> int:
+def _size_all_describe_log_dirs_result_0(items: Iterable[DescribeLogDirsResult]) -> int:
     size = 0
     for x in items:
         size += 8
         size += string_length(len(x.log_dir.encode()))
-        size += _size_all_describe_log_dirs_topic_1(x.topics)
+        size += _size_all_describe_log_dirs_topic_0(x.topics)
         if x.unknown_tagged_fields:
             raise Refused
     return size
@@ -681,12 +681,12 @@ def _size_all_describe_log_dirs_result_5(items: Iterable[DescribeLogDirsResult])
     return size
 
 
-def _read_describe_log_dirs_response_1(data: bytes, pos: int) -> tuple[DescribeLogDirsResponse, int]:
+def _read_describe_log_dirs_response_0(data: bytes, pos: int) -> tuple[DescribeLogDirsResponse, int]:
     x = new(DescribeLogDirsResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
     pos += 8
     if n >= 0:
-        x.results, pos = _read_all_describe_log_dirs_result_1(data, pos, n)
+        x.results, pos = _read_all_describe_log_dirs_result_0(data, pos, n)
     else:
         raise Malformed
     x.error_code = 0
@@ -694,20 +694,20 @@ def _read_describe_log_dirs_response_1(data: bytes, pos: int) -> tuple[DescribeL
     return x, pos
 
 
-def _write_describe_log_dirs_response_1(out: list[bytes], x: DescribeLogDirsResponse) -> None:
+def _write_describe_log_dirs_response_0(out: list[bytes], x: DescribeLogDirsResponse) -> None:
     if x.unknown_tagged_fields:
         raise Refused
     n = len(x.results)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
-        _write_all_describe_log_dirs_result_1(out, x.results)
+        _write_all_describe_log_dirs_result_0(out, x.results)
     elif type(x.results) is not list and type(x.results) in NO_LISTS:
         raise Refused
 
 
-def _size_describe_log_dirs_response_1(x: DescribeLogDirsResponse) -> int:
+def _size_describe_log_dirs_response_0(x: DescribeLogDirsResponse) -> int:
     size = 8
-    size += _size_all_describe_log_dirs_result_1(x.results)
+    size += _size_all_describe_log_dirs_result_0(x.results)
     if x.unknown_tagged_fields:
         raise Refused
     return size
@@ -899,14 +899,15 @@ def _size_describe_log_dirs_response_5(x: DescribeLogDirsResponse) -> int:
 
 
 _DescribeLogDirsResponseConstants._codecs = {
-    1: (_read_describe_log_dirs_response_1, _write_describe_log_dirs_response_1, _size_describe_log_dirs_response_1),
+    0: (_read_describe_log_dirs_response_0, _write_describe_log_dirs_response_0, _size_describe_log_dirs_response_0),
+    1: (_read_describe_log_dirs_response_0, _write_describe_log_dirs_response_0, _size_describe_log_dirs_response_0),
     2: (_read_describe_log_dirs_response_2, _write_describe_log_dirs_response_2, _size_describe_log_dirs_response_2),
     3: (_read_describe_log_dirs_response_3, _write_describe_log_dirs_response_3, _size_describe_log_dirs_response_3),
     4: (_read_describe_log_dirs_response_4, _write_describe_log_dirs_response_4, _size_describe_log_dirs_response_4),
     5: (_read_describe_log_dirs_response_5, _write_describe_log_dirs_response_5, _size_describe_log_dirs_response_5),
 }
 _DescribeLogDirsResponseConstants._facts = (
-    '{"name":"DescribeLogDirsResponse","type":"response","validVersions":"1-5","flexibleVersion'
+    '{"name":"DescribeLogDirsResponse","type":"response","validVersions":"0-5","flexibleVersion'
     's":"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versi'
     'ons":"0+","about":"How long the client should pause before its next request, in millisecon'
     'ds; 0 when no quota was exceeded."},{"name":"error_code","json":"errorCode","type":"int16"'
@@ -940,19 +941,19 @@ _DescribeLogDirsResponseConstants._facts = (
 _DescribeLogDirsResponseConstants._plan = (
     "1\n"
     ":DescribeLogDirsPartition partition_index/i partition_size/q offset_lag/q is_future_key/t\n"
-    "1 0 1 2 3\n"
+    "0-1 0 1 2 3\n"
     "2-5 0 1 2 3 ;\n"
     ":DescribeLogDirsTopic name/s partitions/[@DescribeLogDirsPartition\n"
-    "1 0 1@0\n"
+    "0-1 0 1@0\n"
     "2-5 0c 1@1c ;\n"
     ":DescribeLogDirsResult error_code/h log_dir/s topics/[@DescribeLogDirsTopic total_bytes/q="
     "-1 usable_bytes/q=-1 is_cordoned/t\n"
-    "1 0 1 2@2 -3 -4 -5\n"
+    "0-1 0 1 2@2 -3 -4 -5\n"
     "2-3 0 1c 2@3c -3 -4 -5 ;\n"
     "4 0 1c 2@3c 3 4 -5 ;\n"
     "5 0 1c 2@3c 3 4 5 ;\n"
     ":DescribeLogDirsResponse throttle_time_ms/i error_code/h results/[@DescribeLogDirsResult\n"
-    "1 0 2@4 -1\n"
+    "0-1 0 2@4 -1\n"
     "2 0 2@5c -1 ;\n"
     "3 0 1 2@5c ;\n"
     "4 0 1 2@6c ;\n"

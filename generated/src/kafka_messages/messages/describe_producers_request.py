@@ -96,7 +96,7 @@ class _DescribeProducersRequestConstants(Request["_DescribeProducersResponse"]):
 class DescribeProducersRequest(_DescribeProducersRequestConstants):
     """Asks a partition replica for the producers that are active on some partitions.
 
-    Request, API key 61, versions 0, flexible from 0.
+    Request, API key 61, versions 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     topics: TopicRequestCollection = field(default_factory=TopicRequestCollection)

@@ -193,7 +193,7 @@ class _DescribeProducersResponseConstants(Response):
 class DescribeProducersResponse(_DescribeProducersResponseConstants):
     """Returns the state a broker keeps of idempotent and transactional producers, per partition.
 
-    Response, API key 61, versions 0, flexible from 0.
+    Response, API key 61, versions 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     throttle_time_ms: int = 0

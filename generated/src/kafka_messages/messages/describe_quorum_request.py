@@ -111,7 +111,7 @@ class _DescribeQuorumRequestConstants(Request["_DescribeQuorumResponse"]):
 class DescribeQuorumRequest(_DescribeQuorumRequestConstants):
     """Asks the leader of a Raft quorum, directly or through a broker, for the state of its voters and observers.
 
-    Request, API key 55, versions 0-2, flexible from 0.
+    Request, API key 55, versions 0-2, flexible from 0. Since Kafka 2.7.0.
     """
 
     topics: list[TopicData] = field(default_factory=list)

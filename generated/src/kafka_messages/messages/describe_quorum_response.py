@@ -343,7 +343,7 @@ class _DescribeQuorumResponseConstants(Response):
 class DescribeQuorumResponse(_DescribeQuorumResponseConstants):
     """The Raft leader's view of the quorum: its epoch, high watermark and how far each replica has come.
 
-    Response, API key 55, versions 0-2, flexible from 0.
+    Response, API key 55, versions 0-2, flexible from 0. Since Kafka 2.7.0.
     """
 
     error_code: int = 0

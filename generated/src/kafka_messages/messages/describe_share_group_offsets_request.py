@@ -121,7 +121,7 @@ class _DescribeShareGroupOffsetsRequestConstants(Request["_DescribeShareGroupOff
 class DescribeShareGroupOffsetsRequest(_DescribeShareGroupOffsetsRequestConstants):
     """Asks the group coordinator for the start offsets that share groups hold.
 
-    Request, API key 90, versions 0-1, flexible from 0.
+    Request, API key 90, versions 0-1, flexible from 0. Since Kafka 4.1.0.
     """
 
     groups: list[DescribeShareGroupOffsetsRequestGroup] = field(default_factory=list)

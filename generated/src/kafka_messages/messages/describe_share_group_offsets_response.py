@@ -205,7 +205,7 @@ class _DescribeShareGroupOffsetsResponseConstants(Response):
 class DescribeShareGroupOffsetsResponse(_DescribeShareGroupOffsetsResponseConstants):
     """The group coordinator's list of share group start offsets, per group, topic and partition.
 
-    Response, API key 90, versions 0-1, flexible from 0.
+    Response, API key 90, versions 0-1, flexible from 0. Since Kafka 4.1.0.
     """
 
     throttle_time_ms: int = 0

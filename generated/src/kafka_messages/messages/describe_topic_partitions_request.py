@@ -109,7 +109,7 @@ class _DescribeTopicPartitionsRequestConstants(Request["_DescribeTopicPartitions
 class DescribeTopicPartitionsRequest(_DescribeTopicPartitionsRequestConstants):
     """Asks a broker for the partitions of topics, page by page.
 
-    Request, API key 75, versions 0, flexible from 0.
+    Request, API key 75, versions 0, flexible from 0. Since Kafka 3.8.0.
     """
 
     topics: list[TopicRequest] = field(default_factory=list)

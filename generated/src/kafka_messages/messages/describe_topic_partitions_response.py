@@ -264,7 +264,7 @@ class _DescribeTopicPartitionsResponseConstants(Response):
 class DescribeTopicPartitionsResponse(_DescribeTopicPartitionsResponseConstants):
     """One page of topic descriptions with leaders and replicas, plus the place where the next page starts.
 
-    Response, API key 75, versions 0, flexible from 0.
+    Response, API key 75, versions 0, flexible from 0. Since Kafka 3.8.0.
     """
 
     throttle_time_ms: int = 0

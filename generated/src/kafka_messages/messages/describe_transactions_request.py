@@ -35,7 +35,7 @@ class _DescribeTransactionsRequestConstants(Request["_DescribeTransactionsRespon
 class DescribeTransactionsRequest(_DescribeTransactionsRequestConstants):
     """Asks a transaction coordinator for the state of some transactional ids.
 
-    Request, API key 65, versions 0, flexible from 0.
+    Request, API key 65, versions 0, flexible from 0. Since Kafka 3.0.0.
     """
 
     transactional_ids: list[str] = field(default_factory=list)

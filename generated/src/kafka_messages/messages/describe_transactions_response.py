@@ -176,7 +176,7 @@ class _DescribeTransactionsResponseConstants(Response):
 class DescribeTransactionsResponse(_DescribeTransactionsResponseConstants):
     """A transaction coordinator's description of the current transaction of each transactional id.
 
-    Response, API key 65, versions 0, flexible from 0.
+    Response, API key 65, versions 0, flexible from 0. Since Kafka 3.0.0.
     """
 
     throttle_time_ms: int = 0

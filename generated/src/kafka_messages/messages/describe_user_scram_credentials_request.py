@@ -71,7 +71,7 @@ class _DescribeUserScramCredentialsRequestConstants(Request["_DescribeUserScramC
 class DescribeUserScramCredentialsRequest(_DescribeUserScramCredentialsRequestConstants):
     """Asks which SCRAM credentials are stored for some users.
 
-    Request, API key 50, versions 0, flexible from 0.
+    Request, API key 50, versions 0, flexible from 0. Since Kafka 2.7.0.
     """
 
     users: list[UserName] | None = field(default_factory=list)

@@ -134,7 +134,7 @@ class _DescribeUserScramCredentialsResponseConstants(Response):
 class DescribeUserScramCredentialsResponse(_DescribeUserScramCredentialsResponseConstants):
     """Lists the SCRAM mechanisms and iteration counts stored per user, never the secrets.
 
-    Response, API key 50, versions 0, flexible from 0.
+    Response, API key 50, versions 0, flexible from 0. Since Kafka 2.7.0.
     """
 
     throttle_time_ms: int = 0

@@ -110,7 +110,7 @@ class _ElectLeadersRequestConstants(Request["_ElectLeadersResponse"]):
 class ElectLeadersRequest(_ElectLeadersRequestConstants):
     """Asks the controller, directly or through a broker, to elect leaders for partitions.
 
-    Request, API key 43, versions 0-2, flexible from 2.
+    Request, API key 43, versions 0-2, flexible from 2. Since Kafka 2.2.0 or before.
     """
 
     election_type: int = 0

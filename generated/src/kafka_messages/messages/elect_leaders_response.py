@@ -134,7 +134,7 @@ class _ElectLeadersResponseConstants(Response):
 class ElectLeadersResponse(_ElectLeadersResponseConstants):
     """Result of the requested leader elections, per partition.
 
-    Response, API key 43, versions 0-2, flexible from 2.
+    Response, API key 43, versions 0-2, flexible from 2. Since Kafka 2.2.0 or before.
     """
 
     throttle_time_ms: int = 0

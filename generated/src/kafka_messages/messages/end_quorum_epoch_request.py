@@ -246,7 +246,7 @@ class EndQuorumEpochRequest(_EndQuorumEpochRequestConstants):
     """Sent by a resigning Raft leader to the other voters so that they hold an election without waiting for a
     timeout.
 
-    Request, API key 54, versions 0-1, flexible from 1.
+    Request, API key 54, versions 0-1, flexible from 1. Since Kafka 2.7.0.
     """
 
     cluster_id: str | None = None

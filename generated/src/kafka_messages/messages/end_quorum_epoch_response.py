@@ -202,7 +202,7 @@ class _EndQuorumEpochResponseConstants(Response):
 class EndQuorumEpochResponse(_EndQuorumEpochResponseConstants):
     """A voter's answer to a resigning Raft leader.
 
-    Response, API key 54, versions 0-1, flexible from 1.
+    Response, API key 54, versions 0-1, flexible from 1. Since Kafka 2.7.0.
     """
 
     error_code: int = 0

@@ -22,7 +22,7 @@ class _EndTransactionRecordConstants(Message):
 class EndTransactionRecord(_EndTransactionRecordConstants):
     """Record in __cluster_metadata that makes all records since the matching BeginTransactionRecord take effect.
 
-    Metadata, record type 24, versions 0, flexible from 0.
+    Metadata, record type 24, versions 0, flexible from 0. Since Kafka 3.6.0.
     """
 
     unknown_tagged_fields: RawTaggedFields = ()

@@ -48,7 +48,7 @@ class _EndTxnRequestConstants(Request["_EndTxnResponse"]):
 class EndTxnRequest(_EndTxnRequestConstants):
     """Sent by a producer to its transaction coordinator to commit or abort the open transaction.
 
-    Request, API key 26, versions 0-5, flexible from 3.
+    Request, API key 26, versions 0-5, flexible from 3. Since Kafka 2.2.0 or before.
     """
 
     transactional_id: str = ""

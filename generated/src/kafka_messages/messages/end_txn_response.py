@@ -31,7 +31,7 @@ class _EndTxnResponseConstants(Response):
 class EndTxnResponse(_EndTxnResponseConstants):
     """The transaction coordinator's answer to a commit or abort.
 
-    Response, API key 26, versions 0-5, flexible from 3.
+    Response, API key 26, versions 0-5, flexible from 3. Since Kafka 2.2.0 or before.
     """
 
     throttle_time_ms: int = 0

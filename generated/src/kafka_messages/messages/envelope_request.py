@@ -37,7 +37,7 @@ class _EnvelopeRequestConstants(Request["_EnvelopeResponse"]):
 class EnvelopeRequest(_EnvelopeRequestConstants):
     """Sent by a broker to the active controller to forward a client's request on behalf of that client.
 
-    Request, API key 58, versions 0, flexible from 0.
+    Request, API key 58, versions 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     request_data: bytes = b""

@@ -27,7 +27,7 @@ class _EnvelopeResponseConstants(Response):
 class EnvelopeResponse(_EnvelopeResponseConstants):
     """The controller's answer to a forwarded request.
 
-    Response, API key 58, versions 0, flexible from 0.
+    Response, API key 58, versions 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     response_data: bytes | None = None

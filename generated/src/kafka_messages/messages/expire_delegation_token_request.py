@@ -36,7 +36,7 @@ class _ExpireDelegationTokenRequestConstants(Request["_ExpireDelegationTokenResp
     __slots__ = ()
     NAME = "ExpireDelegationTokenRequest"
     API_KEY = 40
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 2
     _response = "ExpireDelegationTokenResponse"
@@ -46,7 +46,7 @@ class _ExpireDelegationTokenRequestConstants(Request["_ExpireDelegationTokenResp
 class ExpireDelegationTokenRequest(_ExpireDelegationTokenRequestConstants):
     """Asks to change when a delegation token expires, or to end it at once.
 
-    Request, API key 40, versions 1-2, flexible from 2.
+    Request, API key 40, versions 0-2, flexible from 2. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     hmac: bytes = b""
@@ -77,7 +77,7 @@ class ExpireDelegationTokenRequest(_ExpireDelegationTokenRequestConstants):
         )
 
 
-def _read_expire_delegation_token_request_1(data: bytes, pos: int) -> tuple[ExpireDelegationTokenRequest, int]:
+def _read_expire_delegation_token_request_0(data: bytes, pos: int) -> tuple[ExpireDelegationTokenRequest, int]:
     x = new(ExpireDelegationTokenRequest)
     (n,) = _unpack_i(data, pos)
     pos += 4
@@ -93,7 +93,7 @@ def _read_expire_delegation_token_request_1(data: bytes, pos: int) -> tuple[Expi
     return x, pos
 
 
-def _write_expire_delegation_token_request_1(out: list[bytes], x: ExpireDelegationTokenRequest) -> None:
+def _write_expire_delegation_token_request_0(out: list[bytes], x: ExpireDelegationTokenRequest) -> None:
     if x.unknown_tagged_fields:
         raise Refused
     s = x.hmac
@@ -103,7 +103,7 @@ def _write_expire_delegation_token_request_1(out: list[bytes], x: ExpireDelegati
     out.append(_pack_q(x.expiry_time_period_ms))
 
 
-def _size_expire_delegation_token_request_1(x: ExpireDelegationTokenRequest) -> int:
+def _size_expire_delegation_token_request_0(x: ExpireDelegationTokenRequest) -> int:
     size = 12
     size += len(x.hmac)
     if x.unknown_tagged_fields:
@@ -156,10 +156,15 @@ def _size_expire_delegation_token_request_2(x: ExpireDelegationTokenRequest) -> 
 
 
 _ExpireDelegationTokenRequestConstants._codecs = {
+    0: (
+        _read_expire_delegation_token_request_0,
+        _write_expire_delegation_token_request_0,
+        _size_expire_delegation_token_request_0,
+    ),
     1: (
-        _read_expire_delegation_token_request_1,
-        _write_expire_delegation_token_request_1,
-        _size_expire_delegation_token_request_1,
+        _read_expire_delegation_token_request_0,
+        _write_expire_delegation_token_request_0,
+        _size_expire_delegation_token_request_0,
     ),
     2: (
         _read_expire_delegation_token_request_2,
@@ -168,12 +173,12 @@ _ExpireDelegationTokenRequestConstants._codecs = {
     ),
 }
 _ExpireDelegationTokenRequestConstants._facts = (
-    '{"name":"ExpireDelegationTokenRequest","type":"request","validVersions":"1-2","flexibleVer'
+    '{"name":"ExpireDelegationTokenRequest","type":"request","validVersions":"0-2","flexibleVer'
     'sions":"2+","fields":[{"name":"hmac","json":"hmac","type":"bytes","versions":"0+","about":'
     '"Secret of the token, by which it is found."},{"name":"expiry_time_period_ms","json":"expi'
     'ryTimePeriodMs","type":"int64","versions":"0+","about":"Milliseconds from now until the to'
     'ken expires; a negative value ends it at once."}]}'
 )
 _ExpireDelegationTokenRequestConstants._plan = (
-    "1\n" ":ExpireDelegationTokenRequest hmac/y expiry_time_period_ms/q\n" "1 0 1\n" "2 0c 1 ;\n"
+    "1\n" ":ExpireDelegationTokenRequest hmac/y expiry_time_period_ms/q\n" "0-1 0 1\n" "2 0c 1 ;\n"
 )

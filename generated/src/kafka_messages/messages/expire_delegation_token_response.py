@@ -19,7 +19,7 @@ class _ExpireDelegationTokenResponseConstants(Response):
     __slots__ = ()
     NAME = "ExpireDelegationTokenResponse"
     API_KEY = 40
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 2
 
@@ -28,7 +28,7 @@ class _ExpireDelegationTokenResponseConstants(Response):
 class ExpireDelegationTokenResponse(_ExpireDelegationTokenResponseConstants):
     """Answer to a request to expire a delegation token.
 
-    Response, API key 40, versions 1-2, flexible from 2.
+    Response, API key 40, versions 0-2, flexible from 2. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     error_code: int = 0
@@ -66,7 +66,7 @@ class ExpireDelegationTokenResponse(_ExpireDelegationTokenResponseConstants):
         )
 
 
-def _read_expire_delegation_token_response_1(data: bytes, pos: int) -> tuple[ExpireDelegationTokenResponse, int]:
+def _read_expire_delegation_token_response_0(data: bytes, pos: int) -> tuple[ExpireDelegationTokenResponse, int]:
     x = new(ExpireDelegationTokenResponse)
     x.unknown_tagged_fields = ()
     x.error_code, x.expiry_timestamp_ms, x.throttle_time_ms = _unpack_hqi(data, pos)
@@ -74,13 +74,13 @@ def _read_expire_delegation_token_response_1(data: bytes, pos: int) -> tuple[Exp
     return x, pos
 
 
-def _write_expire_delegation_token_response_1(out: list[bytes], x: ExpireDelegationTokenResponse) -> None:
+def _write_expire_delegation_token_response_0(out: list[bytes], x: ExpireDelegationTokenResponse) -> None:
     if x.unknown_tagged_fields:
         raise Refused
     out.append(_pack_hqi(x.error_code, x.expiry_timestamp_ms, x.throttle_time_ms))
 
 
-def _size_expire_delegation_token_response_1(x: ExpireDelegationTokenResponse) -> int:
+def _size_expire_delegation_token_response_0(x: ExpireDelegationTokenResponse) -> int:
     size = 14
     if x.unknown_tagged_fields:
         raise Refused
@@ -114,10 +114,15 @@ def _size_expire_delegation_token_response_2(x: ExpireDelegationTokenResponse) -
 
 
 _ExpireDelegationTokenResponseConstants._codecs = {
+    0: (
+        _read_expire_delegation_token_response_0,
+        _write_expire_delegation_token_response_0,
+        _size_expire_delegation_token_response_0,
+    ),
     1: (
-        _read_expire_delegation_token_response_1,
-        _write_expire_delegation_token_response_1,
-        _size_expire_delegation_token_response_1,
+        _read_expire_delegation_token_response_0,
+        _write_expire_delegation_token_response_0,
+        _size_expire_delegation_token_response_0,
     ),
     2: (
         _read_expire_delegation_token_response_2,
@@ -126,7 +131,7 @@ _ExpireDelegationTokenResponseConstants._codecs = {
     ),
 }
 _ExpireDelegationTokenResponseConstants._facts = (
-    '{"name":"ExpireDelegationTokenResponse","type":"response","validVersions":"1-2","flexibleV'
+    '{"name":"ExpireDelegationTokenResponse","type":"response","validVersions":"0-2","flexibleV'
     'ersions":"2+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":'
     '"0+","enumeration":"ErrorCode","about":"Error code, 0 for none."},{"name":"expiry_timestam'
     'p_ms","json":"expiryTimestampMs","type":"int64","versions":"0+","about":"When the token no'
@@ -137,6 +142,6 @@ _ExpireDelegationTokenResponseConstants._facts = (
 _ExpireDelegationTokenResponseConstants._plan = (
     "1\n"
     ":ExpireDelegationTokenResponse error_code/h expiry_timestamp_ms/q throttle_time_ms/i\n"
-    "1 0 1 2\n"
+    "0-1 0 1 2\n"
     "2 0 1 2 ;\n"
 )

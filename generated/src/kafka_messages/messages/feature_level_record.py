@@ -37,7 +37,7 @@ class _FeatureLevelRecordConstants(Message):
 class FeatureLevelRecord(_FeatureLevelRecordConstants):
     """Record in __cluster_metadata that sets the level of a cluster-wide feature such as metadata.version.
 
-    Metadata, record type 12, versions 0, flexible from 0.
+    Metadata, record type 12, versions 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     name: str = ""

@@ -27,7 +27,7 @@ class _FenceBrokerRecordConstants(Message):
 class FenceBrokerRecord(_FenceBrokerRecordConstants):
     """Record in __cluster_metadata that fences a broker; the older form of a BrokerRegistrationChangeRecord.
 
-    Metadata, record type 7, versions 0, flexible from 0.
+    Metadata, record type 7, versions 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     id: int = 0

@@ -44,10 +44,12 @@ _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
 _pack_iiibii = Struct(">iiibii").pack
 _pack_iiibiiB = Struct(">iiibiiB").pack
+_pack_iiii = Struct(">iiii").pack
 _pack_iiiibi = Struct(">iiiibi").pack
 _pack_iiiibii = Struct(">iiiibii").pack
 _pack_iiiibiiB = Struct(">iiiibiiB").pack
 _pack_iiiibiii = Struct(">iiiibiii").pack
+_pack_iiiii = Struct(">iiiii").pack
 _pack_iiqiqi = Struct(">iiqiqi").pack
 _pack_iiqiqiB = Struct(">iiqiqiB").pack
 _pack_iiqqi = Struct(">iiqqi").pack
@@ -61,9 +63,11 @@ _pack_uB = Struct(">16sB").pack
 _unpack_h = Struct(">h").unpack_from
 _unpack_i = Struct(">i").unpack_from
 _unpack_iiibiiB = Struct(">iiibiiB").unpack_from
+_unpack_iiii = Struct(">iiii").unpack_from
 _unpack_iiiibi = Struct(">iiiibi").unpack_from
 _unpack_iiiibiiB = Struct(">iiiibiiB").unpack_from
 _unpack_iiiibiii = Struct(">iiiibiii").unpack_from
+_unpack_iiiii = Struct(">iiiii").unpack_from
 _unpack_iiqiqiB = Struct(">iiqiqiB").unpack_from
 _unpack_iiqqi = Struct(">iiqqi").unpack_from
 _unpack_iqB = Struct(">iqB").unpack_from
@@ -179,7 +183,7 @@ class FetchTopic(StructBase):
     """Topics to fetch; within a session only what was added or changed."""
 
     topic: str = ""
-    """Name of the topic. (versions 4-12)"""
+    """Name of the topic. (versions 0-12)"""
     topic_id: UUID = ZERO_UUID
     """Unique id of the topic, used in place of its name. (versions 13+)"""
     partitions: list[FetchPartition] = field(default_factory=list)
@@ -264,7 +268,7 @@ class _FetchRequestConstants(_FetchRequestDefaults, Request["_FetchResponse"]):
     __slots__ = ()
     NAME = "FetchRequest"
     API_KEY = 1
-    LOWEST_SUPPORTED_VERSION = 4
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 18
     LOWEST_FLEXIBLE_VERSION = 12
     _response = "FetchResponse"
@@ -278,13 +282,14 @@ class _FetchRequestConstants(_FetchRequestDefaults, Request["_FetchResponse"]):
 class FetchRequest(_FetchRequestConstants):
     """Asks a broker for records, sent by consumers as well as by replicas that copy from their leader.
 
-    Request, API key 1, versions 4-18, flexible from 12.
+    Request, API key 1, versions 0-18, flexible from 12. Since Kafka 2.2.0 or before; versions 0-3 until
+    4.0.0.
     """
 
     cluster_id: str | None = None
     """Cluster the sender belongs to, checked by Raft leaders; null skips the check. (versions 12+, tagged)"""
     replica_id: int = -1
-    """Node id of the replica that fetches; -1 for a consumer. (versions 4-14)"""
+    """Node id of the replica that fetches; -1 for a consumer. (versions 0-14)"""
     replica_state: ReplicaState = field(default_factory=ReplicaState)
     """Who fetches, when it is a replica rather than a consumer. (versions 15+, tagged)"""
     max_wait_ms: int = 0
@@ -397,7 +402,7 @@ def _size_replica_state_15(x: ReplicaState) -> int:
     return size
 
 
-def _read_all_fetch_partition_4(data: bytes, pos: int, count: int) -> tuple[list[FetchPartition], int]:
+def _read_all_fetch_partition_0(data: bytes, pos: int, count: int) -> tuple[list[FetchPartition], int]:
     out: list[FetchPartition] = []
     for _ in range(count):
         x = new(FetchPartition)
@@ -413,7 +418,7 @@ def _read_all_fetch_partition_4(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_fetch_partition_4(out: list[bytes], items: Iterable[FetchPartition]) -> None:
+def _write_all_fetch_partition_0(out: list[bytes], items: Iterable[FetchPartition]) -> None:
     for x in items:
         if x.last_fetched_epoch != -1:
             raise Refused
@@ -422,7 +427,7 @@ def _write_all_fetch_partition_4(out: list[bytes], items: Iterable[FetchPartitio
         out.append(_pack_iqi(x.partition, x.fetch_offset, x.partition_max_bytes))
 
 
-def _size_all_fetch_partition_4(items: Iterable[FetchPartition]) -> int:
+def _size_all_fetch_partition_0(items: Iterable[FetchPartition]) -> int:
     size = 0
     for x in items:
         size += 16
@@ -823,7 +828,7 @@ def _size_all_fetch_partition_18(items: Iterable[FetchPartition]) -> int:
     return size
 
 
-def _read_all_fetch_topic_4(data: bytes, pos: int, count: int) -> tuple[list[FetchTopic], int]:
+def _read_all_fetch_topic_0(data: bytes, pos: int, count: int) -> tuple[list[FetchTopic], int]:
     out: list[FetchTopic] = []
     for _ in range(count):
         x = new(FetchTopic)
@@ -838,7 +843,7 @@ def _read_all_fetch_topic_4(data: bytes, pos: int, count: int) -> tuple[list[Fet
         (n,) = _unpack_i(data, pos)
         pos += 4
         if n >= 0:
-            x.partitions, pos = _read_all_fetch_partition_4(data, pos, n)
+            x.partitions, pos = _read_all_fetch_partition_0(data, pos, n)
         else:
             raise Malformed
         x.topic_id = ZERO_UUID
@@ -847,7 +852,7 @@ def _read_all_fetch_topic_4(data: bytes, pos: int, count: int) -> tuple[list[Fet
     return out, pos
 
 
-def _write_all_fetch_topic_4(out: list[bytes], items: Iterable[FetchTopic]) -> None:
+def _write_all_fetch_topic_0(out: list[bytes], items: Iterable[FetchTopic]) -> None:
     for x in items:
         if x.unknown_tagged_fields:
             raise Refused
@@ -858,17 +863,17 @@ def _write_all_fetch_topic_4(out: list[bytes], items: Iterable[FetchTopic]) -> N
         n = len(x.partitions)
         out.append(_pack_i(n))
         if n:
-            _write_all_fetch_partition_4(out, x.partitions)
+            _write_all_fetch_partition_0(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
 
 
-def _size_all_fetch_topic_4(items: Iterable[FetchTopic]) -> int:
+def _size_all_fetch_topic_0(items: Iterable[FetchTopic]) -> int:
     size = 0
     for x in items:
         size += 6
         size += string_length(len(x.topic.encode()))
-        size += _size_all_fetch_partition_4(x.partitions)
+        size += _size_all_fetch_partition_0(x.partitions)
         if x.unknown_tagged_fields:
             raise Refused
     return size
@@ -1379,12 +1384,111 @@ def _size_all_forgotten_topic_13(items: Iterable[ForgottenTopic]) -> int:
     return size
 
 
+def _read_fetch_request_0(data: bytes, pos: int) -> tuple[FetchRequest, int]:
+    x = new(FetchRequest)
+    x.replica_id, x.max_wait_ms, x.min_bytes, n = _unpack_iiii(data, pos)
+    pos += 16
+    if n >= 0:
+        x.topics, pos = _read_all_fetch_topic_0(data, pos, n)
+    else:
+        raise Malformed
+    x.cluster_id = None
+    x._replica_state = None
+    x.max_bytes = 2147483647
+    x.isolation_level = 0
+    x.session_id = 0
+    x.session_epoch = -1
+    x.forgotten_topics_data = []
+    x.rack_id = ""
+    x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_fetch_request_0(out: list[bytes], x: FetchRequest) -> None:
+    if not (
+        x._replica_state is None
+        or (
+            x._replica_state.replica_id == -1
+            and x._replica_state.replica_epoch == -1
+            and not x._replica_state.unknown_tagged_fields
+        )
+    ):
+        raise Refused
+    if len(x.forgotten_topics_data):
+        raise Refused
+    if x.unknown_tagged_fields:
+        raise Refused
+    n = len(x.topics)
+    out.append(_pack_iiii(x.replica_id, x.max_wait_ms, x.min_bytes, n))
+    if n:
+        _write_all_fetch_topic_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
+
+
+def _size_fetch_request_0(x: FetchRequest) -> int:
+    size = 16
+    size += _size_all_fetch_topic_0(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
+    return size
+
+
+def _read_fetch_request_3(data: bytes, pos: int) -> tuple[FetchRequest, int]:
+    x = new(FetchRequest)
+    x.replica_id, x.max_wait_ms, x.min_bytes, x.max_bytes, n = _unpack_iiiii(data, pos)
+    pos += 20
+    if n >= 0:
+        x.topics, pos = _read_all_fetch_topic_0(data, pos, n)
+    else:
+        raise Malformed
+    x.cluster_id = None
+    x._replica_state = None
+    x.isolation_level = 0
+    x.session_id = 0
+    x.session_epoch = -1
+    x.forgotten_topics_data = []
+    x.rack_id = ""
+    x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_fetch_request_3(out: list[bytes], x: FetchRequest) -> None:
+    if not (
+        x._replica_state is None
+        or (
+            x._replica_state.replica_id == -1
+            and x._replica_state.replica_epoch == -1
+            and not x._replica_state.unknown_tagged_fields
+        )
+    ):
+        raise Refused
+    if len(x.forgotten_topics_data):
+        raise Refused
+    if x.unknown_tagged_fields:
+        raise Refused
+    n = len(x.topics)
+    out.append(_pack_iiiii(x.replica_id, x.max_wait_ms, x.min_bytes, x.max_bytes, n))
+    if n:
+        _write_all_fetch_topic_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
+
+
+def _size_fetch_request_3(x: FetchRequest) -> int:
+    size = 20
+    size += _size_all_fetch_topic_0(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
+    return size
+
+
 def _read_fetch_request_4(data: bytes, pos: int) -> tuple[FetchRequest, int]:
     x = new(FetchRequest)
     x.replica_id, x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, n = _unpack_iiiibi(data, pos)
     pos += 21
     if n >= 0:
-        x.topics, pos = _read_all_fetch_topic_4(data, pos, n)
+        x.topics, pos = _read_all_fetch_topic_0(data, pos, n)
     else:
         raise Malformed
     x.cluster_id = None
@@ -1414,14 +1518,14 @@ def _write_fetch_request_4(out: list[bytes], x: FetchRequest) -> None:
     n = len(x.topics)
     out.append(_pack_iiiibi(x.replica_id, x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, n))
     if n:
-        _write_all_fetch_topic_4(out, x.topics)
+        _write_all_fetch_topic_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
 
 
 def _size_fetch_request_4(x: FetchRequest) -> int:
     size = 21
-    size += _size_all_fetch_topic_4(x.topics)
+    size += _size_all_fetch_topic_0(x.topics)
     if x.unknown_tagged_fields:
         raise Refused
     return size
@@ -2602,6 +2706,10 @@ def _size_fetch_request_18(x: FetchRequest) -> int:
 
 
 _FetchRequestConstants._codecs = {
+    0: (_read_fetch_request_0, _write_fetch_request_0, _size_fetch_request_0),
+    1: (_read_fetch_request_0, _write_fetch_request_0, _size_fetch_request_0),
+    2: (_read_fetch_request_0, _write_fetch_request_0, _size_fetch_request_0),
+    3: (_read_fetch_request_3, _write_fetch_request_3, _size_fetch_request_3),
     4: (_read_fetch_request_4, _write_fetch_request_4, _size_fetch_request_4),
     5: (_read_fetch_request_5, _write_fetch_request_5, _size_fetch_request_5),
     6: (_read_fetch_request_5, _write_fetch_request_5, _size_fetch_request_5),
@@ -2619,7 +2727,7 @@ _FetchRequestConstants._codecs = {
     18: (_read_fetch_request_18, _write_fetch_request_18, _size_fetch_request_18),
 }
 _FetchRequestConstants._facts = (
-    '{"name":"FetchRequest","type":"request","validVersions":"4-18","flexibleVersions":"12+","f'
+    '{"name":"FetchRequest","type":"request","validVersions":"0-18","flexibleVersions":"12+","f'
     'ields":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"12+","nullable'
     'Versions":"12+","tag":0,"taggedVersions":"12+","ignorable":true,"default":null,"about":"Cl'
     'uster the sender belongs to, checked by Raft leaders; null skips the check."},{"name":"rep'
@@ -2687,14 +2795,14 @@ _FetchRequestConstants._plan = (
     ":FetchPartition partition/i current_leader_epoch/i=-1 fetch_offset/q last_fetched_epoch/i="
     "-1 log_start_offset/q=-1 partition_max_bytes/i replica_directory_id/u high_watermark/q=922"
     "3372036854775807\n"
-    "4 0 2 5 -1 -3! -4 -6 -7\n"
+    "0-4 0 2 5 -1 -3! -4 -6 -7\n"
     "5-8 0 2 4 5 -1 -3! -6 -7\n"
     "9-11 0 1 2 4 5 -3! -6 -7\n"
     "12-16 0 1 2 3 4 5 -6 -7 ; ^0 ^1\n"
     "17 0 1 2 3 4 5 -7 ; 0=6 ^1\n"
     "18 0 1 2 3 4 5 ; 0=6 1=7\n"
     ":FetchTopic topic/s topic_id/u partitions/[@FetchPartition\n"
-    "4 0 2@1 -1\n"
+    "0-4 0 2@1 -1\n"
     "5-8 0 2@2 -1\n"
     "9-11 0 2@3 -1\n"
     "12 0c 2@4c -1 ;\n"
@@ -2708,6 +2816,8 @@ _FetchRequestConstants._plan = (
     ":FetchRequest cluster_id/s?=~ replica_id/i=-1 replica_state/~@ReplicaState max_wait_ms/i m"
     "in_bytes/i max_bytes/i=2147483647 isolation_level/b session_id/i session_epoch/i=-1 topics"
     "/[@FetchTopic forgotten_topics_data/[@ForgottenTopic rack_id/s\n"
+    "0-2 1 3 4 9@7 -0 -2! -5 -6 -7 -8 -10! -11\n"
+    "3 1 3 4 5 9@7 -0 -2! -6 -7 -8 -10! -11\n"
     "4 1 3 4 5 6 9@7 -0 -2! -7 -8 -10! -11\n"
     "5-6 1 3 4 5 6 9@8 -0 -2! -7 -8 -10! -11\n"
     "7-8 1 3 4 5 6 7 8 9@8 10@14 -0 -2! -11\n"

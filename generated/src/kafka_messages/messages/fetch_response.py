@@ -48,6 +48,7 @@ _pack_iB = Struct(">iB").pack
 _pack_ihi = Struct(">ihi").pack
 _pack_ihiB = Struct(">ihiB").pack
 _pack_ihii = Struct(">ihii").pack
+_pack_ihqi = Struct(">ihqi").pack
 _pack_ihqqi = Struct(">ihqqi").pack
 _pack_ihqqq = Struct(">ihqqq").pack
 _pack_ihqqqB = Struct(">ihqqqB").pack
@@ -67,6 +68,7 @@ _unpack_i = Struct(">i").unpack_from
 _unpack_iB = Struct(">iB").unpack_from
 _unpack_ihiB = Struct(">ihiB").unpack_from
 _unpack_ihii = Struct(">ihii").unpack_from
+_unpack_ihqi = Struct(">ihqi").unpack_from
 _unpack_ihqqi = Struct(">ihqqi").unpack_from
 _unpack_ihqqqB = Struct(">ihqqqB").unpack_from
 _unpack_ihqqqi = Struct(">ihqqqi").unpack_from
@@ -319,7 +321,7 @@ class FetchableTopicResponse(StructBase):
     """One entry per topic; within a session only topics with something new."""
 
     topic: str = ""
-    """Name of the topic. (versions 4-12)"""
+    """Name of the topic. (versions 0-12)"""
     topic_id: UUID = ZERO_UUID
     """Unique id of the topic, used in place of its name. (versions 13+)"""
     partitions: list[PartitionData] = field(default_factory=list)
@@ -416,7 +418,7 @@ class _FetchResponseConstants(Response):
     __slots__ = ()
     NAME = "FetchResponse"
     API_KEY = 1
-    LOWEST_SUPPORTED_VERSION = 4
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 18
     LOWEST_FLEXIBLE_VERSION = 12
     EpochEndOffset: TypeAlias = EpochEndOffset
@@ -433,7 +435,8 @@ class _FetchResponseConstants(Response):
 class FetchResponse(_FetchResponseConstants):
     """Returns the fetched records along with the offsets and leadership facts of each partition.
 
-    Response, API key 1, versions 4-18, flexible from 12.
+    Response, API key 1, versions 0-18, flexible from 12. Since Kafka 2.2.0 or before; versions 0-3 until
+    4.0.0.
     """
 
     throttle_time_ms: int = 0
@@ -623,6 +626,84 @@ def _size_all_aborted_transaction_12(items: Iterable[AbortedTransaction]) -> int
         size += 17
         if x.unknown_tagged_fields:
             size += tags_size(0, 0, x.unknown_tagged_fields) - 1
+    return size
+
+
+def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
+    out: list[PartitionData] = []
+    for _ in range(count):
+        x = new(PartitionData)
+        x.partition_index, x.error_code, x.high_watermark, n = _unpack_ihqi(data, pos)
+        pos += 18
+        if n >= 0:
+            end = pos + n
+            x.records = data[pos:end]
+            pos = end
+        else:
+            x.records = None
+        x.last_stable_offset = -1
+        x.log_start_offset = -1
+        x._diverging_epoch = None
+        x._current_leader = None
+        x._snapshot_id = None
+        x.aborted_transactions = []
+        x.preferred_read_replica = -1
+        x.unknown_tagged_fields = ()
+        out.append(x)
+    return out, pos
+
+
+def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]) -> None:
+    for x in items:
+        if not (
+            x._diverging_epoch is None
+            or (
+                x._diverging_epoch.epoch == -1
+                and x._diverging_epoch.end_offset == -1
+                and not x._diverging_epoch.unknown_tagged_fields
+            )
+        ):
+            raise Refused
+        if not (
+            x._current_leader is None
+            or (
+                x._current_leader.leader_id == -1
+                and x._current_leader.leader_epoch == -1
+                and not x._current_leader.unknown_tagged_fields
+            )
+        ):
+            raise Refused
+        if not (
+            x._snapshot_id is None
+            or (
+                x._snapshot_id.end_offset == -1
+                and x._snapshot_id.epoch == -1
+                and not x._snapshot_id.unknown_tagged_fields
+            )
+        ):
+            raise Refused
+        if x.preferred_read_replica != -1:
+            raise Refused
+        if x.unknown_tagged_fields:
+            raise Refused
+        if x.records is None:
+            s = b""
+            n = -1
+        else:
+            s = x.records
+            n = len(s)
+        out.append(_pack_ihqi(x.partition_index, x.error_code, x.high_watermark, n))
+        out.append(s)
+
+
+def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
+    size = 0
+    for x in items:
+        size += 18
+        if x.records is not None:
+            size += len(x.records)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -1156,6 +1237,57 @@ def _size_all_partition_data_12(items: Iterable[PartitionData]) -> int:
     return size
 
 
+def _read_all_fetchable_topic_response_0(data: bytes, pos: int, count: int) -> tuple[list[FetchableTopicResponse], int]:
+    out: list[FetchableTopicResponse] = []
+    for _ in range(count):
+        x = new(FetchableTopicResponse)
+        (n,) = _unpack_h(data, pos)
+        pos += 2
+        if n >= 0:
+            end = pos + n
+            x.topic = data[pos:end].decode()
+            pos = end
+        else:
+            raise Malformed
+        (n,) = _unpack_i(data, pos)
+        pos += 4
+        if n >= 0:
+            x.partitions, pos = _read_all_partition_data_0(data, pos, n)
+        else:
+            raise Malformed
+        x.topic_id = ZERO_UUID
+        x.unknown_tagged_fields = ()
+        out.append(x)
+    return out, pos
+
+
+def _write_all_fetchable_topic_response_0(out: list[bytes], items: Iterable[FetchableTopicResponse]) -> None:
+    for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
+        s = x.topic.encode()
+        n = len(s)
+        out.append(_pack_h(n))
+        out.append(s)
+        n = len(x.partitions)
+        out.append(_pack_i(n))
+        if n:
+            _write_all_partition_data_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
+
+
+def _size_all_fetchable_topic_response_0(items: Iterable[FetchableTopicResponse]) -> int:
+    size = 0
+    for x in items:
+        size += 6
+        size += string_length(len(x.topic.encode()))
+        size += _size_all_partition_data_0(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
+    return size
+
+
 def _read_all_fetchable_topic_response_4(data: bytes, pos: int, count: int) -> tuple[list[FetchableTopicResponse], int]:
     out: list[FetchableTopicResponse] = []
     for _ in range(count):
@@ -1503,6 +1635,83 @@ def _size_all_node_endpoint_16(items: Iterable[NodeEndpoint]) -> int:
             size += n if n < 127 else n + uvarint_size(n + 1) - 1
         if x.unknown_tagged_fields:
             size += tags_size(0, 0, x.unknown_tagged_fields) - 1
+    return size
+
+
+def _read_fetch_response_0(data: bytes, pos: int) -> tuple[FetchResponse, int]:
+    x = new(FetchResponse)
+    (n,) = _unpack_i(data, pos)
+    pos += 4
+    if n >= 0:
+        x.responses, pos = _read_all_fetchable_topic_response_0(data, pos, n)
+    else:
+        raise Malformed
+    x.throttle_time_ms = 0
+    x.error_code = 0
+    x.session_id = 0
+    x.node_endpoints = NodeEndpointCollection()
+    x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_fetch_response_0(out: list[bytes], x: FetchResponse) -> None:
+    if x.session_id != 0:
+        raise Refused
+    if len(x.node_endpoints):
+        raise Refused
+    if x.unknown_tagged_fields:
+        raise Refused
+    n = len(x.responses)
+    out.append(_pack_i(n))
+    if n:
+        _write_all_fetchable_topic_response_0(out, x.responses)
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
+
+
+def _size_fetch_response_0(x: FetchResponse) -> int:
+    size = 4
+    size += _size_all_fetchable_topic_response_0(x.responses)
+    if x.unknown_tagged_fields:
+        raise Refused
+    return size
+
+
+def _read_fetch_response_1(data: bytes, pos: int) -> tuple[FetchResponse, int]:
+    x = new(FetchResponse)
+    x.throttle_time_ms, n = _unpack_ii(data, pos)
+    pos += 8
+    if n >= 0:
+        x.responses, pos = _read_all_fetchable_topic_response_0(data, pos, n)
+    else:
+        raise Malformed
+    x.error_code = 0
+    x.session_id = 0
+    x.node_endpoints = NodeEndpointCollection()
+    x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_fetch_response_1(out: list[bytes], x: FetchResponse) -> None:
+    if x.session_id != 0:
+        raise Refused
+    if len(x.node_endpoints):
+        raise Refused
+    if x.unknown_tagged_fields:
+        raise Refused
+    n = len(x.responses)
+    out.append(_pack_ii(x.throttle_time_ms, n))
+    if n:
+        _write_all_fetchable_topic_response_0(out, x.responses)
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
+
+
+def _size_fetch_response_1(x: FetchResponse) -> int:
+    size = 8
+    size += _size_all_fetchable_topic_response_0(x.responses)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1882,6 +2091,10 @@ def _size_fetch_response_16(x: FetchResponse) -> int:
 
 
 _FetchResponseConstants._codecs = {
+    0: (_read_fetch_response_0, _write_fetch_response_0, _size_fetch_response_0),
+    1: (_read_fetch_response_1, _write_fetch_response_1, _size_fetch_response_1),
+    2: (_read_fetch_response_1, _write_fetch_response_1, _size_fetch_response_1),
+    3: (_read_fetch_response_1, _write_fetch_response_1, _size_fetch_response_1),
     4: (_read_fetch_response_4, _write_fetch_response_4, _size_fetch_response_4),
     5: (_read_fetch_response_5, _write_fetch_response_5, _size_fetch_response_5),
     6: (_read_fetch_response_5, _write_fetch_response_5, _size_fetch_response_5),
@@ -1899,7 +2112,7 @@ _FetchResponseConstants._codecs = {
     18: (_read_fetch_response_16, _write_fetch_response_16, _size_fetch_response_16),
 }
 _FetchResponseConstants._facts = (
-    '{"name":"FetchResponse","type":"response","validVersions":"4-18","flexibleVersions":"12+",'
+    '{"name":"FetchResponse","type":"response","validVersions":"0-18","flexibleVersions":"12+",'
     '"fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"1+'
     '","ignorable":true,"about":"How long the client should pause before its next request, in m'
     'illiseconds; 0 when no quota was exceeded."},{"name":"error_code","json":"errorCode","type'
@@ -1979,25 +2192,29 @@ _FetchResponseConstants._plan = (
     "_start_offset/q=-1 diverging_epoch/~@EpochEndOffset current_leader/~@LeaderIdAndEpoch snap"
     "shot_id/~@SnapshotId aborted_transactions/[@AbortedTransaction? preferred_read_replica/i=-"
     "1 records/r?=~\n"
+    "0-3 0 1 2 10n -3 -4 -5! -6! -7! -8 -9!\n"
     "4 0 1 2 3 8@3n 10n -4 -5! -6! -7! -9!\n"
     "5-10 0 1 2 3 4 8@3n 10n -5! -6! -7! -9!\n"
     "11 0 1 2 3 4 8@3n 9 10n -5! -6! -7!\n"
     "12-18 0 1 2 3 4 8@4cn 9 10cn ; 0=5@0 1=6@1 2=7@2\n"
     ":FetchableTopicResponse topic/s topic_id/u partitions/[@PartitionData\n"
-    "4 0 2@5 -1\n"
-    "5-10 0 2@6 -1\n"
-    "11 0 2@7 -1\n"
-    "12 0c 2@8c -1 ;\n"
-    "13-18 1 2@8c -0 ;\n"
+    "0-3 0 2@5 -1\n"
+    "4 0 2@6 -1\n"
+    "5-10 0 2@7 -1\n"
+    "11 0 2@8 -1\n"
+    "12 0c 2@9c -1 ;\n"
+    "13-18 1 2@9c -0 ;\n"
     ":NodeEndpoint node_id/i host/s port/i rack/s?=~\n"
     "16-18 0 1c 2 3cn ;\n"
     ":FetchResponse throttle_time_ms/i error_code/h session_id/i responses/[@FetchableTopicResp"
     "onse node_endpoints/{@NodeEndpoint\n"
-    "4 0 3@9 -1 -2! -4!\n"
-    "5-6 0 3@10 -1 -2! -4!\n"
-    "7-10 0 1 2 3@10 -4!\n"
-    "11 0 1 2 3@11 -4!\n"
-    "12 0 1 2 3@12c -4! ; ^0\n"
-    "13-15 0 1 2 3@13c -4! ; ^0\n"
-    "16-18 0 1 2 3@13c ; 0=4@14c\n"
+    "0 3@10 -0 -1 -2! -4!\n"
+    "1-3 0 3@10 -1 -2! -4!\n"
+    "4 0 3@11 -1 -2! -4!\n"
+    "5-6 0 3@12 -1 -2! -4!\n"
+    "7-10 0 1 2 3@12 -4!\n"
+    "11 0 1 2 3@13 -4!\n"
+    "12 0 1 2 3@14c -4! ; ^0\n"
+    "13-15 0 1 2 3@15c -4! ; ^0\n"
+    "16-18 0 1 2 3@15c ; 0=4@16c\n"
 )

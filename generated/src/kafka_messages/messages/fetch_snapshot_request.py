@@ -186,7 +186,7 @@ class _FetchSnapshotRequestConstants(Request["_FetchSnapshotResponse"]):
 class FetchSnapshotRequest(_FetchSnapshotRequestConstants):
     """Sent by a Raft replica to the leader to download a piece of a metadata snapshot.
 
-    Request, API key 59, versions 0-1, flexible from 0.
+    Request, API key 59, versions 0-1, flexible from 0. Since Kafka 2.8.0.
     """
 
     cluster_id: str | None = None

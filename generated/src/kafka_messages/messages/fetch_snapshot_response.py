@@ -296,7 +296,7 @@ class _FetchSnapshotResponseConstants(Response):
 class FetchSnapshotResponse(_FetchSnapshotResponseConstants):
     """Returns a piece of a metadata snapshot to a Raft replica.
 
-    Response, API key 59, versions 0-1, flexible from 0.
+    Response, API key 59, versions 0-1, flexible from 0. Since Kafka 2.8.0.
     """
 
     throttle_time_ms: int = 0

@@ -57,7 +57,7 @@ class _FindCoordinatorRequestConstants(Request["_FindCoordinatorResponse"]):
 class FindCoordinatorRequest(_FindCoordinatorRequestConstants):
     """Asks any broker which broker coordinates given groups, transactional ids or share-partitions.
 
-    Request, API key 10, versions 0-6, flexible from 3.
+    Request, API key 10, versions 0-6, flexible from 3. Since Kafka 2.2.0 or before.
     """
 
     key: str = ""

@@ -111,7 +111,7 @@ class _FindCoordinatorResponseConstants(Response):
 class FindCoordinatorResponse(_FindCoordinatorResponseConstants):
     """Tells the client the coordinating broker, with its address, for each key it asked about.
 
-    Response, API key 10, versions 0-6, flexible from 3.
+    Response, API key 10, versions 0-6, flexible from 3. Since Kafka 2.2.0 or before.
     """
 
     throttle_time_ms: int = 0

@@ -35,7 +35,7 @@ class _GetTelemetrySubscriptionsRequestConstants(Request["_GetTelemetrySubscript
 class GetTelemetrySubscriptionsRequest(_GetTelemetrySubscriptionsRequestConstants):
     """A client asks a broker which of its own metrics the cluster wants to receive, and how often.
 
-    Request, API key 71, versions 0, flexible from 0.
+    Request, API key 71, versions 0, flexible from 0. Since Kafka 3.7.0.
     """
 
     client_instance_id: UUID = ZERO_UUID

@@ -56,7 +56,7 @@ class _GetTelemetrySubscriptionsResponseConstants(Response):
 class GetTelemetrySubscriptionsResponse(_GetTelemetrySubscriptionsResponseConstants):
     """Tells a client which metrics to push, how to encode them and at what interval.
 
-    Response, API key 71, versions 0, flexible from 0.
+    Response, API key 71, versions 0, flexible from 0. Since Kafka 3.7.0.
     """
 
     throttle_time_ms: int = 0

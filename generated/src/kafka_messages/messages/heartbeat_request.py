@@ -49,7 +49,7 @@ class _HeartbeatRequestConstants(Request["_HeartbeatResponse"]):
 class HeartbeatRequest(_HeartbeatRequestConstants):
     """A member of a classic group tells its coordinator that it is alive and learns of pending rebalances.
 
-    Request, API key 12, versions 0-4, flexible from 4.
+    Request, API key 12, versions 0-4, flexible from 4. Since Kafka 2.2.0 or before.
     """
 
     group_id: str = ""

@@ -30,7 +30,7 @@ class _HeartbeatResponseConstants(Response):
 class HeartbeatResponse(_HeartbeatResponseConstants):
     """Confirms a heartbeat of a classic group member, or tells it to rejoin through the error code.
 
-    Response, API key 12, versions 0-4, flexible from 4.
+    Response, API key 12, versions 0-4, flexible from 4. Since Kafka 2.2.0 or before.
     """
 
     throttle_time_ms: int = 0

@@ -185,7 +185,7 @@ class IncrementalAlterConfigsRequest(_IncrementalAlterConfigsRequestConstants):
     """An admin client changes single configuration entries of resources and leaves the other entries as they
     are.
 
-    Request, API key 44, versions 0-1, flexible from 1.
+    Request, API key 44, versions 0-1, flexible from 1. Since Kafka 2.3.0.
     """
 
     resources: AlterConfigsResourceCollection = field(default_factory=AlterConfigsResourceCollection)

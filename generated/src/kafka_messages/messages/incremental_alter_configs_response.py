@@ -104,7 +104,7 @@ class _IncrementalAlterConfigsResponseConstants(Response):
 class IncrementalAlterConfigsResponse(_IncrementalAlterConfigsResponseConstants):
     """Reports for each resource whether its configuration changes were made.
 
-    Response, API key 44, versions 0-1, flexible from 1.
+    Response, API key 44, versions 0-1, flexible from 1. Since Kafka 2.3.0.
     """
 
     throttle_time_ms: int = 0

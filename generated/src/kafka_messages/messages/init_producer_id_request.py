@@ -54,7 +54,7 @@ class InitProducerIdRequest(_InitProducerIdRequestConstants):
     """A producer asks for a producer id and epoch; with a transactional id it also fences older producers using
     that id.
 
-    Request, API key 22, versions 0-6, flexible from 2.
+    Request, API key 22, versions 0-6, flexible from 2. Since Kafka 2.2.0 or before.
     """
 
     transactional_id: str | None = ""

@@ -31,7 +31,7 @@ class _InitProducerIdResponseConstants(Response):
 class InitProducerIdResponse(_InitProducerIdResponseConstants):
     """Gives a producer the id and epoch to stamp on its record batches.
 
-    Response, API key 22, versions 0-6, flexible from 2.
+    Response, API key 22, versions 0-6, flexible from 2. Since Kafka 2.2.0 or before.
     """
 
     throttle_time_ms: int = 0

@@ -128,7 +128,7 @@ class _InitializeShareGroupStateResponseConstants(Response):
 class InitializeShareGroupStateResponse(_InitializeShareGroupStateResponseConstants):
     """Reports to the group coordinator for which share-partitions the state was set up.
 
-    Response, API key 83, versions 0, flexible from 0.
+    Response, API key 83, versions 0, flexible from 0. Since Kafka 4.1.0.
     """
 
     results: list[InitializeStateResult] = field(default_factory=list)

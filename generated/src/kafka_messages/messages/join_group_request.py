@@ -112,7 +112,7 @@ class _JoinGroupRequestConstants(Request["_JoinGroupResponse"]):
 class JoinGroupRequest(_JoinGroupRequestConstants):
     """A client asks the group coordinator to enter, or to stay in, a classic group during a rebalance.
 
-    Request, API key 11, versions 0-9, flexible from 6.
+    Request, API key 11, versions 0-9, flexible from 6. Since Kafka 2.2.0 or before.
     """
 
     group_id: str = ""

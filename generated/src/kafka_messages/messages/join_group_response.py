@@ -101,7 +101,7 @@ class JoinGroupResponse(_JoinGroupResponseConstants):
     """Tells a joining client its member id, the new generation and the chosen protocol, and the leader all
     members.
 
-    Response, API key 11, versions 0-9, flexible from 6.
+    Response, API key 11, versions 0-9, flexible from 6. Since Kafka 2.2.0 or before.
     """
 
     throttle_time_ms: int = 0

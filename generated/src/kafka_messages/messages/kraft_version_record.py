@@ -26,7 +26,7 @@ class _KRaftVersionRecordConstants(Message):
 class KRaftVersionRecord(_KRaftVersionRecordConstants):
     """Control record in the cluster metadata log that states which KRaft protocol version is in force.
 
-    Data, versions 0, flexible from 0.
+    Data, versions 0, flexible from 0. Since Kafka 3.8.0.
     """
 
     version: int = 0

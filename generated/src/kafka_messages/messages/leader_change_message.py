@@ -85,7 +85,7 @@ class _LeaderChangeMessageConstants(Message):
 class LeaderChangeMessage(_LeaderChangeMessageConstants):
     """Control record a newly elected Raft leader writes at the start of its epoch.
 
-    Data, versions 0-1, flexible from 0.
+    Data, versions 0-1, flexible from 0. Since Kafka 2.7.0.
     """
 
     version: int = 0

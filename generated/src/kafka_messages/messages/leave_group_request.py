@@ -90,7 +90,7 @@ class _LeaveGroupRequestConstants(Request["_LeaveGroupResponse"]):
 class LeaveGroupRequest(_LeaveGroupRequestConstants):
     """A member leaves a classic group, or an admin client removes members from one.
 
-    Request, API key 13, versions 0-5, flexible from 4.
+    Request, API key 13, versions 0-5, flexible from 4. Since Kafka 2.2.0 or before.
     """
 
     group_id: str = ""

@@ -94,7 +94,7 @@ class _LeaveGroupResponseConstants(Response):
 class LeaveGroupResponse(_LeaveGroupResponseConstants):
     """Reports whether the members could be taken out of the group.
 
-    Response, API key 13, versions 0-5, flexible from 4.
+    Response, API key 13, versions 0-5, flexible from 4. Since Kafka 2.2.0 or before.
     """
 
     throttle_time_ms: int = 0

@@ -28,7 +28,7 @@ class _LegacyOffsetCommitValueConstants(Message):
 class LegacyOffsetCommitValue(_LegacyOffsetCommitValueConstants):
     """Old form of the __consumer_offsets value for a committed offset, paired with LegacyOffsetCommitKey.
 
-    Coordinator-value, record type 0, versions 0, none of them flexible.
+    Coordinator-value, record type 0, versions 0, none of them flexible. Since Kafka 4.1.0.
     """
 
     offset: int = 0

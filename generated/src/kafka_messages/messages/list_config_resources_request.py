@@ -29,7 +29,7 @@ class _ListConfigResourcesRequestConstants(Request["_ListConfigResourcesResponse
 class ListConfigResourcesRequest(_ListConfigResourcesRequestConstants):
     """An admin client asks a broker for the names of resources that can carry configuration.
 
-    Request, API key 74, versions 0-1, flexible from 0.
+    Request, API key 74, versions 0-1, flexible from 0. Since Kafka 3.7.0.
     """
 
     resource_types: list[int] = field(default_factory=list)

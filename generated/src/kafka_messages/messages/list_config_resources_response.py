@@ -85,7 +85,7 @@ class _ListConfigResourcesResponseConstants(Response):
 class ListConfigResourcesResponse(_ListConfigResourcesResponseConstants):
     """Lists the resources that can carry configuration.
 
-    Response, API key 74, versions 0-1, flexible from 0.
+    Response, API key 74, versions 0-1, flexible from 0. Since Kafka 3.7.0.
     """
 
     throttle_time_ms: int = 0

@@ -35,7 +35,7 @@ class _ListGroupsRequestConstants(Request["_ListGroupsResponse"]):
 class ListGroupsRequest(_ListGroupsRequestConstants):
     """Asks one broker for the groups it coordinates.
 
-    Request, API key 16, versions 0-5, flexible from 3.
+    Request, API key 16, versions 0-5, flexible from 3. Since Kafka 2.2.0 or before.
     """
 
     states_filter: list[str] = field(default_factory=list)

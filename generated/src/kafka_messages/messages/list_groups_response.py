@@ -99,7 +99,7 @@ class _ListGroupsResponseConstants(Response):
 class ListGroupsResponse(_ListGroupsResponseConstants):
     """Lists the groups coordinated by the answering broker.
 
-    Response, API key 16, versions 0-5, flexible from 3.
+    Response, API key 16, versions 0-5, flexible from 3. Since Kafka 2.2.0 or before.
     """
 
     throttle_time_ms: int = 0

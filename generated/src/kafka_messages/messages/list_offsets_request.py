@@ -41,6 +41,7 @@ _pack_ii = Struct(">ii").pack
 _pack_iiq = Struct(">iiq").pack
 _pack_iiqB = Struct(">iiqB").pack
 _pack_iq = Struct(">iq").pack
+_pack_iqi = Struct(">iqi").pack
 _unpack_h = Struct(">h").unpack_from
 _unpack_i = Struct(">i").unpack_from
 _unpack_iB = Struct(">iB").unpack_from
@@ -50,6 +51,7 @@ _unpack_ii = Struct(">ii").unpack_from
 _unpack_iiq = Struct(">iiq").unpack_from
 _unpack_iiqB = Struct(">iiqB").unpack_from
 _unpack_iq = Struct(">iq").unpack_from
+_unpack_iqi = Struct(">iqi").unpack_from
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -66,6 +68,8 @@ class ListOffsetsPartition(StructBase):
     """Milliseconds since 1970, or -1 log end, -2 log start, -3 record with the highest time, -4 local log start,
     -5 last offset in tiered storage, -6 first offset not yet tiered. (versions 0+)
     """
+    max_num_offsets: int = 1
+    """The most offsets to return for this partition. (versions 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -75,11 +79,13 @@ class ListOffsetsPartition(StructBase):
         partition_index: int = 0,
         current_leader_epoch: int = -1,
         timestamp: int = 0,
+        max_num_offsets: int = 1,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.partition_index = partition_index
         self.current_leader_epoch = current_leader_epoch
         self.timestamp = timestamp
+        self.max_num_offsets = max_num_offsets
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -89,6 +95,7 @@ class ListOffsetsPartition(StructBase):
             self.partition_index == other.partition_index
             and self.current_leader_epoch == other.current_leader_epoch
             and self.timestamp == other.timestamp
+            and self.max_num_offsets == other.max_num_offsets
             and self.unknown_tagged_fields == other.unknown_tagged_fields
         )
 
@@ -133,7 +140,7 @@ class _ListOffsetsRequestConstants(Request["_ListOffsetsResponse"]):
     __slots__ = ()
     NAME = "ListOffsetsRequest"
     API_KEY = 2
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 11
     LOWEST_FLEXIBLE_VERSION = 6
     _response = "ListOffsetsResponse"
@@ -145,7 +152,7 @@ class _ListOffsetsRequestConstants(Request["_ListOffsetsResponse"]):
 class ListOffsetsRequest(_ListOffsetsRequestConstants):
     """Asks partition leaders for the offsets that belong to given times or to the ends of the log.
 
-    Request, API key 2, versions 1-11, flexible from 6.
+    Request, API key 2, versions 0-11, flexible from 6. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     replica_id: int = 0
@@ -186,11 +193,40 @@ class ListOffsetsRequest(_ListOffsetsRequestConstants):
         )
 
 
+def _read_all_list_offsets_partition_0(data: bytes, pos: int, count: int) -> tuple[list[ListOffsetsPartition], int]:
+    out: list[ListOffsetsPartition] = []
+    for _ in range(count):
+        x = new(ListOffsetsPartition)
+        x.current_leader_epoch = -1
+        x.unknown_tagged_fields = ()
+        x.partition_index, x.timestamp, x.max_num_offsets = _unpack_iqi(data, pos)
+        pos += 16
+        out.append(x)
+    return out, pos
+
+
+def _write_all_list_offsets_partition_0(out: list[bytes], items: Iterable[ListOffsetsPartition]) -> None:
+    for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
+        out.append(_pack_iqi(x.partition_index, x.timestamp, x.max_num_offsets))
+
+
+def _size_all_list_offsets_partition_0(items: Iterable[ListOffsetsPartition]) -> int:
+    size = 0
+    for x in items:
+        size += 16
+        if x.unknown_tagged_fields:
+            raise Refused
+    return size
+
+
 def _read_all_list_offsets_partition_1(data: bytes, pos: int, count: int) -> tuple[list[ListOffsetsPartition], int]:
     out: list[ListOffsetsPartition] = []
     for _ in range(count):
         x = new(ListOffsetsPartition)
         x.current_leader_epoch = -1
+        x.max_num_offsets = 1
         x.unknown_tagged_fields = ()
         x.partition_index, x.timestamp = _unpack_iq(data, pos)
         pos += 12
@@ -200,6 +236,8 @@ def _read_all_list_offsets_partition_1(data: bytes, pos: int, count: int) -> tup
 
 def _write_all_list_offsets_partition_1(out: list[bytes], items: Iterable[ListOffsetsPartition]) -> None:
     for x in items:
+        if x.max_num_offsets != 1:
+            raise Refused
         if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_iq(x.partition_index, x.timestamp))
@@ -218,6 +256,7 @@ def _read_all_list_offsets_partition_4(data: bytes, pos: int, count: int) -> tup
     out: list[ListOffsetsPartition] = []
     for _ in range(count):
         x = new(ListOffsetsPartition)
+        x.max_num_offsets = 1
         x.unknown_tagged_fields = ()
         x.partition_index, x.current_leader_epoch, x.timestamp = _unpack_iiq(data, pos)
         pos += 16
@@ -227,6 +266,8 @@ def _read_all_list_offsets_partition_4(data: bytes, pos: int, count: int) -> tup
 
 def _write_all_list_offsets_partition_4(out: list[bytes], items: Iterable[ListOffsetsPartition]) -> None:
     for x in items:
+        if x.max_num_offsets != 1:
+            raise Refused
         if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_iiq(x.partition_index, x.current_leader_epoch, x.timestamp))
@@ -245,6 +286,7 @@ def _read_all_list_offsets_partition_6(data: bytes, pos: int, count: int) -> tup
     out: list[ListOffsetsPartition] = []
     for _ in range(count):
         x = new(ListOffsetsPartition)
+        x.max_num_offsets = 1
         x.partition_index, x.current_leader_epoch, x.timestamp, n = _unpack_iiqB(data, pos)
         pos += 17
         if n:
@@ -257,6 +299,8 @@ def _read_all_list_offsets_partition_6(data: bytes, pos: int, count: int) -> tup
 
 def _write_all_list_offsets_partition_6(out: list[bytes], items: Iterable[ListOffsetsPartition]) -> None:
     for x in items:
+        if x.max_num_offsets != 1:
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(_pack_iiqB(x.partition_index, x.current_leader_epoch, x.timestamp, 0))
         else:
@@ -270,6 +314,56 @@ def _size_all_list_offsets_partition_6(items: Iterable[ListOffsetsPartition]) ->
         size += 17
         if x.unknown_tagged_fields:
             size += tags_size(0, 0, x.unknown_tagged_fields) - 1
+    return size
+
+
+def _read_all_list_offsets_topic_0(data: bytes, pos: int, count: int) -> tuple[list[ListOffsetsTopic], int]:
+    out: list[ListOffsetsTopic] = []
+    for _ in range(count):
+        x = new(ListOffsetsTopic)
+        (n,) = _unpack_h(data, pos)
+        pos += 2
+        if n >= 0:
+            end = pos + n
+            x.name = data[pos:end].decode()
+            pos = end
+        else:
+            raise Malformed
+        (n,) = _unpack_i(data, pos)
+        pos += 4
+        if n >= 0:
+            x.partitions, pos = _read_all_list_offsets_partition_0(data, pos, n)
+        else:
+            raise Malformed
+        x.unknown_tagged_fields = ()
+        out.append(x)
+    return out, pos
+
+
+def _write_all_list_offsets_topic_0(out: list[bytes], items: Iterable[ListOffsetsTopic]) -> None:
+    for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
+        s = x.name.encode()
+        n = len(s)
+        out.append(_pack_h(n))
+        out.append(s)
+        n = len(x.partitions)
+        out.append(_pack_i(n))
+        if n:
+            _write_all_list_offsets_partition_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
+
+
+def _size_all_list_offsets_topic_0(items: Iterable[ListOffsetsTopic]) -> int:
+    size = 0
+    for x in items:
+        size += 6
+        size += string_length(len(x.name.encode()))
+        size += _size_all_list_offsets_partition_0(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -432,6 +526,41 @@ def _size_all_list_offsets_topic_6(items: Iterable[ListOffsetsTopic]) -> int:
             size += uvarint_size(n + 1) - 1
         if x.unknown_tagged_fields:
             size += tags_size(0, 0, x.unknown_tagged_fields) - 1
+    return size
+
+
+def _read_list_offsets_request_0(data: bytes, pos: int) -> tuple[ListOffsetsRequest, int]:
+    x = new(ListOffsetsRequest)
+    x.replica_id, n = _unpack_ii(data, pos)
+    pos += 8
+    if n >= 0:
+        x.topics, pos = _read_all_list_offsets_topic_0(data, pos, n)
+    else:
+        raise Malformed
+    x.isolation_level = 0
+    x.timeout_ms = 0
+    x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_list_offsets_request_0(out: list[bytes], x: ListOffsetsRequest) -> None:
+    if x.isolation_level != 0:
+        raise Refused
+    if x.unknown_tagged_fields:
+        raise Refused
+    n = len(x.topics)
+    out.append(_pack_ii(x.replica_id, n))
+    if n:
+        _write_all_list_offsets_topic_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
+
+
+def _size_list_offsets_request_0(x: ListOffsetsRequest) -> int:
+    size = 8
+    size += _size_all_list_offsets_topic_0(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -629,6 +758,7 @@ def _size_list_offsets_request_10(x: ListOffsetsRequest) -> int:
 
 
 _ListOffsetsRequestConstants._codecs = {
+    0: (_read_list_offsets_request_0, _write_list_offsets_request_0, _size_list_offsets_request_0),
     1: (_read_list_offsets_request_1, _write_list_offsets_request_1, _size_list_offsets_request_1),
     2: (_read_list_offsets_request_2, _write_list_offsets_request_2, _size_list_offsets_request_2),
     3: (_read_list_offsets_request_2, _write_list_offsets_request_2, _size_list_offsets_request_2),
@@ -642,7 +772,7 @@ _ListOffsetsRequestConstants._codecs = {
     11: (_read_list_offsets_request_10, _write_list_offsets_request_10, _size_list_offsets_request_10),
 }
 _ListOffsetsRequestConstants._facts = (
-    '{"name":"ListOffsetsRequest","type":"request","validVersions":"1-11","flexibleVersions":"6'
+    '{"name":"ListOffsetsRequest","type":"request","validVersions":"0-11","flexibleVersions":"6'
     '+","fields":[{"name":"replica_id","json":"replicaId","type":"int32","versions":"0+","entit'
     'yType":"brokerId","enumeration":"ReplicaId","about":"Broker id of the asking follower, -1 '
     'for an ordinary client."},{"name":"isolation_level","json":"isolationLevel","type":"int8",'
@@ -662,22 +792,28 @@ _ListOffsetsRequestConstants._facts = (
     'ips the check."},{"name":"timestamp","json":"timestamp","type":"int64","versions":"0+","en'
     'umeration":"ListOffsetsTimestamp","about":"Milliseconds since 1970, or -1 log end, -2 log '
     "start, -3 record with the highest time, -4 local log start, -5 last offset in tiered stora"
-    'ge, -6 first offset not yet tiered."}]}}'
+    'ge, -6 first offset not yet tiered."},{"name":"max_num_offsets","json":"maxNumOffsets","ty'
+    'pe":"int32","versions":"0","default":1,"about":"The most offsets to return for this partit'
+    'ion."}]}}'
 )
 _ListOffsetsRequestConstants._plan = (
     "1\n"
-    ":ListOffsetsPartition partition_index/i current_leader_epoch/i=-1 timestamp/q\n"
-    "1-3 0 2 -1\n"
-    "4-5 0 1 2\n"
-    "6-11 0 1 2 ;\n"
+    ":ListOffsetsPartition partition_index/i current_leader_epoch/i=-1 timestamp/q max_num_offs"
+    "ets/i=1\n"
+    "0 0 2 3 -1\n"
+    "1-3 0 2 -1 -3!\n"
+    "4-5 0 1 2 -3!\n"
+    "6-11 0 1 2 -3! ;\n"
     ":ListOffsetsTopic name/s partitions/[@ListOffsetsPartition\n"
-    "1-3 0 1@0\n"
-    "4-5 0 1@1\n"
-    "6-11 0c 1@2c ;\n"
+    "0 0 1@0\n"
+    "1-3 0 1@1\n"
+    "4-5 0 1@2\n"
+    "6-11 0c 1@3c ;\n"
     ":ListOffsetsRequest replica_id/i isolation_level/b topics/[@ListOffsetsTopic timeout_ms/i\n"
-    "1 0 2@3 -1! -3\n"
-    "2-3 0 1 2@3 -3\n"
-    "4-5 0 1 2@4 -3\n"
-    "6-9 0 1 2@5c -3 ;\n"
-    "10-11 0 1 2@5c 3 ;\n"
+    "0 0 2@4 -1! -3\n"
+    "1 0 2@5 -1! -3\n"
+    "2-3 0 1 2@5 -3\n"
+    "4-5 0 1 2@6 -3\n"
+    "6-9 0 1 2@7c -3 ;\n"
+    "10-11 0 1 2@7c 3 ;\n"
 )

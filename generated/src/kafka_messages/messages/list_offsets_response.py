@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import NO_LISTS, elements_of
+from .._core.arrays import NO_LISTS, PACK_Q, UNPACK_Q, elements_of, fixed_array, fixed_elements
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
+_pack_ihi = Struct(">ihi").pack
 _pack_ihqq = Struct(">ihqq").pack
 _pack_ihqqi = Struct(">ihqqi").pack
 _pack_ihqqiB = Struct(">ihqqiB").pack
@@ -40,6 +41,7 @@ _pack_ii = Struct(">ii").pack
 _unpack_h = Struct(">h").unpack_from
 _unpack_i = Struct(">i").unpack_from
 _unpack_iB = Struct(">iB").unpack_from
+_unpack_ihi = Struct(">ihi").unpack_from
 _unpack_ihqq = Struct(">ihqq").unpack_from
 _unpack_ihqqi = Struct(">ihqqi").unpack_from
 _unpack_ihqqiB = Struct(">ihqqiB").unpack_from
@@ -54,6 +56,8 @@ class ListOffsetsPartitionResponse(StructBase):
     """Number of the partition within its topic, from 0. (versions 0+)"""
     error_code: int = 0
     """Error code of this partition, 0 for none. (versions 0+)"""
+    old_style_offsets: list[int] = field(default_factory=list)
+    """Starts of log segments, the newest first; later versions return one offset. (versions 0)"""
     timestamp: int = -1
     """Time of the record found in milliseconds since 1970, -1 if there is none or the query was not for a
     record. (versions 1+)
@@ -70,6 +74,7 @@ class ListOffsetsPartitionResponse(StructBase):
         *,
         partition_index: int = 0,
         error_code: int = 0,
+        old_style_offsets: Iterable[int] = (),
         timestamp: int = -1,
         offset: int = -1,
         leader_epoch: int = -1,
@@ -77,6 +82,7 @@ class ListOffsetsPartitionResponse(StructBase):
     ) -> None:
         self.partition_index = partition_index
         self.error_code = error_code
+        self.old_style_offsets = old_style_offsets if isinstance(old_style_offsets, list) else list(old_style_offsets)
         self.timestamp = timestamp
         self.offset = offset
         self.leader_epoch = leader_epoch
@@ -88,6 +94,7 @@ class ListOffsetsPartitionResponse(StructBase):
         return (
             self.partition_index == other.partition_index
             and self.error_code == other.error_code
+            and self.old_style_offsets == other.old_style_offsets
             and self.timestamp == other.timestamp
             and self.offset == other.offset
             and self.leader_epoch == other.leader_epoch
@@ -135,7 +142,7 @@ class _ListOffsetsResponseConstants(Response):
     __slots__ = ()
     NAME = "ListOffsetsResponse"
     API_KEY = 2
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 11
     LOWEST_FLEXIBLE_VERSION = 6
     ListOffsetsPartitionResponse: TypeAlias = ListOffsetsPartitionResponse
@@ -146,7 +153,7 @@ class _ListOffsetsResponseConstants(Response):
 class ListOffsetsResponse(_ListOffsetsResponseConstants):
     """Gives the offset found for each partition asked about.
 
-    Response, API key 2, versions 1-11, flexible from 6.
+    Response, API key 2, versions 0-11, flexible from 6. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     throttle_time_ms: int = 0
@@ -179,12 +186,67 @@ class ListOffsetsResponse(_ListOffsetsResponseConstants):
         )
 
 
+def _read_all_list_offsets_partition_response_0(
+    data: bytes, pos: int, count: int
+) -> tuple[list[ListOffsetsPartitionResponse], int]:
+    out: list[ListOffsetsPartitionResponse] = []
+    for _ in range(count):
+        x = new(ListOffsetsPartitionResponse)
+        x.partition_index, x.error_code, n = _unpack_ihi(data, pos)
+        pos += 10
+        if n == 0:
+            x.old_style_offsets = []
+        elif 0 < n < 16:
+            x.old_style_offsets = [*UNPACK_Q[n + 1](data, pos)]
+            pos += n * 8
+        else:
+            x.old_style_offsets, pos = fixed_array(data, pos, n, "q", 8)
+        x.timestamp = -1
+        x.offset = -1
+        x.leader_epoch = -1
+        x.unknown_tagged_fields = ()
+        out.append(x)
+    return out, pos
+
+
+def _write_all_list_offsets_partition_response_0(
+    out: list[bytes], items: Iterable[ListOffsetsPartitionResponse]
+) -> None:
+    for x in items:
+        if x.timestamp != -1:
+            raise Refused
+        if x.offset != -1:
+            raise Refused
+        if x.leader_epoch != -1:
+            raise Refused
+        if x.unknown_tagged_fields:
+            raise Refused
+        n = len(x.old_style_offsets)
+        out.append(_pack_ihi(x.partition_index, x.error_code, n))
+        if n:
+            if n < 16:
+                out.append(PACK_Q[n](*x.old_style_offsets))
+            else:
+                out.append(fixed_elements(x.old_style_offsets, "q"))
+
+
+def _size_all_list_offsets_partition_response_0(items: Iterable[ListOffsetsPartitionResponse]) -> int:
+    size = 0
+    for x in items:
+        size += 10
+        size += len(x.old_style_offsets) * 8
+        if x.unknown_tagged_fields:
+            raise Refused
+    return size
+
+
 def _read_all_list_offsets_partition_response_1(
     data: bytes, pos: int, count: int
 ) -> tuple[list[ListOffsetsPartitionResponse], int]:
     out: list[ListOffsetsPartitionResponse] = []
     for _ in range(count):
         x = new(ListOffsetsPartitionResponse)
+        x.old_style_offsets = []
         x.leader_epoch = -1
         x.unknown_tagged_fields = ()
         x.partition_index, x.error_code, x.timestamp, x.offset = _unpack_ihqq(data, pos)
@@ -197,6 +259,8 @@ def _write_all_list_offsets_partition_response_1(
     out: list[bytes], items: Iterable[ListOffsetsPartitionResponse]
 ) -> None:
     for x in items:
+        if len(x.old_style_offsets):
+            raise Refused
         if x.leader_epoch != -1:
             raise Refused
         if x.unknown_tagged_fields:
@@ -219,6 +283,7 @@ def _read_all_list_offsets_partition_response_4(
     out: list[ListOffsetsPartitionResponse] = []
     for _ in range(count):
         x = new(ListOffsetsPartitionResponse)
+        x.old_style_offsets = []
         x.unknown_tagged_fields = ()
         x.partition_index, x.error_code, x.timestamp, x.offset, x.leader_epoch = _unpack_ihqqi(data, pos)
         pos += 26
@@ -230,6 +295,8 @@ def _write_all_list_offsets_partition_response_4(
     out: list[bytes], items: Iterable[ListOffsetsPartitionResponse]
 ) -> None:
     for x in items:
+        if len(x.old_style_offsets):
+            raise Refused
         if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_ihqqi(x.partition_index, x.error_code, x.timestamp, x.offset, x.leader_epoch))
@@ -250,6 +317,7 @@ def _read_all_list_offsets_partition_response_6(
     out: list[ListOffsetsPartitionResponse] = []
     for _ in range(count):
         x = new(ListOffsetsPartitionResponse)
+        x.old_style_offsets = []
         x.partition_index, x.error_code, x.timestamp, x.offset, x.leader_epoch, n = _unpack_ihqqiB(data, pos)
         pos += 27
         if n:
@@ -264,6 +332,8 @@ def _write_all_list_offsets_partition_response_6(
     out: list[bytes], items: Iterable[ListOffsetsPartitionResponse]
 ) -> None:
     for x in items:
+        if len(x.old_style_offsets):
+            raise Refused
         if not x.unknown_tagged_fields:
             out.append(_pack_ihqqiB(x.partition_index, x.error_code, x.timestamp, x.offset, x.leader_epoch, 0))
         else:
@@ -277,6 +347,58 @@ def _size_all_list_offsets_partition_response_6(items: Iterable[ListOffsetsParti
         size += 27
         if x.unknown_tagged_fields:
             size += tags_size(0, 0, x.unknown_tagged_fields) - 1
+    return size
+
+
+def _read_all_list_offsets_topic_response_0(
+    data: bytes, pos: int, count: int
+) -> tuple[list[ListOffsetsTopicResponse], int]:
+    out: list[ListOffsetsTopicResponse] = []
+    for _ in range(count):
+        x = new(ListOffsetsTopicResponse)
+        (n,) = _unpack_h(data, pos)
+        pos += 2
+        if n >= 0:
+            end = pos + n
+            x.name = data[pos:end].decode()
+            pos = end
+        else:
+            raise Malformed
+        (n,) = _unpack_i(data, pos)
+        pos += 4
+        if n >= 0:
+            x.partitions, pos = _read_all_list_offsets_partition_response_0(data, pos, n)
+        else:
+            raise Malformed
+        x.unknown_tagged_fields = ()
+        out.append(x)
+    return out, pos
+
+
+def _write_all_list_offsets_topic_response_0(out: list[bytes], items: Iterable[ListOffsetsTopicResponse]) -> None:
+    for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
+        s = x.name.encode()
+        n = len(s)
+        out.append(_pack_h(n))
+        out.append(s)
+        n = len(x.partitions)
+        out.append(_pack_i(n))
+        if n:
+            _write_all_list_offsets_partition_response_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
+
+
+def _size_all_list_offsets_topic_response_0(items: Iterable[ListOffsetsTopicResponse]) -> int:
+    size = 0
+    for x in items:
+        size += 6
+        size += string_length(len(x.name.encode()))
+        size += _size_all_list_offsets_partition_response_0(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -448,6 +570,38 @@ def _size_all_list_offsets_topic_response_6(items: Iterable[ListOffsetsTopicResp
     return size
 
 
+def _read_list_offsets_response_0(data: bytes, pos: int) -> tuple[ListOffsetsResponse, int]:
+    x = new(ListOffsetsResponse)
+    (n,) = _unpack_i(data, pos)
+    pos += 4
+    if n >= 0:
+        x.topics, pos = _read_all_list_offsets_topic_response_0(data, pos, n)
+    else:
+        raise Malformed
+    x.throttle_time_ms = 0
+    x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_list_offsets_response_0(out: list[bytes], x: ListOffsetsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
+    n = len(x.topics)
+    out.append(_pack_i(n))
+    if n:
+        _write_all_list_offsets_topic_response_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
+
+
+def _size_list_offsets_response_0(x: ListOffsetsResponse) -> int:
+    size = 4
+    size += _size_all_list_offsets_topic_response_0(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
+    return size
+
+
 def _read_list_offsets_response_1(data: bytes, pos: int) -> tuple[ListOffsetsResponse, int]:
     x = new(ListOffsetsResponse)
     (n,) = _unpack_i(data, pos)
@@ -589,6 +743,7 @@ def _size_list_offsets_response_6(x: ListOffsetsResponse) -> int:
 
 
 _ListOffsetsResponseConstants._codecs = {
+    0: (_read_list_offsets_response_0, _write_list_offsets_response_0, _size_list_offsets_response_0),
     1: (_read_list_offsets_response_1, _write_list_offsets_response_1, _size_list_offsets_response_1),
     2: (_read_list_offsets_response_2, _write_list_offsets_response_2, _size_list_offsets_response_2),
     3: (_read_list_offsets_response_2, _write_list_offsets_response_2, _size_list_offsets_response_2),
@@ -602,7 +757,7 @@ _ListOffsetsResponseConstants._codecs = {
     11: (_read_list_offsets_response_6, _write_list_offsets_response_6, _size_list_offsets_response_6),
 }
 _ListOffsetsResponseConstants._facts = (
-    '{"name":"ListOffsetsResponse","type":"response","validVersions":"1-11","flexibleVersions":'
+    '{"name":"ListOffsetsResponse","type":"response","validVersions":"0-11","flexibleVersions":'
     '"6+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
     '":"2+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0'
     ' means it was not throttled."},{"name":"topics","json":"topics","type":"[]ListOffsetsTopic'
@@ -613,28 +768,33 @@ _ListOffsetsResponseConstants._facts = (
     'ListOffsetsPartitionResponse":[{"name":"partition_index","json":"partitionIndex","type":"i'
     'nt32","versions":"0+","about":"Number of the partition within its topic, from 0."},{"name"'
     ':"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode",'
-    '"about":"Error code of this partition, 0 for none."},{"name":"timestamp","json":"timestamp'
-    '","type":"int64","versions":"1+","default":-1,"about":"Time of the record found in millise'
-    'conds since 1970, -1 if there is none or the query was not for a record."},{"name":"offset'
-    '","json":"offset","type":"int64","versions":"1+","default":-1,"about":"The offset found, -'
-    '1 if nothing matched."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versio'
-    'ns":"4+","enumeration":"LeaderEpoch","default":-1,"about":"Leader epoch in which the recor'
-    'd at this offset was written, -1 if unknown."}]}}'
+    '"about":"Error code of this partition, 0 for none."},{"name":"old_style_offsets","json":"o'
+    'ldStyleOffsets","type":"[]int64","versions":"0","about":"Starts of log segments, the newes'
+    't first; later versions return one offset."},{"name":"timestamp","json":"timestamp","type"'
+    ':"int64","versions":"1+","default":-1,"about":"Time of the record found in milliseconds si'
+    'nce 1970, -1 if there is none or the query was not for a record."},{"name":"offset","json"'
+    ':"offset","type":"int64","versions":"1+","default":-1,"about":"The offset found, -1 if not'
+    'hing matched."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"4+"'
+    ',"enumeration":"LeaderEpoch","default":-1,"about":"Leader epoch in which the record at thi'
+    's offset was written, -1 if unknown."}]}}'
 )
 _ListOffsetsResponseConstants._plan = (
     "1\n"
-    ":ListOffsetsPartitionResponse partition_index/i error_code/h timestamp/q=-1 offset/q=-1 le"
-    "ader_epoch/i=-1\n"
-    "1-3 0 1 2 3 -4!\n"
-    "4-5 0 1 2 3 4\n"
-    "6-11 0 1 2 3 4 ;\n"
+    ":ListOffsetsPartitionResponse partition_index/i error_code/h old_style_offsets/[q timestam"
+    "p/q=-1 offset/q=-1 leader_epoch/i=-1\n"
+    "0 0 1 2 -3! -4! -5!\n"
+    "1-3 0 1 3 4 -2! -5!\n"
+    "4-5 0 1 3 4 5 -2!\n"
+    "6-11 0 1 3 4 5 -2! ;\n"
     ":ListOffsetsTopicResponse name/s partitions/[@ListOffsetsPartitionResponse\n"
-    "1-3 0 1@0\n"
-    "4-5 0 1@1\n"
-    "6-11 0c 1@2c ;\n"
+    "0 0 1@0\n"
+    "1-3 0 1@1\n"
+    "4-5 0 1@2\n"
+    "6-11 0c 1@3c ;\n"
     ":ListOffsetsResponse throttle_time_ms/i topics/[@ListOffsetsTopicResponse\n"
-    "1 1@3 -0\n"
-    "2-3 0 1@3\n"
-    "4-5 0 1@4\n"
-    "6-11 0 1@5c ;\n"
+    "0 1@4 -0\n"
+    "1 1@5 -0\n"
+    "2-3 0 1@5\n"
+    "4-5 0 1@6\n"
+    "6-11 0 1@7c ;\n"
 )

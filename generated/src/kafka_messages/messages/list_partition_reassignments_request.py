@@ -84,7 +84,7 @@ class _ListPartitionReassignmentsRequestConstants(Request["_ListPartitionReassig
 class ListPartitionReassignmentsRequest(_ListPartitionReassignmentsRequestConstants):
     """An admin client asks which partitions are being moved to other replicas.
 
-    Request, API key 46, versions 0, flexible from 0.
+    Request, API key 46, versions 0, flexible from 0. Since Kafka 2.4.0.
     """
 
     timeout_ms: int = 60000

@@ -131,7 +131,7 @@ class _ListPartitionReassignmentsResponseConstants(Response):
 class ListPartitionReassignmentsResponse(_ListPartitionReassignmentsResponseConstants):
     """Lists the partition reassignments that are under way.
 
-    Response, API key 46, versions 0, flexible from 0.
+    Response, API key 46, versions 0, flexible from 0. Since Kafka 2.4.0.
     """
 
     throttle_time_ms: int = 0

@@ -57,7 +57,7 @@ class _ListTransactionsRequestConstants(Request["_ListTransactionsResponse"]):
 class ListTransactionsRequest(_ListTransactionsRequestConstants):
     """Asks one broker for the transactional ids it coordinates and the state of their transactions.
 
-    Request, API key 66, versions 0-2, flexible from 0.
+    Request, API key 66, versions 0-2, flexible from 0. Since Kafka 3.0.0.
     """
 
     state_filters: list[str] = field(default_factory=list)

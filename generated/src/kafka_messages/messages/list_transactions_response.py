@@ -94,7 +94,7 @@ class _ListTransactionsResponseConstants(Response):
 class ListTransactionsResponse(_ListTransactionsResponseConstants):
     """Lists the transactions coordinated by the answering broker.
 
-    Response, API key 66, versions 0-2, flexible from 0.
+    Response, API key 66, versions 0-2, flexible from 0. Since Kafka 3.0.0.
     """
 
     throttle_time_ms: int = 0

@@ -100,7 +100,7 @@ class _MetadataRequestConstants(Request["_MetadataResponse"]):
 class MetadataRequest(_MetadataRequestConstants):
     """Asks any broker for the cluster, its brokers and the partitions of topics.
 
-    Request, API key 3, versions 0-13, flexible from 9.
+    Request, API key 3, versions 0-13, flexible from 9. Since Kafka 2.2.0 or before.
     """
 
     topics: list[MetadataRequestTopic] | None = field(default_factory=list)

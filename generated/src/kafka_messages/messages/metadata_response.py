@@ -275,7 +275,7 @@ class _MetadataResponseConstants(Response):
 class MetadataResponse(_MetadataResponseConstants):
     """Describes the brokers of the cluster and the leaders and replicas of the requested topics.
 
-    Response, API key 3, versions 0-13, flexible from 9.
+    Response, API key 3, versions 0-13, flexible from 9. Since Kafka 2.2.0 or before.
     """
 
     throttle_time_ms: int = 0

@@ -23,7 +23,7 @@ class NoOpRecord(_NoOpRecordConstants):
     """Record in __cluster_metadata that changes nothing; the controller writes it now and then so that the log
     keeps advancing.
 
-    Metadata, record type 20, versions 0, flexible from 0.
+    Metadata, record type 20, versions 0, flexible from 0. Since Kafka 3.3.0.
     """
 
     unknown_tagged_fields: RawTaggedFields = ()

@@ -43,6 +43,7 @@ _pack_iqh = Struct(">iqh").pack
 _pack_iqi = Struct(">iqi").pack
 _pack_iqiB = Struct(">iqiB").pack
 _pack_iqih = Struct(">iqih").pack
+_pack_iqqh = Struct(">iqqh").pack
 _pack_qi = Struct(">qi").pack
 _pack_u = Struct(">16s").pack
 _pack_uB = Struct(">16sB").pack
@@ -53,6 +54,7 @@ _unpack_ih = Struct(">ih").unpack_from
 _unpack_iqh = Struct(">iqh").unpack_from
 _unpack_iqiB = Struct(">iqiB").unpack_from
 _unpack_iqih = Struct(">iqih").unpack_from
+_unpack_iqqh = Struct(">iqqh").unpack_from
 _unpack_qi = Struct(">qi").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
@@ -65,6 +67,8 @@ class OffsetCommitRequestPartition(StructBase):
     """Number of the partition within its topic, from 0. (versions 0+)"""
     committed_offset: int = 0
     """Offset of the next record the group is to read. (versions 0+)"""
+    commit_timestamp: int = -1
+    """Time of the commit in milliseconds since 1970, -1 for that of its arrival. (versions 1)"""
     committed_leader_epoch: int = -1
     """Leader epoch of the last record consumed before the committed offset, -1 if unknown. (versions 6+)"""
     committed_metadata: str | None = ""
@@ -77,12 +81,14 @@ class OffsetCommitRequestPartition(StructBase):
         *,
         partition_index: int = 0,
         committed_offset: int = 0,
+        commit_timestamp: int = -1,
         committed_leader_epoch: int = -1,
         committed_metadata: str | None = "",
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.partition_index = partition_index
         self.committed_offset = committed_offset
+        self.commit_timestamp = commit_timestamp
         self.committed_leader_epoch = committed_leader_epoch
         self.committed_metadata = committed_metadata
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -93,6 +99,7 @@ class OffsetCommitRequestPartition(StructBase):
         return (
             self.partition_index == other.partition_index
             and self.committed_offset == other.committed_offset
+            and self.commit_timestamp == other.commit_timestamp
             and self.committed_leader_epoch == other.committed_leader_epoch
             and self.committed_metadata == other.committed_metadata
             and self.unknown_tagged_fields == other.unknown_tagged_fields
@@ -104,7 +111,7 @@ class OffsetCommitRequestTopic(StructBase):
     """One topic with offsets to store."""
 
     name: str = ""
-    """Topic name, used by the versions that do not identify topics by id. (versions 2-9)"""
+    """Topic name, used by the versions that do not identify topics by id. (versions 0-9)"""
     topic_id: UUID = ZERO_UUID
     """Unique id of the topic. (versions 10+)"""
     partitions: list[OffsetCommitRequestPartition] = field(default_factory=list)
@@ -144,7 +151,7 @@ class _OffsetCommitRequestConstants(Request["_OffsetCommitResponse"]):
     __slots__ = ()
     NAME = "OffsetCommitRequest"
     API_KEY = 8
-    LOWEST_SUPPORTED_VERSION = 2
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 10
     LOWEST_FLEXIBLE_VERSION = 8
     _response = "OffsetCommitResponse"
@@ -156,7 +163,7 @@ class _OffsetCommitRequestConstants(Request["_OffsetCommitResponse"]):
 class OffsetCommitRequest(_OffsetCommitRequestConstants):
     """A consumer stores with its group coordinator how far the group has read each partition.
 
-    Request, API key 8, versions 2-10, flexible from 8.
+    Request, API key 8, versions 0-10, flexible from 8. Since Kafka 2.2.0 or before; versions 0-1 until 4.0.0.
     """
 
     group_id: str = ""
@@ -211,7 +218,7 @@ class OffsetCommitRequest(_OffsetCommitRequestConstants):
         )
 
 
-def _read_all_offset_commit_request_partition_2(
+def _read_all_offset_commit_request_partition_0(
     data: bytes, pos: int, count: int
 ) -> tuple[list[OffsetCommitRequestPartition], int]:
     out: list[OffsetCommitRequestPartition] = []
@@ -225,16 +232,19 @@ def _read_all_offset_commit_request_partition_2(
             pos = end
         else:
             x.committed_metadata = None
+        x.commit_timestamp = -1
         x.committed_leader_epoch = -1
         x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
-def _write_all_offset_commit_request_partition_2(
+def _write_all_offset_commit_request_partition_0(
     out: list[bytes], items: Iterable[OffsetCommitRequestPartition]
 ) -> None:
     for x in items:
+        if x.commit_timestamp != -1:
+            raise Refused
         if x.unknown_tagged_fields:
             raise Refused
         if x.committed_metadata is None:
@@ -247,10 +257,57 @@ def _write_all_offset_commit_request_partition_2(
         out.append(s)
 
 
-def _size_all_offset_commit_request_partition_2(items: Iterable[OffsetCommitRequestPartition]) -> int:
+def _size_all_offset_commit_request_partition_0(items: Iterable[OffsetCommitRequestPartition]) -> int:
     size = 0
     for x in items:
         size += 14
+        if x.committed_metadata is not None:
+            size += string_length(len(x.committed_metadata.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
+    return size
+
+
+def _read_all_offset_commit_request_partition_1(
+    data: bytes, pos: int, count: int
+) -> tuple[list[OffsetCommitRequestPartition], int]:
+    out: list[OffsetCommitRequestPartition] = []
+    for _ in range(count):
+        x = new(OffsetCommitRequestPartition)
+        x.partition_index, x.committed_offset, x.commit_timestamp, n = _unpack_iqqh(data, pos)
+        pos += 22
+        if n >= 0:
+            end = pos + n
+            x.committed_metadata = data[pos:end].decode()
+            pos = end
+        else:
+            x.committed_metadata = None
+        x.committed_leader_epoch = -1
+        x.unknown_tagged_fields = ()
+        out.append(x)
+    return out, pos
+
+
+def _write_all_offset_commit_request_partition_1(
+    out: list[bytes], items: Iterable[OffsetCommitRequestPartition]
+) -> None:
+    for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
+        if x.committed_metadata is None:
+            s = b""
+            n = -1
+        else:
+            s = x.committed_metadata.encode()
+            n = len(s)
+        out.append(_pack_iqqh(x.partition_index, x.committed_offset, x.commit_timestamp, n))
+        out.append(s)
+
+
+def _size_all_offset_commit_request_partition_1(items: Iterable[OffsetCommitRequestPartition]) -> int:
+    size = 0
+    for x in items:
+        size += 22
         if x.committed_metadata is not None:
             size += string_length(len(x.committed_metadata.encode()))
         if x.unknown_tagged_fields:
@@ -272,6 +329,7 @@ def _read_all_offset_commit_request_partition_6(
             pos = end
         else:
             x.committed_metadata = None
+        x.commit_timestamp = -1
         x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
@@ -281,6 +339,8 @@ def _write_all_offset_commit_request_partition_6(
     out: list[bytes], items: Iterable[OffsetCommitRequestPartition]
 ) -> None:
     for x in items:
+        if x.commit_timestamp != -1:
+            raise Refused
         if x.unknown_tagged_fields:
             raise Refused
         if x.committed_metadata is None:
@@ -320,6 +380,7 @@ def _read_all_offset_commit_request_partition_8(
             x.committed_metadata = None
         else:
             x.committed_metadata, pos = long_nullable_string(data, pos, n)
+        x.commit_timestamp = -1
         n = data[pos]
         pos += 1
         if n:
@@ -334,6 +395,8 @@ def _write_all_offset_commit_request_partition_8(
     out: list[bytes], items: Iterable[OffsetCommitRequestPartition]
 ) -> None:
     for x in items:
+        if x.commit_timestamp != -1:
+            raise Refused
         if x.committed_metadata is None:
             s = b""
             n = -1
@@ -364,7 +427,7 @@ def _size_all_offset_commit_request_partition_8(items: Iterable[OffsetCommitRequ
     return size
 
 
-def _read_all_offset_commit_request_topic_2(
+def _read_all_offset_commit_request_topic_0(
     data: bytes, pos: int, count: int
 ) -> tuple[list[OffsetCommitRequestTopic], int]:
     out: list[OffsetCommitRequestTopic] = []
@@ -381,7 +444,7 @@ def _read_all_offset_commit_request_topic_2(
         (n,) = _unpack_i(data, pos)
         pos += 4
         if n >= 0:
-            x.partitions, pos = _read_all_offset_commit_request_partition_2(data, pos, n)
+            x.partitions, pos = _read_all_offset_commit_request_partition_0(data, pos, n)
         else:
             raise Malformed
         x.topic_id = ZERO_UUID
@@ -390,7 +453,7 @@ def _read_all_offset_commit_request_topic_2(
     return out, pos
 
 
-def _write_all_offset_commit_request_topic_2(out: list[bytes], items: Iterable[OffsetCommitRequestTopic]) -> None:
+def _write_all_offset_commit_request_topic_0(out: list[bytes], items: Iterable[OffsetCommitRequestTopic]) -> None:
     for x in items:
         if x.unknown_tagged_fields:
             raise Refused
@@ -401,17 +464,70 @@ def _write_all_offset_commit_request_topic_2(out: list[bytes], items: Iterable[O
         n = len(x.partitions)
         out.append(_pack_i(n))
         if n:
-            _write_all_offset_commit_request_partition_2(out, x.partitions)
+            _write_all_offset_commit_request_partition_0(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
 
 
-def _size_all_offset_commit_request_topic_2(items: Iterable[OffsetCommitRequestTopic]) -> int:
+def _size_all_offset_commit_request_topic_0(items: Iterable[OffsetCommitRequestTopic]) -> int:
     size = 0
     for x in items:
         size += 6
         size += string_length(len(x.name.encode()))
-        size += _size_all_offset_commit_request_partition_2(x.partitions)
+        size += _size_all_offset_commit_request_partition_0(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
+    return size
+
+
+def _read_all_offset_commit_request_topic_1(
+    data: bytes, pos: int, count: int
+) -> tuple[list[OffsetCommitRequestTopic], int]:
+    out: list[OffsetCommitRequestTopic] = []
+    for _ in range(count):
+        x = new(OffsetCommitRequestTopic)
+        (n,) = _unpack_h(data, pos)
+        pos += 2
+        if n >= 0:
+            end = pos + n
+            x.name = data[pos:end].decode()
+            pos = end
+        else:
+            raise Malformed
+        (n,) = _unpack_i(data, pos)
+        pos += 4
+        if n >= 0:
+            x.partitions, pos = _read_all_offset_commit_request_partition_1(data, pos, n)
+        else:
+            raise Malformed
+        x.topic_id = ZERO_UUID
+        x.unknown_tagged_fields = ()
+        out.append(x)
+    return out, pos
+
+
+def _write_all_offset_commit_request_topic_1(out: list[bytes], items: Iterable[OffsetCommitRequestTopic]) -> None:
+    for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
+        s = x.name.encode()
+        n = len(s)
+        out.append(_pack_h(n))
+        out.append(s)
+        n = len(x.partitions)
+        out.append(_pack_i(n))
+        if n:
+            _write_all_offset_commit_request_partition_1(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
+
+
+def _size_all_offset_commit_request_topic_1(items: Iterable[OffsetCommitRequestTopic]) -> int:
+    size = 0
+    for x in items:
+        size += 6
+        size += string_length(len(x.name.encode()))
+        size += _size_all_offset_commit_request_partition_1(x.partitions)
         if x.unknown_tagged_fields:
             raise Refused
     return size
@@ -591,6 +707,117 @@ def _size_all_offset_commit_request_topic_10(items: Iterable[OffsetCommitRequest
     return size
 
 
+def _read_offset_commit_request_0(data: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
+    x = new(OffsetCommitRequest)
+    (n,) = _unpack_h(data, pos)
+    pos += 2
+    if n >= 0:
+        end = pos + n
+        x.group_id = data[pos:end].decode()
+        pos = end
+    else:
+        raise Malformed
+    (n,) = _unpack_i(data, pos)
+    pos += 4
+    if n >= 0:
+        x.topics, pos = _read_all_offset_commit_request_topic_0(data, pos, n)
+    else:
+        raise Malformed
+    x.generation_id_or_member_epoch = -1
+    x.member_id = ""
+    x.group_instance_id = None
+    x.retention_time_ms = -1
+    x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_offset_commit_request_0(out: list[bytes], x: OffsetCommitRequest) -> None:
+    if x.group_instance_id is not None:
+        raise Refused
+    if x.unknown_tagged_fields:
+        raise Refused
+    s = x.group_id.encode()
+    n = len(s)
+    out.append(_pack_h(n))
+    out.append(s)
+    n = len(x.topics)
+    out.append(_pack_i(n))
+    if n:
+        _write_all_offset_commit_request_topic_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
+
+
+def _size_offset_commit_request_0(x: OffsetCommitRequest) -> int:
+    size = 6
+    size += string_length(len(x.group_id.encode()))
+    size += _size_all_offset_commit_request_topic_0(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
+    return size
+
+
+def _read_offset_commit_request_1(data: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
+    x = new(OffsetCommitRequest)
+    (n,) = _unpack_h(data, pos)
+    pos += 2
+    if n >= 0:
+        end = pos + n
+        x.group_id = data[pos:end].decode()
+        pos = end
+    else:
+        raise Malformed
+    x.generation_id_or_member_epoch, n = _unpack_ih(data, pos)
+    pos += 6
+    if n >= 0:
+        end = pos + n
+        x.member_id = data[pos:end].decode()
+        pos = end
+    else:
+        raise Malformed
+    (n,) = _unpack_i(data, pos)
+    pos += 4
+    if n >= 0:
+        x.topics, pos = _read_all_offset_commit_request_topic_1(data, pos, n)
+    else:
+        raise Malformed
+    x.group_instance_id = None
+    x.retention_time_ms = -1
+    x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_offset_commit_request_1(out: list[bytes], x: OffsetCommitRequest) -> None:
+    if x.group_instance_id is not None:
+        raise Refused
+    if x.unknown_tagged_fields:
+        raise Refused
+    s = x.group_id.encode()
+    n = len(s)
+    out.append(_pack_h(n))
+    out.append(s)
+    s = x.member_id.encode()
+    n = len(s)
+    out.append(_pack_ih(x.generation_id_or_member_epoch, n))
+    out.append(s)
+    n = len(x.topics)
+    out.append(_pack_i(n))
+    if n:
+        _write_all_offset_commit_request_topic_1(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
+
+
+def _size_offset_commit_request_1(x: OffsetCommitRequest) -> int:
+    size = 12
+    size += string_length(len(x.group_id.encode()))
+    size += string_length(len(x.member_id.encode()))
+    size += _size_all_offset_commit_request_topic_1(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
+    return size
+
+
 def _read_offset_commit_request_2(data: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
     x = new(OffsetCommitRequest)
     (n,) = _unpack_h(data, pos)
@@ -612,7 +839,7 @@ def _read_offset_commit_request_2(data: bytes, pos: int) -> tuple[OffsetCommitRe
     x.retention_time_ms, n = _unpack_qi(data, pos)
     pos += 12
     if n >= 0:
-        x.topics, pos = _read_all_offset_commit_request_topic_2(data, pos, n)
+        x.topics, pos = _read_all_offset_commit_request_topic_0(data, pos, n)
     else:
         raise Malformed
     x.group_instance_id = None
@@ -636,7 +863,7 @@ def _write_offset_commit_request_2(out: list[bytes], x: OffsetCommitRequest) -> 
     n = len(x.topics)
     out.append(_pack_qi(x.retention_time_ms, n))
     if n:
-        _write_all_offset_commit_request_topic_2(out, x.topics)
+        _write_all_offset_commit_request_topic_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
 
@@ -645,7 +872,7 @@ def _size_offset_commit_request_2(x: OffsetCommitRequest) -> int:
     size = 20
     size += string_length(len(x.group_id.encode()))
     size += string_length(len(x.member_id.encode()))
-    size += _size_all_offset_commit_request_topic_2(x.topics)
+    size += _size_all_offset_commit_request_topic_0(x.topics)
     if x.unknown_tagged_fields:
         raise Refused
     return size
@@ -672,7 +899,7 @@ def _read_offset_commit_request_5(data: bytes, pos: int) -> tuple[OffsetCommitRe
     (n,) = _unpack_i(data, pos)
     pos += 4
     if n >= 0:
-        x.topics, pos = _read_all_offset_commit_request_topic_2(data, pos, n)
+        x.topics, pos = _read_all_offset_commit_request_topic_0(data, pos, n)
     else:
         raise Malformed
     x.group_instance_id = None
@@ -697,7 +924,7 @@ def _write_offset_commit_request_5(out: list[bytes], x: OffsetCommitRequest) -> 
     n = len(x.topics)
     out.append(_pack_i(n))
     if n:
-        _write_all_offset_commit_request_topic_2(out, x.topics)
+        _write_all_offset_commit_request_topic_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
 
@@ -706,7 +933,7 @@ def _size_offset_commit_request_5(x: OffsetCommitRequest) -> int:
     size = 12
     size += string_length(len(x.group_id.encode()))
     size += string_length(len(x.member_id.encode()))
-    size += _size_all_offset_commit_request_topic_2(x.topics)
+    size += _size_all_offset_commit_request_topic_0(x.topics)
     if x.unknown_tagged_fields:
         raise Refused
     return size
@@ -1042,6 +1269,8 @@ def _size_offset_commit_request_10(x: OffsetCommitRequest) -> int:
 
 
 _OffsetCommitRequestConstants._codecs = {
+    0: (_read_offset_commit_request_0, _write_offset_commit_request_0, _size_offset_commit_request_0),
+    1: (_read_offset_commit_request_1, _write_offset_commit_request_1, _size_offset_commit_request_1),
     2: (_read_offset_commit_request_2, _write_offset_commit_request_2, _size_offset_commit_request_2),
     3: (_read_offset_commit_request_2, _write_offset_commit_request_2, _size_offset_commit_request_2),
     4: (_read_offset_commit_request_2, _write_offset_commit_request_2, _size_offset_commit_request_2),
@@ -1053,7 +1282,7 @@ _OffsetCommitRequestConstants._codecs = {
     10: (_read_offset_commit_request_10, _write_offset_commit_request_10, _size_offset_commit_request_10),
 }
 _OffsetCommitRequestConstants._facts = (
-    '{"name":"OffsetCommitRequest","type":"request","validVersions":"2-10","flexibleVersions":"'
+    '{"name":"OffsetCommitRequest","type":"request","validVersions":"0-10","flexibleVersions":"'
     '8+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityT'
     'ype":"groupId","about":"Group the offsets belong to."},{"name":"generation_id_or_member_ep'
     'och","json":"generationIdOrMemberEpoch","type":"int32","versions":"1+","enumeration":"Gene'
@@ -1075,31 +1304,37 @@ _OffsetCommitRequestConstants._facts = (
     'stPartition":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":'
     '"0+","about":"Number of the partition within its topic, from 0."},{"name":"committed_offse'
     't","json":"committedOffset","type":"int64","versions":"0+","about":"Offset of the next rec'
-    'ord the group is to read."},{"name":"committed_leader_epoch","json":"committedLeaderEpoch"'
-    ',"type":"int32","versions":"6+","enumeration":"LeaderEpoch","ignorable":true,"default":-1,'
-    '"about":"Leader epoch of the last record consumed before the committed offset, -1 if unkno'
-    'wn."},{"name":"committed_metadata","json":"committedMetadata","type":"string","versions":"'
-    '0+","nullableVersions":"0+","about":"Free text the client keeps with the offset; null is k'
-    'ept as empty."}]}}'
+    'ord the group is to read."},{"name":"commit_timestamp","json":"commitTimestamp","type":"in'
+    't64","versions":"1","default":-1,"about":"Time of the commit in milliseconds since 1970, -'
+    '1 for that of its arrival."},{"name":"committed_leader_epoch","json":"committedLeaderEpoch'
+    '","type":"int32","versions":"6+","enumeration":"LeaderEpoch","ignorable":true,"default":-1'
+    ',"about":"Leader epoch of the last record consumed before the committed offset, -1 if unkn'
+    'own."},{"name":"committed_metadata","json":"committedMetadata","type":"string","versions":'
+    '"0+","nullableVersions":"0+","about":"Free text the client keeps with the offset; null is '
+    'kept as empty."}]}}'
 )
 _OffsetCommitRequestConstants._plan = (
     "1\n"
-    ":OffsetCommitRequestPartition partition_index/i committed_offset/q committed_leader_epoch/"
-    "i=-1 committed_metadata/s?\n"
-    "2-5 0 1 3n -2\n"
-    "6-7 0 1 2 3n\n"
-    "8-10 0 1 2 3cn ;\n"
+    ":OffsetCommitRequestPartition partition_index/i committed_offset/q commit_timestamp/q=-1 c"
+    "ommitted_leader_epoch/i=-1 committed_metadata/s?\n"
+    "0,2-5 0 1 4n -2! -3\n"
+    "1 0 1 2 4n -3\n"
+    "6-7 0 1 3 4n -2!\n"
+    "8-10 0 1 3 4cn -2! ;\n"
     ":OffsetCommitRequestTopic name/s topic_id/u partitions/[@OffsetCommitRequestPartition\n"
-    "2-5 0 2@0 -1\n"
-    "6-7 0 2@1 -1\n"
-    "8-9 0c 2@2c -1 ;\n"
-    "10 1 2@2c -0 ;\n"
+    "0,2-5 0 2@0 -1\n"
+    "1 0 2@1 -1\n"
+    "6-7 0 2@2 -1\n"
+    "8-9 0c 2@3c -1 ;\n"
+    "10 1 2@3c -0 ;\n"
     ":OffsetCommitRequest group_id/s generation_id_or_member_epoch/i=-1 member_id/s group_insta"
     "nce_id/s?=~ retention_time_ms/q=-1 topics/[@OffsetCommitRequestTopic\n"
-    "2-4 0 1 2 4 5@3 -3!\n"
-    "5 0 1 2 5@3 -3! -4\n"
-    "6 0 1 2 5@4 -3! -4\n"
-    "7 0 1 2 3n 5@4 -4\n"
-    "8-9 0c 1 2c 3cn 5@5c -4 ;\n"
-    "10 0c 1 2c 3cn 5@6c -4 ;\n"
+    "0 0 5@4 -1 -2 -3! -4\n"
+    "1 0 1 2 5@5 -3! -4\n"
+    "2-4 0 1 2 4 5@4 -3!\n"
+    "5 0 1 2 5@4 -3! -4\n"
+    "6 0 1 2 5@6 -3! -4\n"
+    "7 0 1 2 3n 5@6 -4\n"
+    "8-9 0c 1 2c 3cn 5@7c -4 ;\n"
+    "10 0c 1 2c 3cn 5@8c -4 ;\n"
 )

@@ -87,7 +87,7 @@ class OffsetCommitResponseTopic(StructBase):
     """The outcomes for one topic."""
 
     name: str = ""
-    """Topic name, used by the versions that do not identify topics by id. (versions 2-9)"""
+    """Topic name, used by the versions that do not identify topics by id. (versions 0-9)"""
     topic_id: UUID = ZERO_UUID
     """Unique id of the topic. (versions 10+)"""
     partitions: list[OffsetCommitResponsePartition] = field(default_factory=list)
@@ -127,7 +127,7 @@ class _OffsetCommitResponseConstants(Response):
     __slots__ = ()
     NAME = "OffsetCommitResponse"
     API_KEY = 8
-    LOWEST_SUPPORTED_VERSION = 2
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 10
     LOWEST_FLEXIBLE_VERSION = 8
     OffsetCommitResponsePartition: TypeAlias = OffsetCommitResponsePartition
@@ -138,7 +138,8 @@ class _OffsetCommitResponseConstants(Response):
 class OffsetCommitResponse(_OffsetCommitResponseConstants):
     """Reports for each partition whether its offset was stored.
 
-    Response, API key 8, versions 2-10, flexible from 8.
+    Response, API key 8, versions 0-10, flexible from 8. Since Kafka 2.2.0 or before; versions 0-1 until
+    4.0.0.
     """
 
     throttle_time_ms: int = 0
@@ -171,7 +172,7 @@ class OffsetCommitResponse(_OffsetCommitResponseConstants):
         )
 
 
-def _read_all_offset_commit_response_partition_2(
+def _read_all_offset_commit_response_partition_0(
     data: bytes, pos: int, count: int
 ) -> tuple[list[OffsetCommitResponsePartition], int]:
     out: list[OffsetCommitResponsePartition] = []
@@ -184,7 +185,7 @@ def _read_all_offset_commit_response_partition_2(
     return out, pos
 
 
-def _write_all_offset_commit_response_partition_2(
+def _write_all_offset_commit_response_partition_0(
     out: list[bytes], items: Iterable[OffsetCommitResponsePartition]
 ) -> None:
     for x in items:
@@ -193,7 +194,7 @@ def _write_all_offset_commit_response_partition_2(
         out.append(_pack_ih(x.partition_index, x.error_code))
 
 
-def _size_all_offset_commit_response_partition_2(items: Iterable[OffsetCommitResponsePartition]) -> int:
+def _size_all_offset_commit_response_partition_0(items: Iterable[OffsetCommitResponsePartition]) -> int:
     size = 0
     for x in items:
         size += 6
@@ -238,7 +239,7 @@ def _size_all_offset_commit_response_partition_8(items: Iterable[OffsetCommitRes
     return size
 
 
-def _read_all_offset_commit_response_topic_2(
+def _read_all_offset_commit_response_topic_0(
     data: bytes, pos: int, count: int
 ) -> tuple[list[OffsetCommitResponseTopic], int]:
     out: list[OffsetCommitResponseTopic] = []
@@ -255,7 +256,7 @@ def _read_all_offset_commit_response_topic_2(
         (n,) = _unpack_i(data, pos)
         pos += 4
         if n >= 0:
-            x.partitions, pos = _read_all_offset_commit_response_partition_2(data, pos, n)
+            x.partitions, pos = _read_all_offset_commit_response_partition_0(data, pos, n)
         else:
             raise Malformed
         x.topic_id = ZERO_UUID
@@ -264,7 +265,7 @@ def _read_all_offset_commit_response_topic_2(
     return out, pos
 
 
-def _write_all_offset_commit_response_topic_2(out: list[bytes], items: Iterable[OffsetCommitResponseTopic]) -> None:
+def _write_all_offset_commit_response_topic_0(out: list[bytes], items: Iterable[OffsetCommitResponseTopic]) -> None:
     for x in items:
         if x.unknown_tagged_fields:
             raise Refused
@@ -275,17 +276,17 @@ def _write_all_offset_commit_response_topic_2(out: list[bytes], items: Iterable[
         n = len(x.partitions)
         out.append(_pack_i(n))
         if n:
-            _write_all_offset_commit_response_partition_2(out, x.partitions)
+            _write_all_offset_commit_response_partition_0(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
 
 
-def _size_all_offset_commit_response_topic_2(items: Iterable[OffsetCommitResponseTopic]) -> int:
+def _size_all_offset_commit_response_topic_0(items: Iterable[OffsetCommitResponseTopic]) -> int:
     size = 0
     for x in items:
         size += 6
         size += string_length(len(x.name.encode()))
-        size += _size_all_offset_commit_response_partition_2(x.partitions)
+        size += _size_all_offset_commit_response_partition_0(x.partitions)
         if x.unknown_tagged_fields:
             raise Refused
     return size
@@ -412,12 +413,12 @@ def _size_all_offset_commit_response_topic_10(items: Iterable[OffsetCommitRespon
     return size
 
 
-def _read_offset_commit_response_2(data: bytes, pos: int) -> tuple[OffsetCommitResponse, int]:
+def _read_offset_commit_response_0(data: bytes, pos: int) -> tuple[OffsetCommitResponse, int]:
     x = new(OffsetCommitResponse)
     (n,) = _unpack_i(data, pos)
     pos += 4
     if n >= 0:
-        x.topics, pos = _read_all_offset_commit_response_topic_2(data, pos, n)
+        x.topics, pos = _read_all_offset_commit_response_topic_0(data, pos, n)
     else:
         raise Malformed
     x.throttle_time_ms = 0
@@ -425,20 +426,20 @@ def _read_offset_commit_response_2(data: bytes, pos: int) -> tuple[OffsetCommitR
     return x, pos
 
 
-def _write_offset_commit_response_2(out: list[bytes], x: OffsetCommitResponse) -> None:
+def _write_offset_commit_response_0(out: list[bytes], x: OffsetCommitResponse) -> None:
     if x.unknown_tagged_fields:
         raise Refused
     n = len(x.topics)
     out.append(_pack_i(n))
     if n:
-        _write_all_offset_commit_response_topic_2(out, x.topics)
+        _write_all_offset_commit_response_topic_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
 
 
-def _size_offset_commit_response_2(x: OffsetCommitResponse) -> int:
+def _size_offset_commit_response_0(x: OffsetCommitResponse) -> int:
     size = 4
-    size += _size_all_offset_commit_response_topic_2(x.topics)
+    size += _size_all_offset_commit_response_topic_0(x.topics)
     if x.unknown_tagged_fields:
         raise Refused
     return size
@@ -449,7 +450,7 @@ def _read_offset_commit_response_3(data: bytes, pos: int) -> tuple[OffsetCommitR
     x.throttle_time_ms, n = _unpack_ii(data, pos)
     pos += 8
     if n >= 0:
-        x.topics, pos = _read_all_offset_commit_response_topic_2(data, pos, n)
+        x.topics, pos = _read_all_offset_commit_response_topic_0(data, pos, n)
     else:
         raise Malformed
     x.unknown_tagged_fields = ()
@@ -462,14 +463,14 @@ def _write_offset_commit_response_3(out: list[bytes], x: OffsetCommitResponse) -
     n = len(x.topics)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
-        _write_all_offset_commit_response_topic_2(out, x.topics)
+        _write_all_offset_commit_response_topic_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
 
 
 def _size_offset_commit_response_3(x: OffsetCommitResponse) -> int:
     size = 8
-    size += _size_all_offset_commit_response_topic_2(x.topics)
+    size += _size_all_offset_commit_response_topic_0(x.topics)
     if x.unknown_tagged_fields:
         raise Refused
     return size
@@ -568,7 +569,9 @@ def _size_offset_commit_response_10(x: OffsetCommitResponse) -> int:
 
 
 _OffsetCommitResponseConstants._codecs = {
-    2: (_read_offset_commit_response_2, _write_offset_commit_response_2, _size_offset_commit_response_2),
+    0: (_read_offset_commit_response_0, _write_offset_commit_response_0, _size_offset_commit_response_0),
+    1: (_read_offset_commit_response_0, _write_offset_commit_response_0, _size_offset_commit_response_0),
+    2: (_read_offset_commit_response_0, _write_offset_commit_response_0, _size_offset_commit_response_0),
     3: (_read_offset_commit_response_3, _write_offset_commit_response_3, _size_offset_commit_response_3),
     4: (_read_offset_commit_response_3, _write_offset_commit_response_3, _size_offset_commit_response_3),
     5: (_read_offset_commit_response_3, _write_offset_commit_response_3, _size_offset_commit_response_3),
@@ -579,7 +582,7 @@ _OffsetCommitResponseConstants._codecs = {
     10: (_read_offset_commit_response_10, _write_offset_commit_response_10, _size_offset_commit_response_10),
 }
 _OffsetCommitResponseConstants._facts = (
-    '{"name":"OffsetCommitResponse","type":"response","validVersions":"2-10","flexibleVersions"'
+    '{"name":"OffsetCommitResponse","type":"response","validVersions":"0-10","flexibleVersions"'
     ':"8+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","version'
     's":"3+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; '
     '0 means it was not throttled."},{"name":"topics","json":"topics","type":"[]OffsetCommitRes'
@@ -597,14 +600,14 @@ _OffsetCommitResponseConstants._facts = (
 _OffsetCommitResponseConstants._plan = (
     "1\n"
     ":OffsetCommitResponsePartition partition_index/i error_code/h\n"
-    "2-7 0 1\n"
+    "0-7 0 1\n"
     "8-10 0 1 ;\n"
     ":OffsetCommitResponseTopic name/s topic_id/u partitions/[@OffsetCommitResponsePartition\n"
-    "2-7 0 2@0 -1\n"
+    "0-7 0 2@0 -1\n"
     "8-9 0c 2@1c -1 ;\n"
     "10 1 2@1c -0 ;\n"
     ":OffsetCommitResponse throttle_time_ms/i topics/[@OffsetCommitResponseTopic\n"
-    "2 1@2 -0\n"
+    "0-2 1@2 -0\n"
     "3-7 0 1@2\n"
     "8-9 0 1@3c ;\n"
     "10 0 1@4c ;\n"

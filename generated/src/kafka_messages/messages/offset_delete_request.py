@@ -120,7 +120,7 @@ class _OffsetDeleteRequestConstants(Request["_OffsetDeleteResponse"]):
 class OffsetDeleteRequest(_OffsetDeleteRequestConstants):
     """An admin client asks the group coordinator to forget committed offsets of a group.
 
-    Request, API key 47, versions 0, none of them flexible.
+    Request, API key 47, versions 0, none of them flexible. Since Kafka 2.4.0.
     """
 
     group_id: str = ""

@@ -148,7 +148,7 @@ class _OffsetDeleteResponseConstants(Response):
 class OffsetDeleteResponse(_OffsetDeleteResponseConstants):
     """Reports for which partitions the committed offset was deleted.
 
-    Response, API key 47, versions 0, none of them flexible.
+    Response, API key 47, versions 0, none of them flexible. Since Kafka 2.4.0.
     """
 
     error_code: int = 0

@@ -56,9 +56,9 @@ class OffsetFetchRequestTopic(StructBase):
     """One topic to look up; null asks for every partition with a committed offset."""
 
     name: str = ""
-    """Name of the topic. (versions 1-7)"""
+    """Name of the topic. (versions 0-7)"""
     partition_indexes: list[int] = field(default_factory=list)
-    """Partitions of the topic to look up. (versions 1-7)"""
+    """Partitions of the topic to look up. (versions 0-7)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -170,7 +170,7 @@ class _OffsetFetchRequestConstants(Request["_OffsetFetchResponse"]):
     __slots__ = ()
     NAME = "OffsetFetchRequest"
     API_KEY = 9
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 10
     LOWEST_FLEXIBLE_VERSION = 6
     _response = "OffsetFetchResponse"
@@ -183,13 +183,13 @@ class _OffsetFetchRequestConstants(Request["_OffsetFetchResponse"]):
 class OffsetFetchRequest(_OffsetFetchRequestConstants):
     """Asks the group coordinator for the committed offsets of one group or, from version 8, of several.
 
-    Request, API key 9, versions 1-10, flexible from 6.
+    Request, API key 9, versions 0-10, flexible from 6. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     group_id: str = ""
-    """The one group to look up. (versions 1-7)"""
+    """The one group to look up. (versions 0-7)"""
     topics: list[OffsetFetchRequestTopic] | None = field(default_factory=list)
-    """One topic to look up; null asks for every partition with a committed offset. (versions 1-7)"""
+    """One topic to look up; null asks for every partition with a committed offset. (versions 0-7)"""
     groups: list[OffsetFetchRequestGroup] = field(default_factory=list)
     """One group to look up. (versions 8+)"""
     require_stable: bool = False
@@ -232,7 +232,7 @@ class OffsetFetchRequest(_OffsetFetchRequestConstants):
         )
 
 
-def _read_all_offset_fetch_request_topic_1(
+def _read_all_offset_fetch_request_topic_0(
     data: bytes, pos: int, count: int
 ) -> tuple[list[OffsetFetchRequestTopic], int]:
     out: list[OffsetFetchRequestTopic] = []
@@ -260,7 +260,7 @@ def _read_all_offset_fetch_request_topic_1(
     return out, pos
 
 
-def _write_all_offset_fetch_request_topic_1(out: list[bytes], items: Iterable[OffsetFetchRequestTopic]) -> None:
+def _write_all_offset_fetch_request_topic_0(out: list[bytes], items: Iterable[OffsetFetchRequestTopic]) -> None:
     for x in items:
         if x.unknown_tagged_fields:
             raise Refused
@@ -277,7 +277,7 @@ def _write_all_offset_fetch_request_topic_1(out: list[bytes], items: Iterable[Of
                 out.append(fixed_elements(x.partition_indexes, "i"))
 
 
-def _size_all_offset_fetch_request_topic_1(items: Iterable[OffsetFetchRequestTopic]) -> int:
+def _size_all_offset_fetch_request_topic_0(items: Iterable[OffsetFetchRequestTopic]) -> int:
     size = 0
     for x in items:
         size += 6
@@ -746,7 +746,7 @@ def _size_all_offset_fetch_request_group_10(items: Iterable[OffsetFetchRequestGr
     return size
 
 
-def _read_offset_fetch_request_1(data: bytes, pos: int) -> tuple[OffsetFetchRequest, int]:
+def _read_offset_fetch_request_0(data: bytes, pos: int) -> tuple[OffsetFetchRequest, int]:
     x = new(OffsetFetchRequest)
     (n,) = _unpack_h(data, pos)
     pos += 2
@@ -759,7 +759,7 @@ def _read_offset_fetch_request_1(data: bytes, pos: int) -> tuple[OffsetFetchRequ
     (n,) = _unpack_i(data, pos)
     pos += 4
     if n >= 0:
-        x.topics, pos = _read_all_offset_fetch_request_topic_1(data, pos, n)
+        x.topics, pos = _read_all_offset_fetch_request_topic_0(data, pos, n)
     else:
         raise Malformed
     x.groups = []
@@ -768,7 +768,7 @@ def _read_offset_fetch_request_1(data: bytes, pos: int) -> tuple[OffsetFetchRequ
     return x, pos
 
 
-def _write_offset_fetch_request_1(out: list[bytes], x: OffsetFetchRequest) -> None:
+def _write_offset_fetch_request_0(out: list[bytes], x: OffsetFetchRequest) -> None:
     if len(x.groups):
         raise Refused
     if x.require_stable is not False:
@@ -784,17 +784,17 @@ def _write_offset_fetch_request_1(out: list[bytes], x: OffsetFetchRequest) -> No
     n = len(x.topics)
     out.append(_pack_i(n))
     if n:
-        _write_all_offset_fetch_request_topic_1(out, x.topics)
+        _write_all_offset_fetch_request_topic_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
 
 
-def _size_offset_fetch_request_1(x: OffsetFetchRequest) -> int:
+def _size_offset_fetch_request_0(x: OffsetFetchRequest) -> int:
     size = 6
     size += string_length(len(x.group_id.encode()))
     if x.topics is None:
         raise Refused
-    size += _size_all_offset_fetch_request_topic_1(x.topics)
+    size += _size_all_offset_fetch_request_topic_0(x.topics)
     if x.unknown_tagged_fields:
         raise Refused
     return size
@@ -813,7 +813,7 @@ def _read_offset_fetch_request_2(data: bytes, pos: int) -> tuple[OffsetFetchRequ
     (n,) = _unpack_i(data, pos)
     pos += 4
     if n >= 0:
-        x.topics, pos = _read_all_offset_fetch_request_topic_1(data, pos, n)
+        x.topics, pos = _read_all_offset_fetch_request_topic_0(data, pos, n)
     else:
         x.topics = None
     x.groups = []
@@ -836,7 +836,7 @@ def _write_offset_fetch_request_2(out: list[bytes], x: OffsetFetchRequest) -> No
     n = -1 if x.topics is None else len(x.topics)
     out.append(_pack_i(n))
     if x.topics:
-        _write_all_offset_fetch_request_topic_1(out, x.topics)
+        _write_all_offset_fetch_request_topic_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
 
@@ -845,7 +845,7 @@ def _size_offset_fetch_request_2(x: OffsetFetchRequest) -> int:
     size = 6
     size += string_length(len(x.group_id.encode()))
     if x.topics is not None:
-        size += _size_all_offset_fetch_request_topic_1(x.topics)
+        size += _size_all_offset_fetch_request_topic_0(x.topics)
     if x.unknown_tagged_fields:
         raise Refused
     return size
@@ -1133,7 +1133,8 @@ def _size_offset_fetch_request_10(x: OffsetFetchRequest) -> int:
 
 
 _OffsetFetchRequestConstants._codecs = {
-    1: (_read_offset_fetch_request_1, _write_offset_fetch_request_1, _size_offset_fetch_request_1),
+    0: (_read_offset_fetch_request_0, _write_offset_fetch_request_0, _size_offset_fetch_request_0),
+    1: (_read_offset_fetch_request_0, _write_offset_fetch_request_0, _size_offset_fetch_request_0),
     2: (_read_offset_fetch_request_2, _write_offset_fetch_request_2, _size_offset_fetch_request_2),
     3: (_read_offset_fetch_request_2, _write_offset_fetch_request_2, _size_offset_fetch_request_2),
     4: (_read_offset_fetch_request_2, _write_offset_fetch_request_2, _size_offset_fetch_request_2),
@@ -1145,7 +1146,7 @@ _OffsetFetchRequestConstants._codecs = {
     10: (_read_offset_fetch_request_10, _write_offset_fetch_request_10, _size_offset_fetch_request_10),
 }
 _OffsetFetchRequestConstants._facts = (
-    '{"name":"OffsetFetchRequest","type":"request","validVersions":"1-10","flexibleVersions":"6'
+    '{"name":"OffsetFetchRequest","type":"request","validVersions":"0-10","flexibleVersions":"6'
     '+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0-7","entityT'
     'ype":"groupId","about":"The one group to look up."},{"name":"topics","json":"topics","type'
     '":"[]OffsetFetchRequestTopic","versions":"0-7","nullableVersions":"2-7","about":"One topic'
@@ -1174,7 +1175,7 @@ _OffsetFetchRequestConstants._facts = (
 _OffsetFetchRequestConstants._plan = (
     "1\n"
     ":OffsetFetchRequestTopic name/s partition_indexes/[i\n"
-    "1-5 0 1\n"
+    "0-5 0 1\n"
     "6-7 0c 1c ;\n"
     ":OffsetFetchRequestTopics name/s topic_id/u partition_indexes/[i\n"
     "8-9 0c 2c -1 ;\n"
@@ -1186,7 +1187,7 @@ _OffsetFetchRequestConstants._plan = (
     "10 0c 1cn 2 3@3cn ;\n"
     ":OffsetFetchRequest group_id/s topics/[@OffsetFetchRequestTopic? groups/[@OffsetFetchReque"
     "stGroup require_stable/t\n"
-    "1 0 1@0 -2! -3!\n"
+    "0-1 0 1@0 -2! -3!\n"
     "2-5 0 1@0n -2! -3!\n"
     "6 0c 1@1cn -2! -3! ;\n"
     "7 0c 1@1cn 3 -2! ;\n"

@@ -61,15 +61,15 @@ class OffsetFetchResponsePartition(StructBase):
     """The committed offset of one partition."""
 
     partition_index: int = 0
-    """Number of the partition within its topic, from 0. (versions 1-7)"""
+    """Number of the partition within its topic, from 0. (versions 0-7)"""
     committed_offset: int = 0
-    """Offset of the next record the group is to read, -1 if none is committed. (versions 1-7)"""
+    """Offset of the next record the group is to read, -1 if none is committed. (versions 0-7)"""
     committed_leader_epoch: int = -1
     """Leader epoch of the last record consumed before the committed offset, -1 if unknown. (versions 5-7)"""
     metadata: str | None = ""
-    """Free text the client stored with the offset, empty or null if there is none. (versions 1-7)"""
+    """Free text the client stored with the offset, empty or null if there is none. (versions 0-7)"""
     error_code: int = 0
-    """Error code of this partition, 0 for none. (versions 1-7)"""
+    """Error code of this partition, 0 for none. (versions 0-7)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -108,9 +108,9 @@ class OffsetFetchResponseTopic(StructBase):
     """One topic of the one requested group."""
 
     name: str = ""
-    """Name of the topic. (versions 1-7)"""
+    """Name of the topic. (versions 0-7)"""
     partitions: list[OffsetFetchResponsePartition] = field(default_factory=list)
-    """The committed offset of one partition. (versions 1-7)"""
+    """The committed offset of one partition. (versions 0-7)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -270,7 +270,7 @@ class _OffsetFetchResponseConstants(Response):
     __slots__ = ()
     NAME = "OffsetFetchResponse"
     API_KEY = 9
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 10
     LOWEST_FLEXIBLE_VERSION = 6
     OffsetFetchResponsePartition: TypeAlias = OffsetFetchResponsePartition
@@ -284,13 +284,13 @@ class _OffsetFetchResponseConstants(Response):
 class OffsetFetchResponse(_OffsetFetchResponseConstants):
     """Gives the committed offsets of the requested groups.
 
-    Response, API key 9, versions 1-10, flexible from 6.
+    Response, API key 9, versions 0-10, flexible from 6. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     throttle_time_ms: int = 0
     """How long quotas held this client back, in milliseconds; 0 means it was not throttled. (versions 3+)"""
     topics: list[OffsetFetchResponseTopic] = field(default_factory=list)
-    """One topic of the one requested group. (versions 1-7)"""
+    """One topic of the one requested group. (versions 0-7)"""
     error_code: int = 0
     """Error code of the one requested group, 0 for none. (versions 2-7)"""
     groups: list[OffsetFetchResponseGroup] = field(default_factory=list)
@@ -329,7 +329,7 @@ class OffsetFetchResponse(_OffsetFetchResponseConstants):
         )
 
 
-def _read_all_offset_fetch_response_partition_1(
+def _read_all_offset_fetch_response_partition_0(
     data: bytes, pos: int, count: int
 ) -> tuple[list[OffsetFetchResponsePartition], int]:
     out: list[OffsetFetchResponsePartition] = []
@@ -351,7 +351,7 @@ def _read_all_offset_fetch_response_partition_1(
     return out, pos
 
 
-def _write_all_offset_fetch_response_partition_1(
+def _write_all_offset_fetch_response_partition_0(
     out: list[bytes], items: Iterable[OffsetFetchResponsePartition]
 ) -> None:
     for x in items:
@@ -368,7 +368,7 @@ def _write_all_offset_fetch_response_partition_1(
         out.append(_pack_h(x.error_code))
 
 
-def _size_all_offset_fetch_response_partition_1(items: Iterable[OffsetFetchResponsePartition]) -> int:
+def _size_all_offset_fetch_response_partition_0(items: Iterable[OffsetFetchResponsePartition]) -> int:
     size = 0
     for x in items:
         size += 16
@@ -489,7 +489,7 @@ def _size_all_offset_fetch_response_partition_6(items: Iterable[OffsetFetchRespo
     return size
 
 
-def _read_all_offset_fetch_response_topic_1(
+def _read_all_offset_fetch_response_topic_0(
     data: bytes, pos: int, count: int
 ) -> tuple[list[OffsetFetchResponseTopic], int]:
     out: list[OffsetFetchResponseTopic] = []
@@ -506,7 +506,7 @@ def _read_all_offset_fetch_response_topic_1(
         (n,) = _unpack_i(data, pos)
         pos += 4
         if n >= 0:
-            x.partitions, pos = _read_all_offset_fetch_response_partition_1(data, pos, n)
+            x.partitions, pos = _read_all_offset_fetch_response_partition_0(data, pos, n)
         else:
             raise Malformed
         x.unknown_tagged_fields = ()
@@ -514,7 +514,7 @@ def _read_all_offset_fetch_response_topic_1(
     return out, pos
 
 
-def _write_all_offset_fetch_response_topic_1(out: list[bytes], items: Iterable[OffsetFetchResponseTopic]) -> None:
+def _write_all_offset_fetch_response_topic_0(out: list[bytes], items: Iterable[OffsetFetchResponseTopic]) -> None:
     for x in items:
         if x.unknown_tagged_fields:
             raise Refused
@@ -525,17 +525,17 @@ def _write_all_offset_fetch_response_topic_1(out: list[bytes], items: Iterable[O
         n = len(x.partitions)
         out.append(_pack_i(n))
         if n:
-            _write_all_offset_fetch_response_partition_1(out, x.partitions)
+            _write_all_offset_fetch_response_partition_0(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
 
 
-def _size_all_offset_fetch_response_topic_1(items: Iterable[OffsetFetchResponseTopic]) -> int:
+def _size_all_offset_fetch_response_topic_0(items: Iterable[OffsetFetchResponseTopic]) -> int:
     size = 0
     for x in items:
         size += 6
         size += string_length(len(x.name.encode()))
-        size += _size_all_offset_fetch_response_partition_1(x.partitions)
+        size += _size_all_offset_fetch_response_partition_0(x.partitions)
         if x.unknown_tagged_fields:
             raise Refused
     return size
@@ -969,12 +969,12 @@ def _size_all_offset_fetch_response_group_10(items: Iterable[OffsetFetchResponse
     return size
 
 
-def _read_offset_fetch_response_1(data: bytes, pos: int) -> tuple[OffsetFetchResponse, int]:
+def _read_offset_fetch_response_0(data: bytes, pos: int) -> tuple[OffsetFetchResponse, int]:
     x = new(OffsetFetchResponse)
     (n,) = _unpack_i(data, pos)
     pos += 4
     if n >= 0:
-        x.topics, pos = _read_all_offset_fetch_response_topic_1(data, pos, n)
+        x.topics, pos = _read_all_offset_fetch_response_topic_0(data, pos, n)
     else:
         raise Malformed
     x.throttle_time_ms = 0
@@ -984,7 +984,7 @@ def _read_offset_fetch_response_1(data: bytes, pos: int) -> tuple[OffsetFetchRes
     return x, pos
 
 
-def _write_offset_fetch_response_1(out: list[bytes], x: OffsetFetchResponse) -> None:
+def _write_offset_fetch_response_0(out: list[bytes], x: OffsetFetchResponse) -> None:
     if len(x.groups):
         raise Refused
     if x.unknown_tagged_fields:
@@ -992,14 +992,14 @@ def _write_offset_fetch_response_1(out: list[bytes], x: OffsetFetchResponse) -> 
     n = len(x.topics)
     out.append(_pack_i(n))
     if n:
-        _write_all_offset_fetch_response_topic_1(out, x.topics)
+        _write_all_offset_fetch_response_topic_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
 
 
-def _size_offset_fetch_response_1(x: OffsetFetchResponse) -> int:
+def _size_offset_fetch_response_0(x: OffsetFetchResponse) -> int:
     size = 4
-    size += _size_all_offset_fetch_response_topic_1(x.topics)
+    size += _size_all_offset_fetch_response_topic_0(x.topics)
     if x.unknown_tagged_fields:
         raise Refused
     return size
@@ -1010,7 +1010,7 @@ def _read_offset_fetch_response_2(data: bytes, pos: int) -> tuple[OffsetFetchRes
     (n,) = _unpack_i(data, pos)
     pos += 4
     if n >= 0:
-        x.topics, pos = _read_all_offset_fetch_response_topic_1(data, pos, n)
+        x.topics, pos = _read_all_offset_fetch_response_topic_0(data, pos, n)
     else:
         raise Malformed
     x.throttle_time_ms = 0
@@ -1029,7 +1029,7 @@ def _write_offset_fetch_response_2(out: list[bytes], x: OffsetFetchResponse) -> 
     n = len(x.topics)
     out.append(_pack_i(n))
     if n:
-        _write_all_offset_fetch_response_topic_1(out, x.topics)
+        _write_all_offset_fetch_response_topic_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
     out.append(_pack_h(x.error_code))
@@ -1037,7 +1037,7 @@ def _write_offset_fetch_response_2(out: list[bytes], x: OffsetFetchResponse) -> 
 
 def _size_offset_fetch_response_2(x: OffsetFetchResponse) -> int:
     size = 6
-    size += _size_all_offset_fetch_response_topic_1(x.topics)
+    size += _size_all_offset_fetch_response_topic_0(x.topics)
     if x.unknown_tagged_fields:
         raise Refused
     return size
@@ -1048,7 +1048,7 @@ def _read_offset_fetch_response_3(data: bytes, pos: int) -> tuple[OffsetFetchRes
     x.throttle_time_ms, n = _unpack_ii(data, pos)
     pos += 8
     if n >= 0:
-        x.topics, pos = _read_all_offset_fetch_response_topic_1(data, pos, n)
+        x.topics, pos = _read_all_offset_fetch_response_topic_0(data, pos, n)
     else:
         raise Malformed
     x.groups = []
@@ -1066,7 +1066,7 @@ def _write_offset_fetch_response_3(out: list[bytes], x: OffsetFetchResponse) -> 
     n = len(x.topics)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
-        _write_all_offset_fetch_response_topic_1(out, x.topics)
+        _write_all_offset_fetch_response_topic_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
     out.append(_pack_h(x.error_code))
@@ -1074,7 +1074,7 @@ def _write_offset_fetch_response_3(out: list[bytes], x: OffsetFetchResponse) -> 
 
 def _size_offset_fetch_response_3(x: OffsetFetchResponse) -> int:
     size = 10
-    size += _size_all_offset_fetch_response_topic_1(x.topics)
+    size += _size_all_offset_fetch_response_topic_0(x.topics)
     if x.unknown_tagged_fields:
         raise Refused
     return size
@@ -1268,7 +1268,8 @@ def _size_offset_fetch_response_10(x: OffsetFetchResponse) -> int:
 
 
 _OffsetFetchResponseConstants._codecs = {
-    1: (_read_offset_fetch_response_1, _write_offset_fetch_response_1, _size_offset_fetch_response_1),
+    0: (_read_offset_fetch_response_0, _write_offset_fetch_response_0, _size_offset_fetch_response_0),
+    1: (_read_offset_fetch_response_0, _write_offset_fetch_response_0, _size_offset_fetch_response_0),
     2: (_read_offset_fetch_response_2, _write_offset_fetch_response_2, _size_offset_fetch_response_2),
     3: (_read_offset_fetch_response_3, _write_offset_fetch_response_3, _size_offset_fetch_response_3),
     4: (_read_offset_fetch_response_3, _write_offset_fetch_response_3, _size_offset_fetch_response_3),
@@ -1280,7 +1281,7 @@ _OffsetFetchResponseConstants._codecs = {
     10: (_read_offset_fetch_response_10, _write_offset_fetch_response_10, _size_offset_fetch_response_10),
 }
 _OffsetFetchResponseConstants._facts = (
-    '{"name":"OffsetFetchResponse","type":"response","validVersions":"1-10","flexibleVersions":'
+    '{"name":"OffsetFetchResponse","type":"response","validVersions":"0-10","flexibleVersions":'
     '"6+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
     '":"3+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0'
     ' means it was not throttled."},{"name":"topics","json":"topics","type":"[]OffsetFetchRespo'
@@ -1328,11 +1329,11 @@ _OffsetFetchResponseConstants._plan = (
     "1\n"
     ":OffsetFetchResponsePartition partition_index/i committed_offset/q committed_leader_epoch/"
     "i=-1 metadata/s? error_code/h\n"
-    "1-4 0 1 3n 4 -2\n"
+    "0-4 0 1 3n 4 -2\n"
     "5 0 1 2 3n 4\n"
     "6-7 0 1 2 3cn 4 ;\n"
     ":OffsetFetchResponseTopic name/s partitions/[@OffsetFetchResponsePartition\n"
-    "1-4 0 1@0\n"
+    "0-4 0 1@0\n"
     "5 0 1@1\n"
     "6-7 0c 1@2c ;\n"
     ":OffsetFetchResponsePartitions partition_index/i committed_offset/q committed_leader_epoch"
@@ -1346,7 +1347,7 @@ _OffsetFetchResponseConstants._plan = (
     "10 0c 1@8c 2 ;\n"
     ":OffsetFetchResponse throttle_time_ms/i topics/[@OffsetFetchResponseTopic error_code/h gro"
     "ups/[@OffsetFetchResponseGroup\n"
-    "1 1@3 -0 -2 -3!\n"
+    "0-1 1@3 -0 -2 -3!\n"
     "2 1@3 2 -0 -3!\n"
     "3-4 0 1@3 2 -3!\n"
     "5 0 1@4 2 -3!\n"

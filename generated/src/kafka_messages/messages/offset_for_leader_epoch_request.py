@@ -142,7 +142,7 @@ class _OffsetForLeaderEpochRequestConstants(Request["_OffsetForLeaderEpochRespon
     __slots__ = ()
     NAME = "OffsetForLeaderEpochRequest"
     API_KEY = 23
-    LOWEST_SUPPORTED_VERSION = 2
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 4
     LOWEST_FLEXIBLE_VERSION = 4
     _response = "OffsetForLeaderEpochResponse"
@@ -156,7 +156,7 @@ class OffsetForLeaderEpochRequest(_OffsetForLeaderEpochRequestConstants):
     """A follower or consumer asks partition leaders where given leader epochs ended, to find out whether its log
     was cut.
 
-    Request, API key 23, versions 2-4, flexible from 4.
+    Request, API key 23, versions 0-4, flexible from 4. Since Kafka 2.2.0 or before; versions 0-1 until 4.0.0.
     """
 
     replica_id: int = -2
@@ -191,6 +191,36 @@ class OffsetForLeaderEpochRequest(_OffsetForLeaderEpochRequestConstants):
             and self.topics == other.topics
             and self.unknown_tagged_fields == other.unknown_tagged_fields
         )
+
+
+def _read_all_offset_for_leader_partition_0(
+    data: bytes, pos: int, count: int
+) -> tuple[list[OffsetForLeaderPartition], int]:
+    out: list[OffsetForLeaderPartition] = []
+    for _ in range(count):
+        x = new(OffsetForLeaderPartition)
+        x.current_leader_epoch = -1
+        x.unknown_tagged_fields = ()
+        x.partition, x.leader_epoch = _unpack_ii(data, pos)
+        pos += 8
+        out.append(x)
+    return out, pos
+
+
+def _write_all_offset_for_leader_partition_0(out: list[bytes], items: Iterable[OffsetForLeaderPartition]) -> None:
+    for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
+        out.append(_pack_ii(x.partition, x.leader_epoch))
+
+
+def _size_all_offset_for_leader_partition_0(items: Iterable[OffsetForLeaderPartition]) -> int:
+    size = 0
+    for x in items:
+        size += 8
+        if x.unknown_tagged_fields:
+            raise Refused
+    return size
 
 
 def _read_all_offset_for_leader_partition_2(
@@ -253,6 +283,58 @@ def _size_all_offset_for_leader_partition_4(items: Iterable[OffsetForLeaderParti
         size += 13
         if x.unknown_tagged_fields:
             size += tags_size(0, 0, x.unknown_tagged_fields) - 1
+    return size
+
+
+def _read_all_offset_for_leader_topic_0(
+    data: bytes, pos: int, count: int
+) -> tuple[OffsetForLeaderTopicCollection, int]:
+    out: list[OffsetForLeaderTopic] = []
+    for _ in range(count):
+        x = new(OffsetForLeaderTopic)
+        (n,) = _unpack_h(data, pos)
+        pos += 2
+        if n >= 0:
+            end = pos + n
+            x.topic = data[pos:end].decode()
+            pos = end
+        else:
+            raise Malformed
+        (n,) = _unpack_i(data, pos)
+        pos += 4
+        if n >= 0:
+            x.partitions, pos = _read_all_offset_for_leader_partition_0(data, pos, n)
+        else:
+            raise Malformed
+        x.unknown_tagged_fields = ()
+        out.append(x)
+    return OffsetForLeaderTopicCollection(out), pos
+
+
+def _write_all_offset_for_leader_topic_0(out: list[bytes], items: Iterable[OffsetForLeaderTopic]) -> None:
+    for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
+        s = x.topic.encode()
+        n = len(s)
+        out.append(_pack_h(n))
+        out.append(s)
+        n = len(x.partitions)
+        out.append(_pack_i(n))
+        if n:
+            _write_all_offset_for_leader_partition_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
+
+
+def _size_all_offset_for_leader_topic_0(items: Iterable[OffsetForLeaderTopic]) -> int:
+    size = 0
+    for x in items:
+        size += 6
+        size += string_length(len(x.topic.encode()))
+        size += _size_all_offset_for_leader_partition_0(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -372,6 +454,38 @@ def _size_all_offset_for_leader_topic_4(items: Iterable[OffsetForLeaderTopic]) -
     return size
 
 
+def _read_offset_for_leader_epoch_request_0(data: bytes, pos: int) -> tuple[OffsetForLeaderEpochRequest, int]:
+    x = new(OffsetForLeaderEpochRequest)
+    (n,) = _unpack_i(data, pos)
+    pos += 4
+    if n >= 0:
+        x.topics, pos = _read_all_offset_for_leader_topic_0(data, pos, n)
+    else:
+        raise Malformed
+    x.replica_id = -2
+    x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_offset_for_leader_epoch_request_0(out: list[bytes], x: OffsetForLeaderEpochRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
+    n = len(x.topics)
+    out.append(_pack_i(n))
+    if n:
+        _write_all_offset_for_leader_topic_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
+
+
+def _size_offset_for_leader_epoch_request_0(x: OffsetForLeaderEpochRequest) -> int:
+    size = 4
+    size += _size_all_offset_for_leader_topic_0(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
+    return size
+
+
 def _read_offset_for_leader_epoch_request_2(data: bytes, pos: int) -> tuple[OffsetForLeaderEpochRequest, int]:
     x = new(OffsetForLeaderEpochRequest)
     (n,) = _unpack_i(data, pos)
@@ -482,6 +596,16 @@ def _size_offset_for_leader_epoch_request_4(x: OffsetForLeaderEpochRequest) -> i
 
 
 _OffsetForLeaderEpochRequestConstants._codecs = {
+    0: (
+        _read_offset_for_leader_epoch_request_0,
+        _write_offset_for_leader_epoch_request_0,
+        _size_offset_for_leader_epoch_request_0,
+    ),
+    1: (
+        _read_offset_for_leader_epoch_request_0,
+        _write_offset_for_leader_epoch_request_0,
+        _size_offset_for_leader_epoch_request_0,
+    ),
     2: (
         _read_offset_for_leader_epoch_request_2,
         _write_offset_for_leader_epoch_request_2,
@@ -499,7 +623,7 @@ _OffsetForLeaderEpochRequestConstants._codecs = {
     ),
 }
 _OffsetForLeaderEpochRequestConstants._facts = (
-    '{"name":"OffsetForLeaderEpochRequest","type":"request","validVersions":"2-4","flexibleVers'
+    '{"name":"OffsetForLeaderEpochRequest","type":"request","validVersions":"0-4","flexibleVers'
     'ions":"4+","fields":[{"name":"replica_id","json":"replicaId","type":"int32","versions":"3+'
     '","entityType":"brokerId","enumeration":"ReplicaId","ignorable":true,"default":-2,"about":'
     '"Broker id of the asking follower, -1 for a consumer; the default -2 stands for a debuggin'
@@ -519,13 +643,16 @@ _OffsetForLeaderEpochRequestConstants._facts = (
 _OffsetForLeaderEpochRequestConstants._plan = (
     "1\n"
     ":OffsetForLeaderPartition partition/i current_leader_epoch/i=-1 leader_epoch/i\n"
+    "0-1 0 2 -1\n"
     "2-3 0 1 2\n"
     "4 0 1 2 ;\n"
     ":OffsetForLeaderTopic topic/s partitions/[@OffsetForLeaderPartition\n"
-    "2-3 0 1@0\n"
-    "4 0c 1@1c ;\n"
+    "0-1 0 1@0\n"
+    "2-3 0 1@1\n"
+    "4 0c 1@2c ;\n"
     ":OffsetForLeaderEpochRequest replica_id/i=-2 topics/{@OffsetForLeaderTopic\n"
-    "2 1@2 -0\n"
-    "3 0 1@2\n"
-    "4 0 1@3c ;\n"
+    "0-1 1@3 -0\n"
+    "2 1@4 -0\n"
+    "3 0 1@4\n"
+    "4 0 1@5c ;\n"
 )

@@ -34,12 +34,14 @@ if TYPE_CHECKING:
 _pack_h = Struct(">h").pack
 _pack_hiiq = Struct(">hiiq").pack
 _pack_hiiqB = Struct(">hiiqB").pack
+_pack_hiq = Struct(">hiq").pack
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
 _pack_ii = Struct(">ii").pack
 _unpack_h = Struct(">h").unpack_from
 _unpack_hiiq = Struct(">hiiq").unpack_from
 _unpack_hiiqB = Struct(">hiiqB").unpack_from
+_unpack_hiq = Struct(">hiq").unpack_from
 _unpack_i = Struct(">i").unpack_from
 _unpack_iB = Struct(">iB").unpack_from
 _unpack_ii = Struct(">ii").unpack_from
@@ -144,7 +146,7 @@ class _OffsetForLeaderEpochResponseConstants(Response):
     __slots__ = ()
     NAME = "OffsetForLeaderEpochResponse"
     API_KEY = 23
-    LOWEST_SUPPORTED_VERSION = 2
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 4
     LOWEST_FLEXIBLE_VERSION = 4
     EpochEndOffset: TypeAlias = EpochEndOffset
@@ -156,7 +158,8 @@ class _OffsetForLeaderEpochResponseConstants(Response):
 class OffsetForLeaderEpochResponse(_OffsetForLeaderEpochResponseConstants):
     """Tells where the requested leader epochs ended.
 
-    Response, API key 23, versions 2-4, flexible from 4.
+    Response, API key 23, versions 0-4, flexible from 4. Since Kafka 2.2.0 or before; versions 0-1 until
+    4.0.0.
     """
 
     throttle_time_ms: int = 0
@@ -191,7 +194,35 @@ class OffsetForLeaderEpochResponse(_OffsetForLeaderEpochResponseConstants):
         )
 
 
-def _read_all_epoch_end_offset_2(data: bytes, pos: int, count: int) -> tuple[list[EpochEndOffset], int]:
+def _read_all_epoch_end_offset_0(data: bytes, pos: int, count: int) -> tuple[list[EpochEndOffset], int]:
+    out: list[EpochEndOffset] = []
+    for _ in range(count):
+        x = new(EpochEndOffset)
+        x.leader_epoch = -1
+        x.unknown_tagged_fields = ()
+        x.error_code, x.partition, x.end_offset = _unpack_hiq(data, pos)
+        pos += 14
+        out.append(x)
+    return out, pos
+
+
+def _write_all_epoch_end_offset_0(out: list[bytes], items: Iterable[EpochEndOffset]) -> None:
+    for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
+        out.append(_pack_hiq(x.error_code, x.partition, x.end_offset))
+
+
+def _size_all_epoch_end_offset_0(items: Iterable[EpochEndOffset]) -> int:
+    size = 0
+    for x in items:
+        size += 14
+        if x.unknown_tagged_fields:
+            raise Refused
+    return size
+
+
+def _read_all_epoch_end_offset_1(data: bytes, pos: int, count: int) -> tuple[list[EpochEndOffset], int]:
     out: list[EpochEndOffset] = []
     for _ in range(count):
         x = new(EpochEndOffset)
@@ -202,14 +233,14 @@ def _read_all_epoch_end_offset_2(data: bytes, pos: int, count: int) -> tuple[lis
     return out, pos
 
 
-def _write_all_epoch_end_offset_2(out: list[bytes], items: Iterable[EpochEndOffset]) -> None:
+def _write_all_epoch_end_offset_1(out: list[bytes], items: Iterable[EpochEndOffset]) -> None:
     for x in items:
         if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_hiiq(x.error_code, x.partition, x.leader_epoch, x.end_offset))
 
 
-def _size_all_epoch_end_offset_2(items: Iterable[EpochEndOffset]) -> int:
+def _size_all_epoch_end_offset_1(items: Iterable[EpochEndOffset]) -> int:
     size = 0
     for x in items:
         size += 18
@@ -250,7 +281,7 @@ def _size_all_epoch_end_offset_4(items: Iterable[EpochEndOffset]) -> int:
     return size
 
 
-def _read_all_offset_for_leader_topic_result_2(
+def _read_all_offset_for_leader_topic_result_0(
     data: bytes, pos: int, count: int
 ) -> tuple[OffsetForLeaderTopicResultCollection, int]:
     out: list[OffsetForLeaderTopicResult] = []
@@ -267,7 +298,7 @@ def _read_all_offset_for_leader_topic_result_2(
         (n,) = _unpack_i(data, pos)
         pos += 4
         if n >= 0:
-            x.partitions, pos = _read_all_epoch_end_offset_2(data, pos, n)
+            x.partitions, pos = _read_all_epoch_end_offset_0(data, pos, n)
         else:
             raise Malformed
         x.unknown_tagged_fields = ()
@@ -275,7 +306,7 @@ def _read_all_offset_for_leader_topic_result_2(
     return OffsetForLeaderTopicResultCollection(out), pos
 
 
-def _write_all_offset_for_leader_topic_result_2(out: list[bytes], items: Iterable[OffsetForLeaderTopicResult]) -> None:
+def _write_all_offset_for_leader_topic_result_0(out: list[bytes], items: Iterable[OffsetForLeaderTopicResult]) -> None:
     for x in items:
         if x.unknown_tagged_fields:
             raise Refused
@@ -286,17 +317,69 @@ def _write_all_offset_for_leader_topic_result_2(out: list[bytes], items: Iterabl
         n = len(x.partitions)
         out.append(_pack_i(n))
         if n:
-            _write_all_epoch_end_offset_2(out, x.partitions)
+            _write_all_epoch_end_offset_0(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
 
 
-def _size_all_offset_for_leader_topic_result_2(items: Iterable[OffsetForLeaderTopicResult]) -> int:
+def _size_all_offset_for_leader_topic_result_0(items: Iterable[OffsetForLeaderTopicResult]) -> int:
     size = 0
     for x in items:
         size += 6
         size += string_length(len(x.topic.encode()))
-        size += _size_all_epoch_end_offset_2(x.partitions)
+        size += _size_all_epoch_end_offset_0(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
+    return size
+
+
+def _read_all_offset_for_leader_topic_result_1(
+    data: bytes, pos: int, count: int
+) -> tuple[OffsetForLeaderTopicResultCollection, int]:
+    out: list[OffsetForLeaderTopicResult] = []
+    for _ in range(count):
+        x = new(OffsetForLeaderTopicResult)
+        (n,) = _unpack_h(data, pos)
+        pos += 2
+        if n >= 0:
+            end = pos + n
+            x.topic = data[pos:end].decode()
+            pos = end
+        else:
+            raise Malformed
+        (n,) = _unpack_i(data, pos)
+        pos += 4
+        if n >= 0:
+            x.partitions, pos = _read_all_epoch_end_offset_1(data, pos, n)
+        else:
+            raise Malformed
+        x.unknown_tagged_fields = ()
+        out.append(x)
+    return OffsetForLeaderTopicResultCollection(out), pos
+
+
+def _write_all_offset_for_leader_topic_result_1(out: list[bytes], items: Iterable[OffsetForLeaderTopicResult]) -> None:
+    for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
+        s = x.topic.encode()
+        n = len(s)
+        out.append(_pack_h(n))
+        out.append(s)
+        n = len(x.partitions)
+        out.append(_pack_i(n))
+        if n:
+            _write_all_epoch_end_offset_1(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
+
+
+def _size_all_offset_for_leader_topic_result_1(items: Iterable[OffsetForLeaderTopicResult]) -> int:
+    size = 0
+    for x in items:
+        size += 6
+        size += string_length(len(x.topic.encode()))
+        size += _size_all_epoch_end_offset_1(x.partitions)
         if x.unknown_tagged_fields:
             raise Refused
     return size
@@ -366,12 +449,76 @@ def _size_all_offset_for_leader_topic_result_4(items: Iterable[OffsetForLeaderTo
     return size
 
 
+def _read_offset_for_leader_epoch_response_0(data: bytes, pos: int) -> tuple[OffsetForLeaderEpochResponse, int]:
+    x = new(OffsetForLeaderEpochResponse)
+    (n,) = _unpack_i(data, pos)
+    pos += 4
+    if n >= 0:
+        x.topics, pos = _read_all_offset_for_leader_topic_result_0(data, pos, n)
+    else:
+        raise Malformed
+    x.throttle_time_ms = 0
+    x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_offset_for_leader_epoch_response_0(out: list[bytes], x: OffsetForLeaderEpochResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
+    n = len(x.topics)
+    out.append(_pack_i(n))
+    if n:
+        _write_all_offset_for_leader_topic_result_0(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
+
+
+def _size_offset_for_leader_epoch_response_0(x: OffsetForLeaderEpochResponse) -> int:
+    size = 4
+    size += _size_all_offset_for_leader_topic_result_0(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
+    return size
+
+
+def _read_offset_for_leader_epoch_response_1(data: bytes, pos: int) -> tuple[OffsetForLeaderEpochResponse, int]:
+    x = new(OffsetForLeaderEpochResponse)
+    (n,) = _unpack_i(data, pos)
+    pos += 4
+    if n >= 0:
+        x.topics, pos = _read_all_offset_for_leader_topic_result_1(data, pos, n)
+    else:
+        raise Malformed
+    x.throttle_time_ms = 0
+    x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_offset_for_leader_epoch_response_1(out: list[bytes], x: OffsetForLeaderEpochResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
+    n = len(x.topics)
+    out.append(_pack_i(n))
+    if n:
+        _write_all_offset_for_leader_topic_result_1(out, x.topics)
+    elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+        raise Refused
+
+
+def _size_offset_for_leader_epoch_response_1(x: OffsetForLeaderEpochResponse) -> int:
+    size = 4
+    size += _size_all_offset_for_leader_topic_result_1(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
+    return size
+
+
 def _read_offset_for_leader_epoch_response_2(data: bytes, pos: int) -> tuple[OffsetForLeaderEpochResponse, int]:
     x = new(OffsetForLeaderEpochResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
     pos += 8
     if n >= 0:
-        x.topics, pos = _read_all_offset_for_leader_topic_result_2(data, pos, n)
+        x.topics, pos = _read_all_offset_for_leader_topic_result_1(data, pos, n)
     else:
         raise Malformed
     x.unknown_tagged_fields = ()
@@ -384,14 +531,14 @@ def _write_offset_for_leader_epoch_response_2(out: list[bytes], x: OffsetForLead
     n = len(x.topics)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
-        _write_all_offset_for_leader_topic_result_2(out, x.topics)
+        _write_all_offset_for_leader_topic_result_1(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
 
 
 def _size_offset_for_leader_epoch_response_2(x: OffsetForLeaderEpochResponse) -> int:
     size = 8
-    size += _size_all_offset_for_leader_topic_result_2(x.topics)
+    size += _size_all_offset_for_leader_topic_result_1(x.topics)
     if x.unknown_tagged_fields:
         raise Refused
     return size
@@ -444,6 +591,16 @@ def _size_offset_for_leader_epoch_response_4(x: OffsetForLeaderEpochResponse) ->
 
 
 _OffsetForLeaderEpochResponseConstants._codecs = {
+    0: (
+        _read_offset_for_leader_epoch_response_0,
+        _write_offset_for_leader_epoch_response_0,
+        _size_offset_for_leader_epoch_response_0,
+    ),
+    1: (
+        _read_offset_for_leader_epoch_response_1,
+        _write_offset_for_leader_epoch_response_1,
+        _size_offset_for_leader_epoch_response_1,
+    ),
     2: (
         _read_offset_for_leader_epoch_response_2,
         _write_offset_for_leader_epoch_response_2,
@@ -461,7 +618,7 @@ _OffsetForLeaderEpochResponseConstants._codecs = {
     ),
 }
 _OffsetForLeaderEpochResponseConstants._facts = (
-    '{"name":"OffsetForLeaderEpochResponse","type":"response","validVersions":"2-4","flexibleVe'
+    '{"name":"OffsetForLeaderEpochResponse","type":"response","validVersions":"0-4","flexibleVe'
     'rsions":"4+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","'
     'versions":"2+","ignorable":true,"about":"How long quotas held this client back, in millise'
     'conds; 0 means it was not throttled."},{"name":"topics","json":"topics","type":"[]OffsetFo'
@@ -481,12 +638,16 @@ _OffsetForLeaderEpochResponseConstants._facts = (
 _OffsetForLeaderEpochResponseConstants._plan = (
     "1\n"
     ":EpochEndOffset error_code/h partition/i leader_epoch/i=-1 end_offset/q=-1\n"
-    "2-3 0 1 2 3\n"
+    "0 0 1 3 -2\n"
+    "1-3 0 1 2 3\n"
     "4 0 1 2 3 ;\n"
     ":OffsetForLeaderTopicResult topic/s partitions/[@EpochEndOffset\n"
-    "2-3 0 1@0\n"
-    "4 0c 1@1c ;\n"
+    "0 0 1@0\n"
+    "1-3 0 1@1\n"
+    "4 0c 1@2c ;\n"
     ":OffsetForLeaderEpochResponse throttle_time_ms/i topics/{@OffsetForLeaderTopicResult\n"
-    "2-3 0 1@2\n"
-    "4 0 1@3c ;\n"
+    "0 1@3 -0\n"
+    "1 1@4 -0\n"
+    "2-3 0 1@4\n"
+    "4 0 1@5c ;\n"
 )

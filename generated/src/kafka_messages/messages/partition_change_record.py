@@ -60,7 +60,7 @@ class PartitionChangeRecord(_PartitionChangeRecordConstants):
     """Record in __cluster_metadata that changes parts of a partition's state; everything left at its default
     stays.
 
-    Metadata, record type 5, versions 0-2, flexible from 0.
+    Metadata, record type 5, versions 0-2, flexible from 0. Since Kafka 2.8.0.
     """
 
     partition_id: int = -1

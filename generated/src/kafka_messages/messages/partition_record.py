@@ -61,7 +61,7 @@ class _PartitionRecordConstants(Message):
 class PartitionRecord(_PartitionRecordConstants):
     """Record in __cluster_metadata with the full state of one partition.
 
-    Metadata, record type 3, versions 0-2, flexible from 0.
+    Metadata, record type 3, versions 0-2, flexible from 0. Since Kafka 2.8.0.
     """
 
     partition_id: int = -1

@@ -93,7 +93,7 @@ class TopicProduceData(StructBase):
     """One topic with records to append."""
 
     name: str = ""
-    """Topic name, used by the versions that do not identify topics by id. (versions 3-12)"""
+    """Topic name, used by the versions that do not identify topics by id. (versions 0-12)"""
     topic_id: UUID = ZERO_UUID
     """Unique id of the topic. (versions 13+)"""
     partition_data: list[PartitionProduceData] = field(default_factory=list)
@@ -150,7 +150,7 @@ class _ProduceRequestConstants(Request["_ProduceResponse"]):
     __slots__ = ()
     NAME = "ProduceRequest"
     API_KEY = 0
-    LOWEST_SUPPORTED_VERSION = 3
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 13
     LOWEST_FLEXIBLE_VERSION = 9
     _response = "ProduceResponse"
@@ -163,7 +163,7 @@ class _ProduceRequestConstants(Request["_ProduceResponse"]):
 class ProduceRequest(_ProduceRequestConstants):
     """A producer sends record batches to the leaders of partitions.
 
-    Request, API key 0, versions 3-13, flexible from 9.
+    Request, API key 0, versions 0-13, flexible from 9. Since Kafka 2.2.0 or before; versions 0-2 until 4.0.0.
     """
 
     transactional_id: str | None = None
@@ -210,7 +210,7 @@ class ProduceRequest(_ProduceRequestConstants):
         )
 
 
-def _read_all_partition_produce_data_3(data: bytes, pos: int, count: int) -> tuple[list[PartitionProduceData], int]:
+def _read_all_partition_produce_data_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionProduceData], int]:
     out: list[PartitionProduceData] = []
     for _ in range(count):
         x = new(PartitionProduceData)
@@ -227,7 +227,7 @@ def _read_all_partition_produce_data_3(data: bytes, pos: int, count: int) -> tup
     return out, pos
 
 
-def _write_all_partition_produce_data_3(out: list[bytes], items: Iterable[PartitionProduceData]) -> None:
+def _write_all_partition_produce_data_0(out: list[bytes], items: Iterable[PartitionProduceData]) -> None:
     for x in items:
         if x.unknown_tagged_fields:
             raise Refused
@@ -241,7 +241,7 @@ def _write_all_partition_produce_data_3(out: list[bytes], items: Iterable[Partit
         out.append(s)
 
 
-def _size_all_partition_produce_data_3(items: Iterable[PartitionProduceData]) -> int:
+def _size_all_partition_produce_data_0(items: Iterable[PartitionProduceData]) -> int:
     size = 0
     for x in items:
         size += 8
@@ -312,7 +312,7 @@ def _size_all_partition_produce_data_9(items: Iterable[PartitionProduceData]) ->
     return size
 
 
-def _read_all_topic_produce_data_3(data: bytes, pos: int, count: int) -> tuple[TopicProduceDataCollection, int]:
+def _read_all_topic_produce_data_0(data: bytes, pos: int, count: int) -> tuple[TopicProduceDataCollection, int]:
     out: list[TopicProduceData] = []
     for _ in range(count):
         x = new(TopicProduceData)
@@ -327,7 +327,7 @@ def _read_all_topic_produce_data_3(data: bytes, pos: int, count: int) -> tuple[T
         (n,) = _unpack_i(data, pos)
         pos += 4
         if n >= 0:
-            x.partition_data, pos = _read_all_partition_produce_data_3(data, pos, n)
+            x.partition_data, pos = _read_all_partition_produce_data_0(data, pos, n)
         else:
             raise Malformed
         x.topic_id = ZERO_UUID
@@ -336,7 +336,7 @@ def _read_all_topic_produce_data_3(data: bytes, pos: int, count: int) -> tuple[T
     return TopicProduceDataCollection(out), pos
 
 
-def _write_all_topic_produce_data_3(out: list[bytes], items: Iterable[TopicProduceData]) -> None:
+def _write_all_topic_produce_data_0(out: list[bytes], items: Iterable[TopicProduceData]) -> None:
     for x in items:
         if x.unknown_tagged_fields:
             raise Refused
@@ -347,17 +347,17 @@ def _write_all_topic_produce_data_3(out: list[bytes], items: Iterable[TopicProdu
         n = len(x.partition_data)
         out.append(_pack_i(n))
         if n:
-            _write_all_partition_produce_data_3(out, x.partition_data)
+            _write_all_partition_produce_data_0(out, x.partition_data)
         elif type(x.partition_data) is not list and type(x.partition_data) in NO_LISTS:
             raise Refused
 
 
-def _size_all_topic_produce_data_3(items: Iterable[TopicProduceData]) -> int:
+def _size_all_topic_produce_data_0(items: Iterable[TopicProduceData]) -> int:
     size = 0
     for x in items:
         size += 6
         size += string_length(len(x.name.encode()))
-        size += _size_all_partition_produce_data_3(x.partition_data)
+        size += _size_all_partition_produce_data_0(x.partition_data)
         if x.unknown_tagged_fields:
             raise Refused
     return size
@@ -480,6 +480,40 @@ def _size_all_topic_produce_data_13(items: Iterable[TopicProduceData]) -> int:
     return size
 
 
+def _read_produce_request_0(data: bytes, pos: int) -> tuple[ProduceRequest, int]:
+    x = new(ProduceRequest)
+    x.acks, x.timeout_ms, n = _unpack_hii(data, pos)
+    pos += 10
+    if n >= 0:
+        x.topic_data, pos = _read_all_topic_produce_data_0(data, pos, n)
+    else:
+        raise Malformed
+    x.transactional_id = None
+    x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_produce_request_0(out: list[bytes], x: ProduceRequest) -> None:
+    if x.transactional_id is not None:
+        raise Refused
+    if x.unknown_tagged_fields:
+        raise Refused
+    n = len(x.topic_data)
+    out.append(_pack_hii(x.acks, x.timeout_ms, n))
+    if n:
+        _write_all_topic_produce_data_0(out, x.topic_data)
+    elif type(x.topic_data) is not list and type(x.topic_data) in NO_LISTS:
+        raise Refused
+
+
+def _size_produce_request_0(x: ProduceRequest) -> int:
+    size = 10
+    size += _size_all_topic_produce_data_0(x.topic_data)
+    if x.unknown_tagged_fields:
+        raise Refused
+    return size
+
+
 def _read_produce_request_3(data: bytes, pos: int) -> tuple[ProduceRequest, int]:
     x = new(ProduceRequest)
     (n,) = _unpack_h(data, pos)
@@ -493,7 +527,7 @@ def _read_produce_request_3(data: bytes, pos: int) -> tuple[ProduceRequest, int]
     x.acks, x.timeout_ms, n = _unpack_hii(data, pos)
     pos += 10
     if n >= 0:
-        x.topic_data, pos = _read_all_topic_produce_data_3(data, pos, n)
+        x.topic_data, pos = _read_all_topic_produce_data_0(data, pos, n)
     else:
         raise Malformed
     x.unknown_tagged_fields = ()
@@ -514,7 +548,7 @@ def _write_produce_request_3(out: list[bytes], x: ProduceRequest) -> None:
     n = len(x.topic_data)
     out.append(_pack_hii(x.acks, x.timeout_ms, n))
     if n:
-        _write_all_topic_produce_data_3(out, x.topic_data)
+        _write_all_topic_produce_data_0(out, x.topic_data)
     elif type(x.topic_data) is not list and type(x.topic_data) in NO_LISTS:
         raise Refused
 
@@ -523,7 +557,7 @@ def _size_produce_request_3(x: ProduceRequest) -> int:
     size = 12
     if x.transactional_id is not None:
         size += string_length(len(x.transactional_id.encode()))
-    size += _size_all_topic_produce_data_3(x.topic_data)
+    size += _size_all_topic_produce_data_0(x.topic_data)
     if x.unknown_tagged_fields:
         raise Refused
     return size
@@ -664,6 +698,9 @@ def _size_produce_request_13(x: ProduceRequest) -> int:
 
 
 _ProduceRequestConstants._codecs = {
+    0: (_read_produce_request_0, _write_produce_request_0, _size_produce_request_0),
+    1: (_read_produce_request_0, _write_produce_request_0, _size_produce_request_0),
+    2: (_read_produce_request_0, _write_produce_request_0, _size_produce_request_0),
     3: (_read_produce_request_3, _write_produce_request_3, _size_produce_request_3),
     4: (_read_produce_request_3, _write_produce_request_3, _size_produce_request_3),
     5: (_read_produce_request_3, _write_produce_request_3, _size_produce_request_3),
@@ -677,7 +714,7 @@ _ProduceRequestConstants._codecs = {
     13: (_read_produce_request_13, _write_produce_request_13, _size_produce_request_13),
 }
 _ProduceRequestConstants._facts = (
-    '{"name":"ProduceRequest","type":"request","validVersions":"3-13","flexibleVersions":"9+","'
+    '{"name":"ProduceRequest","type":"request","validVersions":"0-13","flexibleVersions":"9+","'
     'fields":[{"name":"transactional_id","json":"transactionalId","type":"string","versions":"3'
     '+","nullableVersions":"3+","entityType":"transactionalId","default":null,"about":"Transact'
     'ional id of the producer, null if the records are not part of a transaction."},{"name":"ac'
@@ -700,13 +737,14 @@ _ProduceRequestConstants._facts = (
 _ProduceRequestConstants._plan = (
     "1\n"
     ":PartitionProduceData index/i records/r?=~\n"
-    "3-8 0 1n\n"
+    "0-8 0 1n\n"
     "9-13 0 1cn ;\n"
     ":TopicProduceData name/s topic_id/u partition_data/[@PartitionProduceData\n"
-    "3-8 0 2@0 -1\n"
+    "0-8 0 2@0 -1\n"
     "9-12 0c 2@1c -1 ;\n"
     "13 1 2@1c -0 ;\n"
     ":ProduceRequest transactional_id/s?=~ acks/h timeout_ms/i topic_data/{@TopicProduceData\n"
+    "0-2 1 2 3@2 -0!\n"
     "3-8 0n 1 2 3@2\n"
     "9-12 0cn 1 2 3@3c ;\n"
     "13 0cn 1 2 3@4c ;\n"

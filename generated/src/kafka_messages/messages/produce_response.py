@@ -45,6 +45,7 @@ _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
 _pack_ih = Struct(">ih").pack
+_pack_ihq = Struct(">ihq").pack
 _pack_ihqq = Struct(">ihqq").pack
 _pack_ihqqq = Struct(">ihqqq").pack
 _pack_ihqqqB = Struct(">ihqqqB").pack
@@ -57,6 +58,7 @@ _unpack_h = Struct(">h").unpack_from
 _unpack_i = Struct(">i").unpack_from
 _unpack_iB = Struct(">iB").unpack_from
 _unpack_ih = Struct(">ih").unpack_from
+_unpack_ihq = Struct(">ihq").unpack_from
 _unpack_ihqq = Struct(">ihqq").unpack_from
 _unpack_ihqqq = Struct(">ihqqq").unpack_from
 _unpack_ihqqqB = Struct(">ihqqqB").unpack_from
@@ -212,7 +214,7 @@ class TopicProduceResponse(StructBase):
     """The outcomes for one topic."""
 
     name: str = ""
-    """Topic name, used by the versions that do not identify topics by id. (versions 3-12)"""
+    """Topic name, used by the versions that do not identify topics by id. (versions 0-12)"""
     topic_id: UUID = ZERO_UUID
     """Unique id of the topic. (versions 13+)"""
     partition_responses: list[PartitionProduceResponse] = field(default_factory=list)
@@ -328,7 +330,7 @@ class _ProduceResponseConstants(Response):
     __slots__ = ()
     NAME = "ProduceResponse"
     API_KEY = 0
-    LOWEST_SUPPORTED_VERSION = 3
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 13
     LOWEST_FLEXIBLE_VERSION = 9
     BatchIndexAndErrorMessage: TypeAlias = BatchIndexAndErrorMessage
@@ -344,7 +346,8 @@ class _ProduceResponseConstants(Response):
 class ProduceResponse(_ProduceResponseConstants):
     """Tells a producer at which offsets its records were appended, or why they were not.
 
-    Response, API key 0, versions 3-13, flexible from 9.
+    Response, API key 0, versions 0-13, flexible from 9. Since Kafka 2.2.0 or before; versions 0-2 until
+    4.0.0.
     """
 
     responses: TopicProduceResponseCollection = field(default_factory=TopicProduceResponseCollection)
@@ -516,7 +519,50 @@ def _size_leader_id_and_epoch_10(x: LeaderIdAndEpoch) -> int:
     return size
 
 
-def _read_all_partition_produce_response_3(
+def _read_all_partition_produce_response_0(
+    data: bytes, pos: int, count: int
+) -> tuple[list[PartitionProduceResponse], int]:
+    out: list[PartitionProduceResponse] = []
+    for _ in range(count):
+        x = new(PartitionProduceResponse)
+        x.log_append_time_ms = -1
+        x.log_start_offset = -1
+        x.record_errors = []
+        x.error_message = None
+        x._current_leader = None
+        x.unknown_tagged_fields = ()
+        x.index, x.error_code, x.base_offset = _unpack_ihq(data, pos)
+        pos += 14
+        out.append(x)
+    return out, pos
+
+
+def _write_all_partition_produce_response_0(out: list[bytes], items: Iterable[PartitionProduceResponse]) -> None:
+    for x in items:
+        if not (
+            x._current_leader is None
+            or (
+                x._current_leader.leader_id == -1
+                and x._current_leader.leader_epoch == -1
+                and not x._current_leader.unknown_tagged_fields
+            )
+        ):
+            raise Refused
+        if x.unknown_tagged_fields:
+            raise Refused
+        out.append(_pack_ihq(x.index, x.error_code, x.base_offset))
+
+
+def _size_all_partition_produce_response_0(items: Iterable[PartitionProduceResponse]) -> int:
+    size = 0
+    for x in items:
+        size += 14
+        if x.unknown_tagged_fields:
+            raise Refused
+    return size
+
+
+def _read_all_partition_produce_response_2(
     data: bytes, pos: int, count: int
 ) -> tuple[list[PartitionProduceResponse], int]:
     out: list[PartitionProduceResponse] = []
@@ -533,7 +579,7 @@ def _read_all_partition_produce_response_3(
     return out, pos
 
 
-def _write_all_partition_produce_response_3(out: list[bytes], items: Iterable[PartitionProduceResponse]) -> None:
+def _write_all_partition_produce_response_2(out: list[bytes], items: Iterable[PartitionProduceResponse]) -> None:
     for x in items:
         if not (
             x._current_leader is None
@@ -549,7 +595,7 @@ def _write_all_partition_produce_response_3(out: list[bytes], items: Iterable[Pa
         out.append(_pack_ihqq(x.index, x.error_code, x.base_offset, x.log_append_time_ms))
 
 
-def _size_all_partition_produce_response_3(items: Iterable[PartitionProduceResponse]) -> int:
+def _size_all_partition_produce_response_2(items: Iterable[PartitionProduceResponse]) -> int:
     size = 0
     for x in items:
         size += 22
@@ -918,7 +964,7 @@ def _size_all_partition_produce_response_10(items: Iterable[PartitionProduceResp
     return size
 
 
-def _read_all_topic_produce_response_3(data: bytes, pos: int, count: int) -> tuple[TopicProduceResponseCollection, int]:
+def _read_all_topic_produce_response_0(data: bytes, pos: int, count: int) -> tuple[TopicProduceResponseCollection, int]:
     out: list[TopicProduceResponse] = []
     for _ in range(count):
         x = new(TopicProduceResponse)
@@ -933,7 +979,7 @@ def _read_all_topic_produce_response_3(data: bytes, pos: int, count: int) -> tup
         (n,) = _unpack_i(data, pos)
         pos += 4
         if n >= 0:
-            x.partition_responses, pos = _read_all_partition_produce_response_3(data, pos, n)
+            x.partition_responses, pos = _read_all_partition_produce_response_0(data, pos, n)
         else:
             raise Malformed
         x.topic_id = ZERO_UUID
@@ -942,7 +988,7 @@ def _read_all_topic_produce_response_3(data: bytes, pos: int, count: int) -> tup
     return TopicProduceResponseCollection(out), pos
 
 
-def _write_all_topic_produce_response_3(out: list[bytes], items: Iterable[TopicProduceResponse]) -> None:
+def _write_all_topic_produce_response_0(out: list[bytes], items: Iterable[TopicProduceResponse]) -> None:
     for x in items:
         if x.unknown_tagged_fields:
             raise Refused
@@ -953,17 +999,68 @@ def _write_all_topic_produce_response_3(out: list[bytes], items: Iterable[TopicP
         n = len(x.partition_responses)
         out.append(_pack_i(n))
         if n:
-            _write_all_partition_produce_response_3(out, x.partition_responses)
+            _write_all_partition_produce_response_0(out, x.partition_responses)
         elif type(x.partition_responses) is not list and type(x.partition_responses) in NO_LISTS:
             raise Refused
 
 
-def _size_all_topic_produce_response_3(items: Iterable[TopicProduceResponse]) -> int:
+def _size_all_topic_produce_response_0(items: Iterable[TopicProduceResponse]) -> int:
     size = 0
     for x in items:
         size += 6
         size += string_length(len(x.name.encode()))
-        size += _size_all_partition_produce_response_3(x.partition_responses)
+        size += _size_all_partition_produce_response_0(x.partition_responses)
+        if x.unknown_tagged_fields:
+            raise Refused
+    return size
+
+
+def _read_all_topic_produce_response_2(data: bytes, pos: int, count: int) -> tuple[TopicProduceResponseCollection, int]:
+    out: list[TopicProduceResponse] = []
+    for _ in range(count):
+        x = new(TopicProduceResponse)
+        (n,) = _unpack_h(data, pos)
+        pos += 2
+        if n >= 0:
+            end = pos + n
+            x.name = data[pos:end].decode()
+            pos = end
+        else:
+            raise Malformed
+        (n,) = _unpack_i(data, pos)
+        pos += 4
+        if n >= 0:
+            x.partition_responses, pos = _read_all_partition_produce_response_2(data, pos, n)
+        else:
+            raise Malformed
+        x.topic_id = ZERO_UUID
+        x.unknown_tagged_fields = ()
+        out.append(x)
+    return TopicProduceResponseCollection(out), pos
+
+
+def _write_all_topic_produce_response_2(out: list[bytes], items: Iterable[TopicProduceResponse]) -> None:
+    for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
+        s = x.name.encode()
+        n = len(s)
+        out.append(_pack_h(n))
+        out.append(s)
+        n = len(x.partition_responses)
+        out.append(_pack_i(n))
+        if n:
+            _write_all_partition_produce_response_2(out, x.partition_responses)
+        elif type(x.partition_responses) is not list and type(x.partition_responses) in NO_LISTS:
+            raise Refused
+
+
+def _size_all_topic_produce_response_2(items: Iterable[TopicProduceResponse]) -> int:
+    size = 0
+    for x in items:
+        size += 6
+        size += string_length(len(x.name.encode()))
+        size += _size_all_partition_produce_response_2(x.partition_responses)
         if x.unknown_tagged_fields:
             raise Refused
     return size
@@ -1329,12 +1426,47 @@ def _size_all_node_endpoint_10(items: Iterable[NodeEndpoint]) -> int:
     return size
 
 
-def _read_produce_response_3(data: bytes, pos: int) -> tuple[ProduceResponse, int]:
+def _read_produce_response_0(data: bytes, pos: int) -> tuple[ProduceResponse, int]:
     x = new(ProduceResponse)
     (n,) = _unpack_i(data, pos)
     pos += 4
     if n >= 0:
-        x.responses, pos = _read_all_topic_produce_response_3(data, pos, n)
+        x.responses, pos = _read_all_topic_produce_response_0(data, pos, n)
+    else:
+        raise Malformed
+    x.throttle_time_ms = 0
+    x.node_endpoints = NodeEndpointCollection()
+    x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_produce_response_0(out: list[bytes], x: ProduceResponse) -> None:
+    if len(x.node_endpoints):
+        raise Refused
+    if x.unknown_tagged_fields:
+        raise Refused
+    n = len(x.responses)
+    out.append(_pack_i(n))
+    if n:
+        _write_all_topic_produce_response_0(out, x.responses)
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
+
+
+def _size_produce_response_0(x: ProduceResponse) -> int:
+    size = 4
+    size += _size_all_topic_produce_response_0(x.responses)
+    if x.unknown_tagged_fields:
+        raise Refused
+    return size
+
+
+def _read_produce_response_1(data: bytes, pos: int) -> tuple[ProduceResponse, int]:
+    x = new(ProduceResponse)
+    (n,) = _unpack_i(data, pos)
+    pos += 4
+    if n >= 0:
+        x.responses, pos = _read_all_topic_produce_response_0(data, pos, n)
     else:
         raise Malformed
     x.node_endpoints = NodeEndpointCollection()
@@ -1344,7 +1476,7 @@ def _read_produce_response_3(data: bytes, pos: int) -> tuple[ProduceResponse, in
     return x, pos
 
 
-def _write_produce_response_3(out: list[bytes], x: ProduceResponse) -> None:
+def _write_produce_response_1(out: list[bytes], x: ProduceResponse) -> None:
     if len(x.node_endpoints):
         raise Refused
     if x.unknown_tagged_fields:
@@ -1352,15 +1484,52 @@ def _write_produce_response_3(out: list[bytes], x: ProduceResponse) -> None:
     n = len(x.responses)
     out.append(_pack_i(n))
     if n:
-        _write_all_topic_produce_response_3(out, x.responses)
+        _write_all_topic_produce_response_0(out, x.responses)
     elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
         raise Refused
     out.append(_pack_i(x.throttle_time_ms))
 
 
-def _size_produce_response_3(x: ProduceResponse) -> int:
+def _size_produce_response_1(x: ProduceResponse) -> int:
     size = 8
-    size += _size_all_topic_produce_response_3(x.responses)
+    size += _size_all_topic_produce_response_0(x.responses)
+    if x.unknown_tagged_fields:
+        raise Refused
+    return size
+
+
+def _read_produce_response_2(data: bytes, pos: int) -> tuple[ProduceResponse, int]:
+    x = new(ProduceResponse)
+    (n,) = _unpack_i(data, pos)
+    pos += 4
+    if n >= 0:
+        x.responses, pos = _read_all_topic_produce_response_2(data, pos, n)
+    else:
+        raise Malformed
+    x.node_endpoints = NodeEndpointCollection()
+    x.unknown_tagged_fields = ()
+    (x.throttle_time_ms,) = _unpack_i(data, pos)
+    pos += 4
+    return x, pos
+
+
+def _write_produce_response_2(out: list[bytes], x: ProduceResponse) -> None:
+    if len(x.node_endpoints):
+        raise Refused
+    if x.unknown_tagged_fields:
+        raise Refused
+    n = len(x.responses)
+    out.append(_pack_i(n))
+    if n:
+        _write_all_topic_produce_response_2(out, x.responses)
+    elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
+        raise Refused
+    out.append(_pack_i(x.throttle_time_ms))
+
+
+def _size_produce_response_2(x: ProduceResponse) -> int:
+    size = 8
+    size += _size_all_topic_produce_response_2(x.responses)
     if x.unknown_tagged_fields:
         raise Refused
     return size
@@ -1696,8 +1865,11 @@ def _size_produce_response_13(x: ProduceResponse) -> int:
 
 
 _ProduceResponseConstants._codecs = {
-    3: (_read_produce_response_3, _write_produce_response_3, _size_produce_response_3),
-    4: (_read_produce_response_3, _write_produce_response_3, _size_produce_response_3),
+    0: (_read_produce_response_0, _write_produce_response_0, _size_produce_response_0),
+    1: (_read_produce_response_1, _write_produce_response_1, _size_produce_response_1),
+    2: (_read_produce_response_2, _write_produce_response_2, _size_produce_response_2),
+    3: (_read_produce_response_2, _write_produce_response_2, _size_produce_response_2),
+    4: (_read_produce_response_2, _write_produce_response_2, _size_produce_response_2),
     5: (_read_produce_response_5, _write_produce_response_5, _size_produce_response_5),
     6: (_read_produce_response_5, _write_produce_response_5, _size_produce_response_5),
     7: (_read_produce_response_5, _write_produce_response_5, _size_produce_response_5),
@@ -1709,7 +1881,7 @@ _ProduceResponseConstants._codecs = {
     13: (_read_produce_response_13, _write_produce_response_13, _size_produce_response_13),
 }
 _ProduceResponseConstants._facts = (
-    '{"name":"ProduceResponse","type":"response","validVersions":"3-13","flexibleVersions":"9+"'
+    '{"name":"ProduceResponse","type":"response","validVersions":"0-13","flexibleVersions":"9+"'
     ',"fields":[{"name":"responses","json":"responses","type":"[]TopicProduceResponse","version'
     's":"0+","about":"The outcomes for one topic."},{"name":"throttle_time_ms","json":"throttle'
     'TimeMs","type":"int32","versions":"1+","ignorable":true,"about":"How long quotas held this'
@@ -1765,26 +1937,30 @@ _ProduceResponseConstants._plan = (
     ":PartitionProduceResponse index/i error_code/h base_offset/q log_append_time_ms/q=-1 log_s"
     "tart_offset/q=-1 record_errors/[@BatchIndexAndErrorMessage error_message/s?=~ current_lead"
     "er/~@LeaderIdAndEpoch\n"
-    "3-4 0 1 2 3 -4 -5 -6 -7!\n"
+    "0-1 0 1 2 -3 -4 -5 -6 -7!\n"
+    "2-4 0 1 2 3 -4 -5 -6 -7!\n"
     "5-7 0 1 2 3 4 -5 -6 -7!\n"
     "8 0 1 2 3 4 5@0 6n -7!\n"
     "9 0 1 2 3 4 5@1c 6cn -7! ; ^0\n"
     "10-13 0 1 2 3 4 5@1c 6cn ; 0=7@2\n"
     ":TopicProduceResponse name/s topic_id/u partition_responses/[@PartitionProduceResponse\n"
-    "3-4 0 2@3 -1\n"
-    "5-7 0 2@4 -1\n"
-    "8 0 2@5 -1\n"
-    "9 0c 2@6c -1 ;\n"
-    "10-12 0c 2@7c -1 ;\n"
-    "13 1 2@7c -0 ;\n"
+    "0-1 0 2@3 -1\n"
+    "2-4 0 2@4 -1\n"
+    "5-7 0 2@5 -1\n"
+    "8 0 2@6 -1\n"
+    "9 0c 2@7c -1 ;\n"
+    "10-12 0c 2@8c -1 ;\n"
+    "13 1 2@8c -0 ;\n"
     ":NodeEndpoint node_id/i host/s port/i rack/s?=~\n"
     "10-13 0 1c 2 3cn ;\n"
     ":ProduceResponse responses/{@TopicProduceResponse throttle_time_ms/i node_endpoints/{@Node"
     "Endpoint\n"
-    "3-4 0@8 1 -2!\n"
-    "5-7 0@9 1 -2!\n"
-    "8 0@10 1 -2!\n"
-    "9 0@11c 1 -2! ; ^0\n"
-    "10-12 0@12c 1 ; 0=2@14c\n"
-    "13 0@13c 1 ; 0=2@14c\n"
+    "0 0@9 -1 -2!\n"
+    "1 0@9 1 -2!\n"
+    "2-4 0@10 1 -2!\n"
+    "5-7 0@11 1 -2!\n"
+    "8 0@12 1 -2!\n"
+    "9 0@13c 1 -2! ; ^0\n"
+    "10-12 0@14c 1 ; 0=2@16c\n"
+    "13 0@15c 1 ; 0=2@16c\n"
 )

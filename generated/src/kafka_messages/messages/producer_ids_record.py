@@ -27,7 +27,7 @@ class _ProducerIdsRecordConstants(Message):
 class ProducerIdsRecord(_ProducerIdsRecordConstants):
     """Record in __cluster_metadata that says a broker was given a block of producer ids.
 
-    Metadata, record type 15, versions 0, flexible from 0.
+    Metadata, record type 15, versions 0, flexible from 0. Since Kafka 3.0.0.
     """
 
     broker_id: int = 0

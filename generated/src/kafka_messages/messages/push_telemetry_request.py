@@ -45,7 +45,7 @@ class _PushTelemetryRequestConstants(Request["_PushTelemetryResponse"]):
 class PushTelemetryRequest(_PushTelemetryRequestConstants):
     """A client sends its own metrics to a broker, as the subscriptions of the cluster ask for.
 
-    Request, API key 72, versions 0, flexible from 0.
+    Request, API key 72, versions 0, flexible from 0. Since Kafka 3.7.0.
     """
 
     client_instance_id: UUID = ZERO_UUID

@@ -27,7 +27,7 @@ class _PushTelemetryResponseConstants(Response):
 class PushTelemetryResponse(_PushTelemetryResponseConstants):
     """Tells a client whether its metrics were taken.
 
-    Response, API key 72, versions 0, flexible from 0.
+    Response, API key 72, versions 0, flexible from 0. Since Kafka 3.7.0.
     """
 
     throttle_time_ms: int = 0

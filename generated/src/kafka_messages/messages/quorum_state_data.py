@@ -80,7 +80,7 @@ class _QuorumStateDataConstants(Message):
 class QuorumStateData(_QuorumStateDataConstants):
     """Content of the quorum-state file, in which a KRaft node keeps its election state across restarts.
 
-    Data, versions 0-1, flexible from 0.
+    Data, versions 0-1, flexible from 0. Since Kafka 2.7.0.
     """
 
     cluster_id: str = ""

@@ -191,7 +191,7 @@ class _RegisterBrokerRecordConstants(Message):
 class RegisterBrokerRecord(_RegisterBrokerRecordConstants):
     """Record in __cluster_metadata with the full registration of a broker that joined the cluster.
 
-    Metadata, record type 0, versions 0-4, flexible from 0.
+    Metadata, record type 0, versions 0-4, flexible from 0. Since Kafka 2.8.0.
     """
 
     broker_id: int = 0

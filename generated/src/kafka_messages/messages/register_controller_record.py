@@ -175,7 +175,7 @@ class _RegisterControllerRecordConstants(Message):
 class RegisterControllerRecord(_RegisterControllerRecordConstants):
     """Record in __cluster_metadata with the registration of a controller.
 
-    Metadata, record type 27, versions 0, flexible from 0.
+    Metadata, record type 27, versions 0, flexible from 0. Since Kafka 3.7.0.
     """
 
     controller_id: int = 0

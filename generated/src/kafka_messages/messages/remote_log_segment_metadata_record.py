@@ -179,7 +179,7 @@ class _RemoteLogSegmentMetadataRecordConstants(Message):
 class RemoteLogSegmentMetadataRecord(_RemoteLogSegmentMetadataRecordConstants):
     """Record in __remote_log_metadata about a log segment that is being copied to remote storage.
 
-    Metadata, record type 0, versions 0, flexible from 0.
+    Metadata, record type 0, versions 0, flexible from 0. Since Kafka 3.0.0.
     """
 
     remote_log_segment_id: RemoteLogSegmentIdEntry = field(default_factory=RemoteLogSegmentIdEntry)

@@ -99,7 +99,7 @@ class _RemoteLogSegmentMetadataSnapshotRecordConstants(Message):
 class RemoteLogSegmentMetadataSnapshotRecord(_RemoteLogSegmentMetadataSnapshotRecordConstants):
     """Entry about one remote log segment in a broker's local snapshot of the remote log metadata of a partition.
 
-    Metadata, record type 3, versions 0, flexible from 0.
+    Metadata, record type 3, versions 0, flexible from 0. Since Kafka 3.1.0.
     """
 
     segment_id: UUID = ZERO_UUID

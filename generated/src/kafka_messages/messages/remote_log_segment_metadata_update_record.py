@@ -127,7 +127,7 @@ class _RemoteLogSegmentMetadataUpdateRecordConstants(Message):
 class RemoteLogSegmentMetadataUpdateRecord(_RemoteLogSegmentMetadataUpdateRecordConstants):
     """Record in __remote_log_metadata with a new state of a remote log segment.
 
-    Metadata, record type 1, versions 0, flexible from 0.
+    Metadata, record type 1, versions 0, flexible from 0. Since Kafka 3.0.0.
     """
 
     remote_log_segment_id: RemoteLogSegmentIdEntry = field(default_factory=RemoteLogSegmentIdEntry)

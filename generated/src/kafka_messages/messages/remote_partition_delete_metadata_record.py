@@ -86,7 +86,7 @@ class _RemotePartitionDeleteMetadataRecordConstants(Message):
 class RemotePartitionDeleteMetadataRecord(_RemotePartitionDeleteMetadataRecordConstants):
     """Record in __remote_log_metadata about the deletion of all remote segments of a partition.
 
-    Metadata, record type 2, versions 0, flexible from 0.
+    Metadata, record type 2, versions 0, flexible from 0. Since Kafka 3.0.0.
     """
 
     topic_id_partition: TopicIdPartitionEntry = field(default_factory=TopicIdPartitionEntry)

@@ -28,7 +28,7 @@ class _RemoveAccessControlEntryRecordConstants(Message):
 class RemoveAccessControlEntryRecord(_RemoveAccessControlEntryRecordConstants):
     """Record in __cluster_metadata that removes one access control rule.
 
-    Metadata, record type 19, versions 0, flexible from 0.
+    Metadata, record type 19, versions 0, flexible from 0. Since Kafka 3.2.0.
     """
 
     id: UUID = ZERO_UUID

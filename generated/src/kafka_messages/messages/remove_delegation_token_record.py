@@ -32,7 +32,7 @@ class _RemoveDelegationTokenRecordConstants(Message):
 class RemoveDelegationTokenRecord(_RemoveDelegationTokenRecordConstants):
     """Record in __cluster_metadata that removes a delegation token.
 
-    Metadata, record type 26, versions 0, flexible from 0.
+    Metadata, record type 26, versions 0, flexible from 0. Since Kafka 3.6.0.
     """
 
     token_id: str = ""

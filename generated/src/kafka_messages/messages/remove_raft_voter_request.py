@@ -45,7 +45,7 @@ class _RemoveRaftVoterRequestConstants(Request["_RemoveRaftVoterResponse"]):
 class RemoveRaftVoterRequest(_RemoveRaftVoterRequestConstants):
     """An admin client asks the KRaft leader to take a node out of the voter set.
 
-    Request, API key 81, versions 0, flexible from 0.
+    Request, API key 81, versions 0, flexible from 0. Since Kafka 3.9.0.
     """
 
     cluster_id: str | None = ""

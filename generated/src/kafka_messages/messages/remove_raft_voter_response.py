@@ -37,7 +37,7 @@ class _RemoveRaftVoterResponseConstants(Response):
 class RemoveRaftVoterResponse(_RemoveRaftVoterResponseConstants):
     """Tells whether the voter was removed from the quorum.
 
-    Response, API key 81, versions 0, flexible from 0.
+    Response, API key 81, versions 0, flexible from 0. Since Kafka 3.9.0.
     """
 
     throttle_time_ms: int = 0

@@ -28,7 +28,7 @@ class _RemoveTopicRecordConstants(Message):
 class RemoveTopicRecord(_RemoveTopicRecordConstants):
     """Record in __cluster_metadata that deletes a topic and all its partitions.
 
-    Metadata, record type 9, versions 0, flexible from 0.
+    Metadata, record type 9, versions 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     topic_id: UUID = ZERO_UUID

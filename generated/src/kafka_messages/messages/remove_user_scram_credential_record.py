@@ -37,7 +37,7 @@ class _RemoveUserScramCredentialRecordConstants(Message):
 class RemoveUserScramCredentialRecord(_RemoveUserScramCredentialRecordConstants):
     """Record in __cluster_metadata that removes the SCRAM credential of a user for one mechanism.
 
-    Metadata, record type 22, versions 0, flexible from 0.
+    Metadata, record type 22, versions 0, flexible from 0. Since Kafka 3.5.0.
     """
 
     name: str = ""

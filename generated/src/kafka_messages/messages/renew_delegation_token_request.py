@@ -36,7 +36,7 @@ class _RenewDelegationTokenRequestConstants(Request["_RenewDelegationTokenRespon
     __slots__ = ()
     NAME = "RenewDelegationTokenRequest"
     API_KEY = 39
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 2
     _response = "RenewDelegationTokenResponse"
@@ -46,7 +46,7 @@ class _RenewDelegationTokenRequestConstants(Request["_RenewDelegationTokenRespon
 class RenewDelegationTokenRequest(_RenewDelegationTokenRequestConstants):
     """Asks for a delegation token to stay valid for longer.
 
-    Request, API key 39, versions 1-2, flexible from 2.
+    Request, API key 39, versions 0-2, flexible from 2. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     hmac: bytes = b""
@@ -79,7 +79,7 @@ class RenewDelegationTokenRequest(_RenewDelegationTokenRequestConstants):
         )
 
 
-def _read_renew_delegation_token_request_1(data: bytes, pos: int) -> tuple[RenewDelegationTokenRequest, int]:
+def _read_renew_delegation_token_request_0(data: bytes, pos: int) -> tuple[RenewDelegationTokenRequest, int]:
     x = new(RenewDelegationTokenRequest)
     (n,) = _unpack_i(data, pos)
     pos += 4
@@ -95,7 +95,7 @@ def _read_renew_delegation_token_request_1(data: bytes, pos: int) -> tuple[Renew
     return x, pos
 
 
-def _write_renew_delegation_token_request_1(out: list[bytes], x: RenewDelegationTokenRequest) -> None:
+def _write_renew_delegation_token_request_0(out: list[bytes], x: RenewDelegationTokenRequest) -> None:
     if x.unknown_tagged_fields:
         raise Refused
     s = x.hmac
@@ -105,7 +105,7 @@ def _write_renew_delegation_token_request_1(out: list[bytes], x: RenewDelegation
     out.append(_pack_q(x.renew_period_ms))
 
 
-def _size_renew_delegation_token_request_1(x: RenewDelegationTokenRequest) -> int:
+def _size_renew_delegation_token_request_0(x: RenewDelegationTokenRequest) -> int:
     size = 12
     size += len(x.hmac)
     if x.unknown_tagged_fields:
@@ -158,10 +158,15 @@ def _size_renew_delegation_token_request_2(x: RenewDelegationTokenRequest) -> in
 
 
 _RenewDelegationTokenRequestConstants._codecs = {
+    0: (
+        _read_renew_delegation_token_request_0,
+        _write_renew_delegation_token_request_0,
+        _size_renew_delegation_token_request_0,
+    ),
     1: (
-        _read_renew_delegation_token_request_1,
-        _write_renew_delegation_token_request_1,
-        _size_renew_delegation_token_request_1,
+        _read_renew_delegation_token_request_0,
+        _write_renew_delegation_token_request_0,
+        _size_renew_delegation_token_request_0,
     ),
     2: (
         _read_renew_delegation_token_request_2,
@@ -170,12 +175,12 @@ _RenewDelegationTokenRequestConstants._codecs = {
     ),
 }
 _RenewDelegationTokenRequestConstants._facts = (
-    '{"name":"RenewDelegationTokenRequest","type":"request","validVersions":"1-2","flexibleVers'
+    '{"name":"RenewDelegationTokenRequest","type":"request","validVersions":"0-2","flexibleVers'
     'ions":"2+","fields":[{"name":"hmac","json":"hmac","type":"bytes","versions":"0+","about":"'
     'The secret HMAC of the token, which also identifies it."},{"name":"renew_period_ms","json"'
     ':"renewPeriodMs","type":"int64","versions":"0+","about":"Milliseconds from now the token i'
     "s to stay valid, within its maximum lifetime; negative for the server's default.\"}]}"
 )
 _RenewDelegationTokenRequestConstants._plan = (
-    "1\n" ":RenewDelegationTokenRequest hmac/y renew_period_ms/q\n" "1 0 1\n" "2 0c 1 ;\n"
+    "1\n" ":RenewDelegationTokenRequest hmac/y renew_period_ms/q\n" "0-1 0 1\n" "2 0c 1 ;\n"
 )

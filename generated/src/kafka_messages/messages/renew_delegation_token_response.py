@@ -19,7 +19,7 @@ class _RenewDelegationTokenResponseConstants(Response):
     __slots__ = ()
     NAME = "RenewDelegationTokenResponse"
     API_KEY = 39
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 2
 
@@ -28,7 +28,7 @@ class _RenewDelegationTokenResponseConstants(Response):
 class RenewDelegationTokenResponse(_RenewDelegationTokenResponseConstants):
     """Tells until when a renewed delegation token is valid.
 
-    Response, API key 39, versions 1-2, flexible from 2.
+    Response, API key 39, versions 0-2, flexible from 2. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     error_code: int = 0
@@ -64,7 +64,7 @@ class RenewDelegationTokenResponse(_RenewDelegationTokenResponseConstants):
         )
 
 
-def _read_renew_delegation_token_response_1(data: bytes, pos: int) -> tuple[RenewDelegationTokenResponse, int]:
+def _read_renew_delegation_token_response_0(data: bytes, pos: int) -> tuple[RenewDelegationTokenResponse, int]:
     x = new(RenewDelegationTokenResponse)
     x.unknown_tagged_fields = ()
     x.error_code, x.expiry_timestamp_ms, x.throttle_time_ms = _unpack_hqi(data, pos)
@@ -72,13 +72,13 @@ def _read_renew_delegation_token_response_1(data: bytes, pos: int) -> tuple[Rene
     return x, pos
 
 
-def _write_renew_delegation_token_response_1(out: list[bytes], x: RenewDelegationTokenResponse) -> None:
+def _write_renew_delegation_token_response_0(out: list[bytes], x: RenewDelegationTokenResponse) -> None:
     if x.unknown_tagged_fields:
         raise Refused
     out.append(_pack_hqi(x.error_code, x.expiry_timestamp_ms, x.throttle_time_ms))
 
 
-def _size_renew_delegation_token_response_1(x: RenewDelegationTokenResponse) -> int:
+def _size_renew_delegation_token_response_0(x: RenewDelegationTokenResponse) -> int:
     size = 14
     if x.unknown_tagged_fields:
         raise Refused
@@ -112,10 +112,15 @@ def _size_renew_delegation_token_response_2(x: RenewDelegationTokenResponse) -> 
 
 
 _RenewDelegationTokenResponseConstants._codecs = {
+    0: (
+        _read_renew_delegation_token_response_0,
+        _write_renew_delegation_token_response_0,
+        _size_renew_delegation_token_response_0,
+    ),
     1: (
-        _read_renew_delegation_token_response_1,
-        _write_renew_delegation_token_response_1,
-        _size_renew_delegation_token_response_1,
+        _read_renew_delegation_token_response_0,
+        _write_renew_delegation_token_response_0,
+        _size_renew_delegation_token_response_0,
     ),
     2: (
         _read_renew_delegation_token_response_2,
@@ -124,7 +129,7 @@ _RenewDelegationTokenResponseConstants._codecs = {
     ),
 }
 _RenewDelegationTokenResponseConstants._facts = (
-    '{"name":"RenewDelegationTokenResponse","type":"response","validVersions":"1-2","flexibleVe'
+    '{"name":"RenewDelegationTokenResponse","type":"response","validVersions":"0-2","flexibleVe'
     'rsions":"2+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"'
     '0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},{"n'
     'ame":"expiry_timestamp_ms","json":"expiryTimestampMs","type":"int64","versions":"0+","abou'
@@ -135,6 +140,6 @@ _RenewDelegationTokenResponseConstants._facts = (
 _RenewDelegationTokenResponseConstants._plan = (
     "1\n"
     ":RenewDelegationTokenResponse error_code/h expiry_timestamp_ms/q throttle_time_ms/i\n"
-    "1 0 1 2\n"
+    "0-1 0 1 2\n"
     "2 0 1 2 ;\n"
 )

@@ -9,14 +9,16 @@ from .._base.message import Message
 from .._core.dataclass import dataclass
 from .._core.wire import RawTaggedFields, Refused, new, string_length, tags, tags_size, unknown_tags
 
+_pack_hhi = Struct(">hhi").pack
 _pack_hhih = Struct(">hhih").pack
+_unpack_hhi = Struct(">hhi").unpack_from
 _unpack_hhih = Struct(">hhih").unpack_from
 
 
 class _RequestHeaderConstants(Message):
     __slots__ = ()
     NAME = "RequestHeader"
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 2
 
@@ -25,7 +27,7 @@ class _RequestHeaderConstants(Message):
 class RequestHeader(_RequestHeaderConstants):
     """Stands before every request and tells the server how to read it.
 
-    Header, versions 1-2, flexible from 2.
+    Header, versions 0-2, flexible from 2. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     request_api_key: int = 0
@@ -66,6 +68,28 @@ class RequestHeader(_RequestHeaderConstants):
             and self.client_id == other.client_id
             and self.unknown_tagged_fields == other.unknown_tagged_fields
         )
+
+
+def _read_request_header_0(data: bytes, pos: int) -> tuple[RequestHeader, int]:
+    x = new(RequestHeader)
+    x.client_id = ""
+    x.unknown_tagged_fields = ()
+    x.request_api_key, x.request_api_version, x.correlation_id = _unpack_hhi(data, pos)
+    pos += 8
+    return x, pos
+
+
+def _write_request_header_0(out: list[bytes], x: RequestHeader) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
+    out.append(_pack_hhi(x.request_api_key, x.request_api_version, x.correlation_id))
+
+
+def _size_request_header_0(x: RequestHeader) -> int:
+    size = 8
+    if x.unknown_tagged_fields:
+        raise Refused
+    return size
 
 
 def _read_request_header_1(data: bytes, pos: int) -> tuple[RequestHeader, int]:
@@ -148,23 +172,26 @@ def _size_request_header_2(x: RequestHeader) -> int:
 
 
 _RequestHeaderConstants._codecs = {
+    0: (_read_request_header_0, _write_request_header_0, _size_request_header_0),
     1: (_read_request_header_1, _write_request_header_1, _size_request_header_1),
     2: (_read_request_header_2, _write_request_header_2, _size_request_header_2),
 }
 _RequestHeaderConstants._facts = (
-    '{"name":"RequestHeader","type":"header","validVersions":"1-2","flexibleVersions":"2+","fie'
+    '{"name":"RequestHeader","type":"header","validVersions":"0-2","flexibleVersions":"2+","fie'
     'lds":[{"name":"request_api_key","json":"requestApiKey","type":"int16","versions":"0+","enu'
     'meration":"ApiKey","about":"Number of the request type."},{"name":"request_api_version","j'
     'son":"requestApiVersion","type":"int16","versions":"0+","about":"Version of the request ty'
     'pe in which the body is written."},{"name":"correlation_id","json":"correlationId","type":'
     '"int32","versions":"0+","about":"Number chosen by the client; the response repeats it so t'
     'hat the two can be matched."},{"name":"client_id","json":"clientId","type":"string","versi'
-    'ons":"1+","nullableVersions":"1+","flexibleVersions":"none","about":"Name the client gives'
-    ' itself for logs and quotas, null if it gives none; never written in the compact form."}]}'
+    'ons":"1+","nullableVersions":"1+","flexibleVersions":"none","ignorable":true,"about":"Name'
+    " the client gives itself for logs and quotas, null if it gives none; never written in the "
+    'compact form."}]}'
 )
 _RequestHeaderConstants._plan = (
     "1\n"
     ":RequestHeader request_api_key/h request_api_version/h correlation_id/i client_id/s?\n"
+    "0 0 1 2 -3\n"
     "1 0 1 2 3n\n"
     "2 0 1 2 3n ;\n"
 )

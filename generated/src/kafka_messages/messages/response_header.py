@@ -27,7 +27,7 @@ class _ResponseHeaderConstants(Message):
 class ResponseHeader(_ResponseHeaderConstants):
     """Stands before every response and ties it to its request.
 
-    Header, versions 0-1, flexible from 1.
+    Header, versions 0-1, flexible from 1. Since Kafka 2.2.0 or before.
     """
 
     correlation_id: int = 0

@@ -42,7 +42,7 @@ class _SaslAuthenticateRequestConstants(Request["_SaslAuthenticateResponse"]):
 class SaslAuthenticateRequest(_SaslAuthenticateRequestConstants):
     """A client sends its next SASL message after the mechanism has been agreed on.
 
-    Request, API key 36, versions 0-2, flexible from 2.
+    Request, API key 36, versions 0-2, flexible from 2. Since Kafka 2.2.0 or before.
     """
 
     auth_bytes: bytes = b""

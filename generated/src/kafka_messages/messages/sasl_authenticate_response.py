@@ -49,7 +49,7 @@ class _SaslAuthenticateResponseConstants(Response):
 class SaslAuthenticateResponse(_SaslAuthenticateResponseConstants):
     """Carries the server's next SASL message, or ends the exchange with an error.
 
-    Response, API key 36, versions 0-2, flexible from 2.
+    Response, API key 36, versions 0-2, flexible from 2. Since Kafka 2.2.0 or before.
     """
 
     error_code: int = 0

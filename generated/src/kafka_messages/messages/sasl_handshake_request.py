@@ -31,7 +31,7 @@ class _SaslHandshakeRequestConstants(Request["_SaslHandshakeResponse"]):
 class SaslHandshakeRequest(_SaslHandshakeRequestConstants):
     """A client proposes the SASL mechanism with which it wants to authenticate on this connection.
 
-    Request, API key 17, versions 0-1, none of them flexible.
+    Request, API key 17, versions 0-1, none of them flexible. Since Kafka 2.2.0 or before.
     """
 
     mechanism: str = ""

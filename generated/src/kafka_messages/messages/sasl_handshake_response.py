@@ -28,7 +28,7 @@ class _SaslHandshakeResponseConstants(Response):
 class SaslHandshakeResponse(_SaslHandshakeResponseConstants):
     """Accepts or refuses the SASL mechanism that the client proposed.
 
-    Response, API key 17, versions 0-1, none of them flexible.
+    Response, API key 17, versions 0-1, none of them flexible. Since Kafka 2.2.0 or before.
     """
 
     error_code: int = 0

@@ -212,7 +212,7 @@ class _ShareAcknowledgeRequestConstants(Request["_ShareAcknowledgeResponse"]):
 class ShareAcknowledgeRequest(_ShareAcknowledgeRequestConstants):
     """A share group member tells partition leaders what became of the records it was given.
 
-    Request, API key 79, versions 1-2, flexible from 1.
+    Request, API key 79, versions 1-2, flexible from 1. Since Kafka 4.1.0.
     """
 
     group_id: str | None = None

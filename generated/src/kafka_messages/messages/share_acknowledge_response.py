@@ -251,7 +251,7 @@ class _ShareAcknowledgeResponseConstants(Response):
 class ShareAcknowledgeResponse(_ShareAcknowledgeResponseConstants):
     """Reports to a share group member whether its acknowledgements were recorded.
 
-    Response, API key 79, versions 1-2, flexible from 1.
+    Response, API key 79, versions 1-2, flexible from 1. Since Kafka 4.1.0.
     """
 
     throttle_time_ms: int = 0

@@ -257,7 +257,7 @@ class ShareFetchRequest(_ShareFetchRequestConstants):
     """Sent by a share group member to a partition leader to acquire records and to acknowledge records it
     acquired before.
 
-    Request, API key 78, versions 1-2, flexible from 1.
+    Request, API key 78, versions 1-2, flexible from 1. Since Kafka 4.1.0.
     """
 
     group_id: str | None = None

@@ -26,7 +26,8 @@ class _ShareGroupCurrentMemberAssignmentKeyConstants(Message):
 class ShareGroupCurrentMemberAssignmentKey(_ShareGroupCurrentMemberAssignmentKeyConstants):
     """Key of a __consumer_offsets record with what one member of a share group currently owns.
 
-    Coordinator-key, record type 14, versions 0, none of them flexible.
+    Coordinator-key, record type 14, versions 0, none of them flexible. Since Kafka 4.0.0; version 14 until
+    4.1.0.
     """
 
     group_id: str = ""

@@ -83,7 +83,7 @@ class _ShareGroupCurrentMemberAssignmentValueConstants(Message):
 class ShareGroupCurrentMemberAssignmentValue(_ShareGroupCurrentMemberAssignmentValueConstants):
     """Value of a __consumer_offsets record with the epoch and partitions a share group member holds now.
 
-    Coordinator-value, record type 14, versions 0, flexible from 0.
+    Coordinator-value, record type 14, versions 0, flexible from 0. Since Kafka 4.0.0.
     """
 
     member_epoch: int = 0

@@ -51,7 +51,7 @@ class _ShareGroupDescribeRequestConstants(Request["_ShareGroupDescribeResponse"]
 class ShareGroupDescribeRequest(_ShareGroupDescribeRequestConstants):
     """Sent by an admin client to the coordinator of share groups to learn their state, members and assignments.
 
-    Request, API key 77, versions 1, flexible from 1.
+    Request, API key 77, versions 1, flexible from 1. Since Kafka 4.1.0.
     """
 
     group_ids: list[str] = field(default_factory=list)

@@ -274,7 +274,7 @@ class _ShareGroupDescribeResponseConstants(Response):
 class ShareGroupDescribeResponse(_ShareGroupDescribeResponseConstants):
     """The coordinator's description of the share groups that were asked for.
 
-    Response, API key 77, versions 1, flexible from 1.
+    Response, API key 77, versions 1, flexible from 1. Since Kafka 4.1.0.
     """
 
     throttle_time_ms: int = 0

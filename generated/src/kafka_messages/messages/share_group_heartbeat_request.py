@@ -55,7 +55,7 @@ class ShareGroupHeartbeatRequest(_ShareGroupHeartbeatRequestConstants):
     """Sent by a share group member to the group coordinator to join, stay in or leave the group and to tell its
     subscription.
 
-    Request, API key 76, versions 1, flexible from 1.
+    Request, API key 76, versions 1, flexible from 1. Since Kafka 4.1.0.
     """
 
     group_id: str = ""

@@ -44,7 +44,7 @@ class _ShareGroupMemberMetadataValueConstants(Message):
 class ShareGroupMemberMetadataValue(_ShareGroupMemberMetadataValueConstants):
     """Value of a __consumer_offsets record with what a share group member told about itself.
 
-    Coordinator-value, record type 10, versions 0, flexible from 0.
+    Coordinator-value, record type 10, versions 0, flexible from 0. Since Kafka 3.9.0.
     """
 
     rack_id: str | None = ""

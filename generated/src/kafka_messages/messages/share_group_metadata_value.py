@@ -27,7 +27,7 @@ class _ShareGroupMetadataValueConstants(Message):
 class ShareGroupMetadataValue(_ShareGroupMetadataValueConstants):
     """Value of a __consumer_offsets record with the epoch of a share group; a tombstone means the group is gone.
 
-    Coordinator-value, record type 11, versions 0, flexible from 0.
+    Coordinator-value, record type 11, versions 0, flexible from 0. Since Kafka 3.9.0.
     """
 
     epoch: int = 0

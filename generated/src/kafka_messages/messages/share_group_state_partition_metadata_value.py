@@ -122,7 +122,7 @@ class ShareGroupStatePartitionMetadataValue(_ShareGroupStatePartitionMetadataVal
     """Value of a __consumer_offsets record that lists how far share state is set up or torn down in the share
     coordinator.
 
-    Coordinator-value, record type 15, versions 0, flexible from 0.
+    Coordinator-value, record type 15, versions 0, flexible from 0. Since Kafka 4.0.0.
     """
 
     initializing_topics: list[TopicPartitionsInfo] = field(default_factory=list)

@@ -80,7 +80,7 @@ class _ShareGroupTargetAssignmentMemberValueConstants(Message):
 class ShareGroupTargetAssignmentMemberValue(_ShareGroupTargetAssignmentMemberValueConstants):
     """Value of a __consumer_offsets record with the partitions a share group member should end up with.
 
-    Coordinator-value, record type 13, versions 0, flexible from 0.
+    Coordinator-value, record type 13, versions 0, flexible from 0. Since Kafka 4.0.0.
     """
 
     topic_partitions: list[TopicPartition] = field(default_factory=list)

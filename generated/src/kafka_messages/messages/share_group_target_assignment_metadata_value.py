@@ -40,7 +40,7 @@ class _ShareGroupTargetAssignmentMetadataValueConstants(Message):
 class ShareGroupTargetAssignmentMetadataValue(_ShareGroupTargetAssignmentMetadataValueConstants):
     """Value of a __consumer_offsets record with the epoch of a share group's target assignment.
 
-    Coordinator-value, record type 12, versions 0, flexible from 0.
+    Coordinator-value, record type 12, versions 0, flexible from 0. Since Kafka 4.0.0.
     """
 
     assignment_epoch: int = 0

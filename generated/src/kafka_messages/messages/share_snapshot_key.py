@@ -29,7 +29,7 @@ class _ShareSnapshotKeyConstants(Message):
 class ShareSnapshotKey(_ShareSnapshotKeyConstants):
     """Key of a __share_group_state record with the whole state of one share partition.
 
-    Coordinator-key, record type 0, versions 0, none of them flexible.
+    Coordinator-key, record type 0, versions 0, none of them flexible. Since Kafka 4.0.0.
     """
 
     group_id: str = ""

@@ -99,7 +99,7 @@ class ShareSnapshotValue(_ShareSnapshotValueConstants):
     """Value of a __share_group_state record with the whole state of one share partition, which replaces all
     earlier records.
 
-    Coordinator-value, record type 0, versions 0, flexible from 0.
+    Coordinator-value, record type 0, versions 0, flexible from 0. Since Kafka 4.0.0.
     """
 
     snapshot_epoch: int = 0

@@ -98,7 +98,7 @@ class _ShareUpdateValueConstants(Message):
 class ShareUpdateValue(_ShareUpdateValueConstants):
     """Value of a __share_group_state record with changes since the last snapshot of one share partition.
 
-    Coordinator-value, record type 1, versions 0, flexible from 0.
+    Coordinator-value, record type 1, versions 0, flexible from 0. Since Kafka 4.0.0.
     """
 
     snapshot_epoch: int = 0

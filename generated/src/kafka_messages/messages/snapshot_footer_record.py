@@ -26,7 +26,7 @@ class _SnapshotFooterRecordConstants(Message):
 class SnapshotFooterRecord(_SnapshotFooterRecordConstants):
     """Control record that ends every KRaft metadata snapshot and so shows that it is complete.
 
-    Data, versions 0, flexible from 0.
+    Data, versions 0, flexible from 0. Since Kafka 3.0.0.
     """
 
     version: int = 0

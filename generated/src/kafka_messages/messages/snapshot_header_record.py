@@ -26,7 +26,7 @@ class _SnapshotHeaderRecordConstants(Message):
 class SnapshotHeaderRecord(_SnapshotHeaderRecordConstants):
     """Control record that begins every KRaft metadata snapshot.
 
-    Data, versions 0, flexible from 0.
+    Data, versions 0, flexible from 0. Since Kafka 3.0.0.
     """
 
     version: int = 0

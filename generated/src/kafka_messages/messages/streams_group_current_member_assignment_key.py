@@ -26,7 +26,7 @@ class _StreamsGroupCurrentMemberAssignmentKeyConstants(Message):
 class StreamsGroupCurrentMemberAssignmentKey(_StreamsGroupCurrentMemberAssignmentKeyConstants):
     """Key of a __consumer_offsets record with what one member of a streams group currently owns.
 
-    Coordinator-key, record type 22, versions 0, none of them flexible.
+    Coordinator-key, record type 22, versions 0, none of them flexible. Since Kafka 4.1.0.
     """
 
     group_id: str = ""

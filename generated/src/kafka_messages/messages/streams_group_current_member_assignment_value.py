@@ -106,7 +106,7 @@ class StreamsGroupCurrentMemberAssignmentValue(_StreamsGroupCurrentMemberAssignm
     """Value of a __consumer_offsets record with the tasks a streams group member holds now and those it has to
     give up.
 
-    Coordinator-value, record type 22, versions 0, flexible from 0.
+    Coordinator-value, record type 22, versions 0, flexible from 0. Since Kafka 4.1.0.
     """
 
     member_epoch: int = 0

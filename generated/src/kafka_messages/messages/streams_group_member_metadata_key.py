@@ -26,7 +26,7 @@ class _StreamsGroupMemberMetadataKeyConstants(Message):
 class StreamsGroupMemberMetadataKey(_StreamsGroupMemberMetadataKeyConstants):
     """Key of a __consumer_offsets record that describes one member of a streams group.
 
-    Coordinator-key, record type 19, versions 0, none of them flexible.
+    Coordinator-key, record type 19, versions 0, none of them flexible. Since Kafka 4.1.0.
     """
 
     group_id: str = ""

@@ -119,7 +119,7 @@ class _StreamsGroupMemberMetadataValueConstants(Message):
 class StreamsGroupMemberMetadataValue(_StreamsGroupMemberMetadataValueConstants):
     """Value of a __consumer_offsets record with what a streams group member told about itself.
 
-    Coordinator-value, record type 19, versions 0, flexible from 0.
+    Coordinator-value, record type 19, versions 0, flexible from 0. Since Kafka 4.1.0.
     """
 
     instance_id: str | None = ""

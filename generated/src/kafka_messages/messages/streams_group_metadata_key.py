@@ -26,7 +26,7 @@ class _StreamsGroupMetadataKeyConstants(Message):
 class StreamsGroupMetadataKey(_StreamsGroupMetadataKeyConstants):
     """Key of a __consumer_offsets record with the epoch of a streams group.
 
-    Coordinator-key, record type 17, versions 0, none of them flexible.
+    Coordinator-key, record type 17, versions 0, none of them flexible. Since Kafka 4.1.0.
     """
 
     group_id: str = ""

@@ -88,7 +88,7 @@ class _StreamsGroupMetadataValueConstants(Message):
 class StreamsGroupMetadataValue(_StreamsGroupMetadataValueConstants):
     """Value of a __consumer_offsets record with the epoch and topology status of a streams group.
 
-    Coordinator-value, record type 17, versions 0, flexible from 0.
+    Coordinator-value, record type 17, versions 0, flexible from 0. Since Kafka 4.1.0.
     """
 
     epoch: int = 0

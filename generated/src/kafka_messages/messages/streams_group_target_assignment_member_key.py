@@ -26,7 +26,7 @@ class _StreamsGroupTargetAssignmentMemberKeyConstants(Message):
 class StreamsGroupTargetAssignmentMemberKey(_StreamsGroupTargetAssignmentMemberKeyConstants):
     """Key of a __consumer_offsets record with the target assignment of one streams group member.
 
-    Coordinator-key, record type 21, versions 0, none of them flexible.
+    Coordinator-key, record type 21, versions 0, none of them flexible. Since Kafka 4.1.0.
     """
 
     group_id: str = ""

@@ -75,7 +75,7 @@ class _StreamsGroupTargetAssignmentMemberValueConstants(Message):
 class StreamsGroupTargetAssignmentMemberValue(_StreamsGroupTargetAssignmentMemberValueConstants):
     """Value of a __consumer_offsets record with the tasks a streams group member should end up with.
 
-    Coordinator-value, record type 21, versions 0, flexible from 0.
+    Coordinator-value, record type 21, versions 0, flexible from 0. Since Kafka 4.1.0.
     """
 
     active_tasks: list[TaskIds] = field(default_factory=list)

@@ -26,7 +26,7 @@ class _StreamsGroupTargetAssignmentMetadataKeyConstants(Message):
 class StreamsGroupTargetAssignmentMetadataKey(_StreamsGroupTargetAssignmentMetadataKeyConstants):
     """Key of a __consumer_offsets record that says from which epoch the target assignment of a streams group is.
 
-    Coordinator-key, record type 20, versions 0, none of them flexible.
+    Coordinator-key, record type 20, versions 0, none of them flexible. Since Kafka 4.1.0.
     """
 
     group_id: str = ""

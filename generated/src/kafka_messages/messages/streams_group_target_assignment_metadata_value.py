@@ -40,7 +40,7 @@ class _StreamsGroupTargetAssignmentMetadataValueConstants(Message):
 class StreamsGroupTargetAssignmentMetadataValue(_StreamsGroupTargetAssignmentMetadataValueConstants):
     """Value of a __consumer_offsets record with the epoch of a streams group's target assignment.
 
-    Coordinator-value, record type 20, versions 0, flexible from 0.
+    Coordinator-value, record type 20, versions 0, flexible from 0. Since Kafka 4.1.0.
     """
 
     assignment_epoch: int = 0

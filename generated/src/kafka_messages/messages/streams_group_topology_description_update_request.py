@@ -228,7 +228,7 @@ class _StreamsGroupTopologyDescriptionUpdateRequestConstants(Request["_StreamsGr
 class StreamsGroupTopologyDescriptionUpdateRequest(_StreamsGroupTopologyDescriptionUpdateRequestConstants):
     """Sent by a streams group member to the group coordinator to hand in the full description of its topology.
 
-    Request, API key 93, versions 0, flexible from 0.
+    Request, API key 93, versions 0, flexible from 0. Since Kafka 4.4.0.
     """
 
     group_id: str = ""

@@ -37,7 +37,7 @@ class _StreamsGroupTopologyDescriptionUpdateResponseConstants(Response):
 class StreamsGroupTopologyDescriptionUpdateResponse(_StreamsGroupTopologyDescriptionUpdateResponseConstants):
     """The group coordinator's answer to a handed in topology description.
 
-    Response, API key 93, versions 0, flexible from 0.
+    Response, API key 93, versions 0, flexible from 0. Since Kafka 4.4.0.
     """
 
     throttle_time_ms: int = 0

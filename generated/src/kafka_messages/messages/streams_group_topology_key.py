@@ -26,7 +26,7 @@ class _StreamsGroupTopologyKeyConstants(Message):
 class StreamsGroupTopologyKey(_StreamsGroupTopologyKeyConstants):
     """Key of a __consumer_offsets record with the topology of a streams group.
 
-    Coordinator-key, record type 23, versions 0, none of them flexible.
+    Coordinator-key, record type 23, versions 0, none of them flexible. Since Kafka 4.1.0.
     """
 
     group_id: str = ""

@@ -267,7 +267,7 @@ class StreamsGroupTopologyValue(_StreamsGroupTopologyValueConstants):
     """Value of a __consumer_offsets record with the topology of a streams group: its subtopologies and their
     topics.
 
-    Coordinator-value, record type 23, versions 0, flexible from 0.
+    Coordinator-value, record type 23, versions 0, flexible from 0. Since Kafka 4.1.0.
     """
 
     epoch: int = 0

@@ -93,7 +93,7 @@ class SyncGroupRequest(_SyncGroupRequestConstants):
     """Sent by every member of a classic group to its coordinator after joining, to fetch its assignment; the
     leader hands in all of them.
 
-    Request, API key 14, versions 0-5, flexible from 4.
+    Request, API key 14, versions 0-5, flexible from 4. Since Kafka 2.2.0 or before.
     """
 
     group_id: str = ""

@@ -45,7 +45,7 @@ class _SyncGroupResponseConstants(Response):
 class SyncGroupResponse(_SyncGroupResponseConstants):
     """The coordinator's answer that gives a member of a classic group its own assignment.
 
-    Response, API key 14, versions 0-5, flexible from 4.
+    Response, API key 14, versions 0-5, flexible from 4. Since Kafka 2.2.0 or before.
     """
 
     throttle_time_ms: int = 0

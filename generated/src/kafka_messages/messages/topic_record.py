@@ -40,7 +40,7 @@ class _TopicRecordConstants(Message):
 class TopicRecord(_TopicRecordConstants):
     """Record in __cluster_metadata that creates a topic; its partitions follow as PartitionRecords.
 
-    Metadata, record type 2, versions 0, flexible from 0.
+    Metadata, record type 2, versions 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     name: str = ""

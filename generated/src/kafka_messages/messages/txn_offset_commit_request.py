@@ -155,7 +155,7 @@ class TxnOffsetCommitRequest(_TxnOffsetCommitRequestConstants):
     """Sent by a transactional producer to the group coordinator to commit consumed offsets as part of its
     transaction.
 
-    Request, API key 28, versions 0-6, flexible from 3.
+    Request, API key 28, versions 0-6, flexible from 3. Since Kafka 2.2.0 or before.
     """
 
     transactional_id: str = ""

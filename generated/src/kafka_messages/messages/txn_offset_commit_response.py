@@ -138,7 +138,7 @@ class _TxnOffsetCommitResponseConstants(Response):
 class TxnOffsetCommitResponse(_TxnOffsetCommitResponseConstants):
     """The group coordinator's answer to an offset commit within a transaction, per partition.
 
-    Response, API key 28, versions 0-6, flexible from 3.
+    Response, API key 28, versions 0-6, flexible from 3. Since Kafka 2.2.0 or before.
     """
 
     throttle_time_ms: int = 0

@@ -27,7 +27,7 @@ class _UnfenceBrokerRecordConstants(Message):
 class UnfenceBrokerRecord(_UnfenceBrokerRecordConstants):
     """Record in __cluster_metadata that unfences a broker; the older form of a BrokerRegistrationChangeRecord.
 
-    Metadata, record type 8, versions 0, flexible from 0.
+    Metadata, record type 8, versions 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     id: int = 0

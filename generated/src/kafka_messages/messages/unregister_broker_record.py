@@ -27,7 +27,7 @@ class _UnregisterBrokerRecordConstants(Message):
 class UnregisterBrokerRecord(_UnregisterBrokerRecordConstants):
     """Record in __cluster_metadata that removes the registration of a broker.
 
-    Metadata, record type 1, versions 0, flexible from 0.
+    Metadata, record type 1, versions 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     broker_id: int = 0

@@ -32,7 +32,7 @@ class _UnregisterBrokerRequestConstants(Request["_UnregisterBrokerResponse"]):
 class UnregisterBrokerRequest(_UnregisterBrokerRequestConstants):
     """Sent by an admin client to have the controller remove the registration of a broker that is gone for good.
 
-    Request, API key 64, versions 0, flexible from 0.
+    Request, API key 64, versions 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     broker_id: int = 0

@@ -37,7 +37,7 @@ class _UnregisterBrokerResponseConstants(Response):
 class UnregisterBrokerResponse(_UnregisterBrokerResponseConstants):
     """Tells whether the registration of the broker was removed.
 
-    Response, API key 64, versions 0, flexible from 0.
+    Response, API key 64, versions 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     throttle_time_ms: int = 0

@@ -27,7 +27,7 @@ class _UnregisterControllerRecordConstants(Message):
 class UnregisterControllerRecord(_UnregisterControllerRecordConstants):
     """Record in __cluster_metadata that removes the registration of a controller.
 
-    Metadata, record type 29, versions 0, flexible from 0.
+    Metadata, record type 29, versions 0, flexible from 0. Since Kafka 4.4.0.
     """
 
     controller_id: int = 0

@@ -33,7 +33,7 @@ class UnregisterControllerRequest(_UnregisterControllerRequestConstants):
     """Sent by an admin client to have the active controller remove the registration of another controller that
     is gone.
 
-    Request, API key 94, versions 0, flexible from 0.
+    Request, API key 94, versions 0, flexible from 0. Since Kafka 4.4.0.
     """
 
     controller_id: int = 0

@@ -37,7 +37,7 @@ class _UnregisterControllerResponseConstants(Response):
 class UnregisterControllerResponse(_UnregisterControllerResponseConstants):
     """Tells whether the registration of the controller was removed.
 
-    Response, API key 94, versions 0, flexible from 0.
+    Response, API key 94, versions 0, flexible from 0. Since Kafka 4.4.0.
     """
 
     throttle_time_ms: int = 0

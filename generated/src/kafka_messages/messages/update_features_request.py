@@ -123,7 +123,7 @@ class _UpdateFeaturesRequestConstants(Request["_UpdateFeaturesResponse"]):
 class UpdateFeaturesRequest(_UpdateFeaturesRequestConstants):
     """Sent by an admin client to have the controller change the finalized levels of cluster features.
 
-    Request, API key 57, versions 0-2, flexible from 0.
+    Request, API key 57, versions 0-2, flexible from 0. Since Kafka 2.7.0.
     """
 
     timeout_ms: int = 60000

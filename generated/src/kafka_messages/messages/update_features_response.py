@@ -112,7 +112,7 @@ class _UpdateFeaturesResponseConstants(Response):
 class UpdateFeaturesResponse(_UpdateFeaturesResponseConstants):
     """Tells whether the changes to the feature levels were made.
 
-    Response, API key 57, versions 0-2, flexible from 0.
+    Response, API key 57, versions 0-2, flexible from 0. Since Kafka 2.7.0.
     """
 
     throttle_time_ms: int = 0

@@ -150,7 +150,7 @@ class UpdateRaftVoterRequest(_UpdateRaftVoterRequestConstants):
     """Sent by a KRaft voter to the quorum leader to refresh its own endpoints and supported kraft.version levels
     in the voter set.
 
-    Request, API key 82, versions 0, flexible from 0.
+    Request, API key 82, versions 0, flexible from 0. Since Kafka 3.9.0.
     """
 
     cluster_id: str | None = ""

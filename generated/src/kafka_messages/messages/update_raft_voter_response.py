@@ -105,7 +105,7 @@ class _UpdateRaftVoterResponseConstants(_UpdateRaftVoterResponseDefaults, Respon
 class UpdateRaftVoterResponse(_UpdateRaftVoterResponseConstants):
     """Answer to a voter's update, with the current quorum leader for a retry.
 
-    Response, API key 82, versions 0, flexible from 0.
+    Response, API key 82, versions 0, flexible from 0. Since Kafka 3.9.0.
     """
 
     throttle_time_ms: int = 0

@@ -42,7 +42,7 @@ class _UserScramCredentialRecordConstants(Message):
 class UserScramCredentialRecord(_UserScramCredentialRecordConstants):
     """Record in __cluster_metadata that sets the SCRAM credential of a user for one mechanism.
 
-    Metadata, record type 11, versions 0, flexible from 0.
+    Metadata, record type 11, versions 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     name: str = ""

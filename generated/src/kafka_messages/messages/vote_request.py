@@ -160,7 +160,7 @@ class _VoteRequestConstants(Request["_VoteResponse"]):
 class VoteRequest(_VoteRequestConstants):
     """Sent by a KRaft node that wants to become leader to each other voter, to ask for its vote or pre-vote.
 
-    Request, API key 52, versions 0-2, flexible from 0.
+    Request, API key 52, versions 0-2, flexible from 0. Since Kafka 2.7.0.
     """
 
     cluster_id: str | None = None

@@ -203,7 +203,7 @@ class _VoteResponseConstants(Response):
 class VoteResponse(_VoteResponseConstants):
     """A KRaft voter's answer to a request for its vote.
 
-    Response, API key 52, versions 0-2, flexible from 0.
+    Response, API key 52, versions 0-2, flexible from 0. Since Kafka 2.7.0.
     """
 
     error_code: int = 0

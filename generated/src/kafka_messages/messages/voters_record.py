@@ -196,7 +196,7 @@ class VotersRecord(_VotersRecordConstants):
     """Control record in the KRaft metadata log and its snapshots that holds the full set of voters from there
     on.
 
-    Data, versions 0, flexible from 0.
+    Data, versions 0, flexible from 0. Since Kafka 3.8.0.
     """
 
     version: int = 0

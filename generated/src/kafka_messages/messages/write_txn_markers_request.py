@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    Malformed,
     RawTaggedFields,
     Refused,
     TEXT_LENGTHS,
@@ -31,15 +32,20 @@ if TYPE_CHECKING:
     from typing import TypeAlias
     from .write_txn_markers_response import WriteTxnMarkersResponse as _WriteTxnMarkersResponse
 
+_pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
 _pack_ib = Struct(">ib").pack
 _pack_ibB = Struct(">ibB").pack
 _pack_qhB = Struct(">qhB").pack
 _pack_qhBB = Struct(">qhBB").pack
+_pack_qhBi = Struct(">qhBi").pack
+_unpack_h = Struct(">h").unpack_from
+_unpack_i = Struct(">i").unpack_from
 _unpack_iB = Struct(">iB").unpack_from
 _unpack_ibB = Struct(">ibB").unpack_from
 _unpack_qhoB = Struct(">qh?B").unpack_from
+_unpack_qhoi = Struct(">qh?i").unpack_from
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -136,7 +142,7 @@ class _WriteTxnMarkersRequestConstants(Request["_WriteTxnMarkersResponse"]):
     __slots__ = ()
     NAME = "WriteTxnMarkersRequest"
     API_KEY = 27
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 1
     _response = "WriteTxnMarkersResponse"
@@ -148,7 +154,7 @@ class _WriteTxnMarkersRequestConstants(Request["_WriteTxnMarkersResponse"]):
 class WriteTxnMarkersRequest(_WriteTxnMarkersRequestConstants):
     """Sent by the transaction coordinator to partition leaders to write the markers that end transactions.
 
-    Request, API key 27, versions 1-2, flexible from 1.
+    Request, API key 27, versions 0-2, flexible from 1. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     markers: list[WritableTxnMarker] = field(default_factory=list)
@@ -171,6 +177,62 @@ class WriteTxnMarkersRequest(_WriteTxnMarkersRequestConstants):
         if not isinstance(other, WriteTxnMarkersRequest):
             return NotImplemented
         return self.markers == other.markers and self.unknown_tagged_fields == other.unknown_tagged_fields
+
+
+def _read_all_writable_txn_marker_topic_0(
+    data: bytes, pos: int, count: int
+) -> tuple[list[WritableTxnMarkerTopic], int]:
+    out: list[WritableTxnMarkerTopic] = []
+    for _ in range(count):
+        x = new(WritableTxnMarkerTopic)
+        (n,) = _unpack_h(data, pos)
+        pos += 2
+        if n >= 0:
+            end = pos + n
+            x.name = data[pos:end].decode()
+            pos = end
+        else:
+            raise Malformed
+        (n,) = _unpack_i(data, pos)
+        pos += 4
+        if n == 0:
+            x.partition_indexes = []
+        elif 0 < n < 16:
+            x.partition_indexes = [*UNPACK_I[n + 1](data, pos)]
+            pos += n * 4
+        else:
+            x.partition_indexes, pos = fixed_array(data, pos, n, "i", 4)
+        x.unknown_tagged_fields = ()
+        out.append(x)
+    return out, pos
+
+
+def _write_all_writable_txn_marker_topic_0(out: list[bytes], items: Iterable[WritableTxnMarkerTopic]) -> None:
+    for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
+        s = x.name.encode()
+        n = len(s)
+        out.append(_pack_h(n))
+        out.append(s)
+        n = len(x.partition_indexes)
+        out.append(_pack_i(n))
+        if n:
+            if n < 16:
+                out.append(PACK_I[n](*x.partition_indexes))
+            else:
+                out.append(fixed_elements(x.partition_indexes, "i"))
+
+
+def _size_all_writable_txn_marker_topic_0(items: Iterable[WritableTxnMarkerTopic]) -> int:
+    size = 0
+    for x in items:
+        size += 6
+        size += string_length(len(x.name.encode()))
+        size += len(x.partition_indexes) * 4
+        if x.unknown_tagged_fields:
+            raise Refused
+    return size
 
 
 def _read_all_writable_txn_marker_topic_1(
@@ -239,6 +301,47 @@ def _size_all_writable_txn_marker_topic_1(items: Iterable[WritableTxnMarkerTopic
             size += uvarint_size(n + 1) - 1
         if x.unknown_tagged_fields:
             size += tags_size(0, 0, x.unknown_tagged_fields) - 1
+    return size
+
+
+def _read_all_writable_txn_marker_0(data: bytes, pos: int, count: int) -> tuple[list[WritableTxnMarker], int]:
+    out: list[WritableTxnMarker] = []
+    for _ in range(count):
+        x = new(WritableTxnMarker)
+        x.producer_id, x.producer_epoch, x.transaction_result, n = _unpack_qhoi(data, pos)
+        pos += 15
+        if n >= 0:
+            x.topics, pos = _read_all_writable_txn_marker_topic_0(data, pos, n)
+        else:
+            raise Malformed
+        x.transaction_version = 0
+        x.unknown_tagged_fields = ()
+        (x.coordinator_epoch,) = _unpack_i(data, pos)
+        pos += 4
+        out.append(x)
+    return out, pos
+
+
+def _write_all_writable_txn_marker_0(out: list[bytes], items: Iterable[WritableTxnMarker]) -> None:
+    for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
+        n = len(x.topics)
+        out.append(_pack_qhBi(x.producer_id, x.producer_epoch, TRUTH[x.transaction_result], n))
+        if n:
+            _write_all_writable_txn_marker_topic_0(out, x.topics)
+        elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+            raise Refused
+        out.append(_pack_i(x.coordinator_epoch))
+
+
+def _size_all_writable_txn_marker_0(items: Iterable[WritableTxnMarker]) -> int:
+    size = 0
+    for x in items:
+        size += 19
+        size += _size_all_writable_txn_marker_topic_0(x.topics)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -349,6 +452,37 @@ def _size_all_writable_txn_marker_2(items: Iterable[WritableTxnMarker]) -> int:
     return size
 
 
+def _read_write_txn_markers_request_0(data: bytes, pos: int) -> tuple[WriteTxnMarkersRequest, int]:
+    x = new(WriteTxnMarkersRequest)
+    (n,) = _unpack_i(data, pos)
+    pos += 4
+    if n >= 0:
+        x.markers, pos = _read_all_writable_txn_marker_0(data, pos, n)
+    else:
+        raise Malformed
+    x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_write_txn_markers_request_0(out: list[bytes], x: WriteTxnMarkersRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
+    n = len(x.markers)
+    out.append(_pack_i(n))
+    if n:
+        _write_all_writable_txn_marker_0(out, x.markers)
+    elif type(x.markers) is not list and type(x.markers) in NO_LISTS:
+        raise Refused
+
+
+def _size_write_txn_markers_request_0(x: WriteTxnMarkersRequest) -> int:
+    size = 4
+    size += _size_all_writable_txn_marker_0(x.markers)
+    if x.unknown_tagged_fields:
+        raise Refused
+    return size
+
+
 def _read_write_txn_markers_request_1(data: bytes, pos: int) -> tuple[WriteTxnMarkersRequest, int]:
     x = new(WriteTxnMarkersRequest)
     n = data[pos]
@@ -434,11 +568,12 @@ def _size_write_txn_markers_request_2(x: WriteTxnMarkersRequest) -> int:
 
 
 _WriteTxnMarkersRequestConstants._codecs = {
+    0: (_read_write_txn_markers_request_0, _write_write_txn_markers_request_0, _size_write_txn_markers_request_0),
     1: (_read_write_txn_markers_request_1, _write_write_txn_markers_request_1, _size_write_txn_markers_request_1),
     2: (_read_write_txn_markers_request_2, _write_write_txn_markers_request_2, _size_write_txn_markers_request_2),
 }
 _WriteTxnMarkersRequestConstants._facts = (
-    '{"name":"WriteTxnMarkersRequest","type":"request","validVersions":"1-2","flexibleVersions"'
+    '{"name":"WriteTxnMarkersRequest","type":"request","validVersions":"0-2","flexibleVersions"'
     ':"1+","fields":[{"name":"markers","json":"markers","type":"[]WritableTxnMarker","versions"'
     ':"0+","about":"One entry per transaction to end."}],"structs":{"WritableTxnMarker":[{"name'
     '":"producer_id","json":"producerId","type":"int64","versions":"0+","entityType":"producerI'
@@ -460,12 +595,15 @@ _WriteTxnMarkersRequestConstants._facts = (
 _WriteTxnMarkersRequestConstants._plan = (
     "1\n"
     ":WritableTxnMarkerTopic name/s partition_indexes/[i\n"
+    "0 0 1\n"
     "1-2 0c 1c ;\n"
     ":WritableTxnMarker producer_id/q producer_epoch/h transaction_result/t topics/[@WritableTx"
     "nMarkerTopic coordinator_epoch/i transaction_version/b\n"
-    "1 0 1 2 3@0c 4 -5 ;\n"
-    "2 0 1 2 3@0c 4 5 ;\n"
+    "0 0 1 2 3@0 4 -5\n"
+    "1 0 1 2 3@1c 4 -5 ;\n"
+    "2 0 1 2 3@1c 4 5 ;\n"
     ":WriteTxnMarkersRequest markers/[@WritableTxnMarker\n"
-    "1 0@1c ;\n"
-    "2 0@2c ;\n"
+    "0 0@2\n"
+    "1 0@3c ;\n"
+    "2 0@4c ;\n"
 )

@@ -11,6 +11,7 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    Malformed,
     RawTaggedFields,
     Refused,
     TEXT_LENGTHS,
@@ -29,12 +30,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+_pack_h = Struct(">h").pack
+_pack_i = Struct(">i").pack
 _pack_ih = Struct(">ih").pack
 _pack_ihB = Struct(">ihB").pack
 _pack_q = Struct(">q").pack
 _pack_qB = Struct(">qB").pack
+_pack_qi = Struct(">qi").pack
+_unpack_h = Struct(">h").unpack_from
+_unpack_i = Struct(">i").unpack_from
+_unpack_ih = Struct(">ih").unpack_from
 _unpack_ihB = Struct(">ihB").unpack_from
 _unpack_qB = Struct(">qB").unpack_from
+_unpack_qi = Struct(">qi").unpack_from
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -143,7 +151,7 @@ class _WriteTxnMarkersResponseConstants(Response):
     __slots__ = ()
     NAME = "WriteTxnMarkersResponse"
     API_KEY = 27
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 1
     WritableTxnMarkerPartitionResult: TypeAlias = WritableTxnMarkerPartitionResult
@@ -155,7 +163,7 @@ class _WriteTxnMarkersResponseConstants(Response):
 class WriteTxnMarkersResponse(_WriteTxnMarkersResponseConstants):
     """A broker's answer to the writing of transaction markers, per producer and partition.
 
-    Response, API key 27, versions 1-2, flexible from 1.
+    Response, API key 27, versions 0-2, flexible from 1. Since Kafka 2.2.0 or before; version 0 until 4.0.0.
     """
 
     markers: list[WritableTxnMarkerResult] = field(default_factory=list)
@@ -178,6 +186,37 @@ class WriteTxnMarkersResponse(_WriteTxnMarkersResponseConstants):
         if not isinstance(other, WriteTxnMarkersResponse):
             return NotImplemented
         return self.markers == other.markers and self.unknown_tagged_fields == other.unknown_tagged_fields
+
+
+def _read_all_writable_txn_marker_partition_result_0(
+    data: bytes, pos: int, count: int
+) -> tuple[list[WritableTxnMarkerPartitionResult], int]:
+    out: list[WritableTxnMarkerPartitionResult] = []
+    for _ in range(count):
+        x = new(WritableTxnMarkerPartitionResult)
+        x.unknown_tagged_fields = ()
+        x.partition_index, x.error_code = _unpack_ih(data, pos)
+        pos += 6
+        out.append(x)
+    return out, pos
+
+
+def _write_all_writable_txn_marker_partition_result_0(
+    out: list[bytes], items: Iterable[WritableTxnMarkerPartitionResult]
+) -> None:
+    for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
+        out.append(_pack_ih(x.partition_index, x.error_code))
+
+
+def _size_all_writable_txn_marker_partition_result_0(items: Iterable[WritableTxnMarkerPartitionResult]) -> int:
+    size = 0
+    for x in items:
+        size += 6
+        if x.unknown_tagged_fields:
+            raise Refused
+    return size
 
 
 def _read_all_writable_txn_marker_partition_result_1(
@@ -213,6 +252,60 @@ def _size_all_writable_txn_marker_partition_result_1(items: Iterable[WritableTxn
         size += 7
         if x.unknown_tagged_fields:
             size += tags_size(0, 0, x.unknown_tagged_fields) - 1
+    return size
+
+
+def _read_all_writable_txn_marker_topic_result_0(
+    data: bytes, pos: int, count: int
+) -> tuple[list[WritableTxnMarkerTopicResult], int]:
+    out: list[WritableTxnMarkerTopicResult] = []
+    for _ in range(count):
+        x = new(WritableTxnMarkerTopicResult)
+        (n,) = _unpack_h(data, pos)
+        pos += 2
+        if n >= 0:
+            end = pos + n
+            x.name = data[pos:end].decode()
+            pos = end
+        else:
+            raise Malformed
+        (n,) = _unpack_i(data, pos)
+        pos += 4
+        if n >= 0:
+            x.partitions, pos = _read_all_writable_txn_marker_partition_result_0(data, pos, n)
+        else:
+            raise Malformed
+        x.unknown_tagged_fields = ()
+        out.append(x)
+    return out, pos
+
+
+def _write_all_writable_txn_marker_topic_result_0(
+    out: list[bytes], items: Iterable[WritableTxnMarkerTopicResult]
+) -> None:
+    for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
+        s = x.name.encode()
+        n = len(s)
+        out.append(_pack_h(n))
+        out.append(s)
+        n = len(x.partitions)
+        out.append(_pack_i(n))
+        if n:
+            _write_all_writable_txn_marker_partition_result_0(out, x.partitions)
+        elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
+            raise Refused
+
+
+def _size_all_writable_txn_marker_topic_result_0(items: Iterable[WritableTxnMarkerTopicResult]) -> int:
+    size = 0
+    for x in items:
+        size += 6
+        size += string_length(len(x.name.encode()))
+        size += _size_all_writable_txn_marker_partition_result_0(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -282,6 +375,45 @@ def _size_all_writable_txn_marker_topic_result_1(items: Iterable[WritableTxnMark
     return size
 
 
+def _read_all_writable_txn_marker_result_0(
+    data: bytes, pos: int, count: int
+) -> tuple[list[WritableTxnMarkerResult], int]:
+    out: list[WritableTxnMarkerResult] = []
+    for _ in range(count):
+        x = new(WritableTxnMarkerResult)
+        x.producer_id, n = _unpack_qi(data, pos)
+        pos += 12
+        if n >= 0:
+            x.topics, pos = _read_all_writable_txn_marker_topic_result_0(data, pos, n)
+        else:
+            raise Malformed
+        x.unknown_tagged_fields = ()
+        out.append(x)
+    return out, pos
+
+
+def _write_all_writable_txn_marker_result_0(out: list[bytes], items: Iterable[WritableTxnMarkerResult]) -> None:
+    for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
+        n = len(x.topics)
+        out.append(_pack_qi(x.producer_id, n))
+        if n:
+            _write_all_writable_txn_marker_topic_result_0(out, x.topics)
+        elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
+            raise Refused
+
+
+def _size_all_writable_txn_marker_result_0(items: Iterable[WritableTxnMarkerResult]) -> int:
+    size = 0
+    for x in items:
+        size += 12
+        size += _size_all_writable_txn_marker_topic_result_0(x.topics)
+        if x.unknown_tagged_fields:
+            raise Refused
+    return size
+
+
 def _read_all_writable_txn_marker_result_1(
     data: bytes, pos: int, count: int
 ) -> tuple[list[WritableTxnMarkerResult], int]:
@@ -336,6 +468,37 @@ def _size_all_writable_txn_marker_result_1(items: Iterable[WritableTxnMarkerResu
     return size
 
 
+def _read_write_txn_markers_response_0(data: bytes, pos: int) -> tuple[WriteTxnMarkersResponse, int]:
+    x = new(WriteTxnMarkersResponse)
+    (n,) = _unpack_i(data, pos)
+    pos += 4
+    if n >= 0:
+        x.markers, pos = _read_all_writable_txn_marker_result_0(data, pos, n)
+    else:
+        raise Malformed
+    x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_write_txn_markers_response_0(out: list[bytes], x: WriteTxnMarkersResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
+    n = len(x.markers)
+    out.append(_pack_i(n))
+    if n:
+        _write_all_writable_txn_marker_result_0(out, x.markers)
+    elif type(x.markers) is not list and type(x.markers) in NO_LISTS:
+        raise Refused
+
+
+def _size_write_txn_markers_response_0(x: WriteTxnMarkersResponse) -> int:
+    size = 4
+    size += _size_all_writable_txn_marker_result_0(x.markers)
+    if x.unknown_tagged_fields:
+        raise Refused
+    return size
+
+
 def _read_write_txn_markers_response_1(data: bytes, pos: int) -> tuple[WriteTxnMarkersResponse, int]:
     x = new(WriteTxnMarkersResponse)
     n = data[pos]
@@ -379,11 +542,12 @@ def _size_write_txn_markers_response_1(x: WriteTxnMarkersResponse) -> int:
 
 
 _WriteTxnMarkersResponseConstants._codecs = {
+    0: (_read_write_txn_markers_response_0, _write_write_txn_markers_response_0, _size_write_txn_markers_response_0),
     1: (_read_write_txn_markers_response_1, _write_write_txn_markers_response_1, _size_write_txn_markers_response_1),
     2: (_read_write_txn_markers_response_1, _write_write_txn_markers_response_1, _size_write_txn_markers_response_1),
 }
 _WriteTxnMarkersResponseConstants._facts = (
-    '{"name":"WriteTxnMarkersResponse","type":"response","validVersions":"1-2","flexibleVersion'
+    '{"name":"WriteTxnMarkersResponse","type":"response","validVersions":"0-2","flexibleVersion'
     's":"1+","fields":[{"name":"markers","json":"markers","type":"[]WritableTxnMarkerResult","v'
     'ersions":"0+","about":"One entry per transaction of the request."}],"structs":{"WritableTx'
     'nMarkerResult":[{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","'
@@ -402,11 +566,15 @@ _WriteTxnMarkersResponseConstants._facts = (
 _WriteTxnMarkersResponseConstants._plan = (
     "1\n"
     ":WritableTxnMarkerPartitionResult partition_index/i error_code/h\n"
+    "0 0 1\n"
     "1-2 0 1 ;\n"
     ":WritableTxnMarkerTopicResult name/s partitions/[@WritableTxnMarkerPartitionResult\n"
-    "1-2 0c 1@0c ;\n"
+    "0 0 1@0\n"
+    "1-2 0c 1@1c ;\n"
     ":WritableTxnMarkerResult producer_id/q topics/[@WritableTxnMarkerTopicResult\n"
-    "1-2 0 1@1c ;\n"
+    "0 0 1@2\n"
+    "1-2 0 1@3c ;\n"
     ":WriteTxnMarkersResponse markers/[@WritableTxnMarkerResult\n"
-    "1-2 0@2c ;\n"
+    "0 0@4\n"
+    "1-2 0@5c ;\n"
 )

@@ -27,7 +27,7 @@ class _ZkMigrationStateRecordConstants(Message):
 class ZkMigrationStateRecord(_ZkMigrationStateRecordConstants):
     """Record in __cluster_metadata that says how far a migration from ZooKeeper to KRaft is.
 
-    Metadata, record type 21, versions 0, flexible from 0.
+    Metadata, record type 21, versions 0, flexible from 0. Since Kafka 3.4.0.
     """
 
     zk_migration_state: int = 0

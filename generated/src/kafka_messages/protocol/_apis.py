@@ -38,13 +38,17 @@ class Api(Generic[R_co]):
     response_name: str
     """Empty where a request has no response."""
     valid_versions: Versions
-    """Versions of request and response that this package has; empty for a removed API."""
+    """Versions of request and response that can be read and written; empty where the package has no classes."""
+    offered_versions: Versions
+    """Those of them that the release of this package has; empty for a removed API. The others are of other releases:
+    they are never negotiated, nor announced unless one says so.
+    """
     deprecated_versions: Versions
     """Those of them that a later release removes; usually empty."""
     latest_version_unstable: bool
     """Whether the highest valid version may still change; brokers hide it unless they are told otherwise."""
     listeners: tuple[str, ...]
-    """Which listeners serve it: ``broker``, ``controller``; empty for a removed API."""
+    """Which listeners serve it: ``broker``, ``controller``; of a removed API those of the last release that had it."""
     request_headers: Headers
     """Header versions of the request as (first API version, header version), ascending."""
     response_headers: Headers
@@ -52,31 +56,31 @@ class Api(Generic[R_co]):
 
     @property
     def is_removed(self) -> bool:
-        """Whether no version is left: the key stays taken, but the package has no classes for it."""
-        return not self.valid_versions
+        """Whether the release has no version left: the key stays taken, and only older releases speak it."""
+        return not self.offered_versions
 
     @property
     def stable_versions(self) -> Versions:
-        """The valid versions without an unstable latest one."""
-        valid = self.valid_versions
-        return Versions(valid.lowest, valid.highest - 1) if self.latest_version_unstable else valid
+        """The offered versions without an unstable latest one."""
+        offered = self.offered_versions
+        return Versions(offered.lowest, offered.highest - 1) if self.latest_version_unstable else offered
 
     @property
     def request_class(self) -> type[Request[R_co]]:
-        """Class of the request, imported on first use. Raises UnknownApiError for a removed API."""
+        """Class of the request, imported on first use. Raises UnknownApiError where the package has none."""
         found: type[Request[R_co]] = self._class(self.request_name)
         return found
 
     @property
     def response_class(self) -> type[R_co]:
-        """Class of the response, imported on first use. Raises UnknownApiError for a removed API, and for one without."""
+        """Class of the response, imported on first use. Raises UnknownApiError where the package has none."""
         if not self.response_name:
             raise UnknownApiError(f"{self.request_name} has no response")
         found: type[R_co] = self._class(self.response_name)
         return found
 
     def _class(self, name: str) -> Any:
-        if self.is_removed:
+        if not self.valid_versions:
             raise UnknownApiError(f"{name} has no class: the API {self.name} was removed")
         return class_of(name)
 
@@ -172,17 +176,20 @@ def _build(key: int) -> Api[Any]:
     if key not in _ROWS:
         known = f"{min(_ROWS)} to {max(_ROWS)}" if _ROWS else "none"
         raise UnknownApiError(f"no API has the key {key}; the known keys are {known}")
-    _, request, response, lowest, highest, low_deprecated, high_deprecated, unstable, listeners, *headers = _ROWS[key]
+    _, request, response, *ends, unstable, listeners, request_headers, response_headers = _ROWS[key]
+    valid, offered, deprecated = map(Versions, ends[::2], ends[1::2])
     built: Api[Any] = Api(
         ApiKey(key),
         request.removesuffix("Request"),
         request,
         response,
-        Versions(lowest, highest),
-        Versions(low_deprecated, high_deprecated),
+        valid,
+        offered,
+        deprecated,
         unstable,
         listeners,
-        *headers,
+        request_headers,
+        response_headers,
     )
     return _built.setdefault(key, built)
 

@@ -279,7 +279,7 @@ def _first_request(data: bytes, text: Text = "strict") -> tuple[RequestHeader, i
 
 
 def _unsupported_request(header: RequestHeader, api: Api, version: int) -> UnsupportedRequestError:
-    if api.is_removed:
+    if not api.valid_versions:
         return UnsupportedRequestError(f"{api.request_name} has no version {version}: the API was removed", api, header)
     return UnsupportedRequestError(str(unsupported(api.request_class, version)), api, header)
 

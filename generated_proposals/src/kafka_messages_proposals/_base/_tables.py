@@ -3,22 +3,22 @@
 
 from __future__ import annotations
 
-MESSAGES: tuple[tuple[str, str, int | None, int, int, int, int, int, int, bool], ...] = (
-    ("AllEncodings", "data", None, 0, 1, 1, 1, 0, -1, False),
-    ("AllTypesRequest", "request", 9001, 0, 4, 2, 4, 0, -1, False),
-    ("AllTypesResponse", "response", 9001, 0, 4, 2, 4, 0, -1, False),
-    ("FooRequest", "request", 9000, 0, 9, 0, -1, 0, -1, False),
-    ("FooResponse", "response", 9000, 0, 9, 0, -1, 0, -1, False),
-    ("IntegerEncodings", "data", None, 0, 3, 1, 3, 0, -1, False),
-    ("InterleavedTags", "data", None, 0, 1, 0, 1, 0, -1, False),
-    ("MetadataFixed", "data", None, 0, 0, 0, 0, 0, -1, False),
-    ("MetadataPacked", "data", None, 0, 0, 0, 0, 0, -1, False),
-    ("MetadataUpacked", "data", None, 0, 0, 0, 0, 0, -1, False),
-    ("NothingKey", "coordinator-key", 0, 0, 0, 0, -1, 0, -1, False),
-    ("NullableAssignment", "data", None, 0, 1, 1, 1, 0, -1, False),
-    ("NullableTypes", "data", None, 0, 3, 1, 3, 0, -1, False),
-    ("OptionalTypes", "data", None, 0, 1, 0, -1, 0, -1, False),
-    ("TaggedTypes", "data", None, 0, 2, 1, 2, 0, -1, False),
+MESSAGES: tuple[tuple[str, str, int | None, int, int, int, int, int, int, int, int, bool], ...] = (
+    ("AllEncodings", "data", None, 0, 1, 0, 1, 1, 1, 0, -1, False),
+    ("AllTypesRequest", "request", 9001, 0, 4, 0, 4, 2, 4, 0, -1, False),
+    ("AllTypesResponse", "response", 9001, 0, 4, 0, 4, 2, 4, 0, -1, False),
+    ("FooRequest", "request", 9000, 0, 9, 0, 9, 0, -1, 0, -1, False),
+    ("FooResponse", "response", 9000, 0, 9, 0, 9, 0, -1, 0, -1, False),
+    ("IntegerEncodings", "data", None, 0, 3, 0, 3, 1, 3, 0, -1, False),
+    ("InterleavedTags", "data", None, 0, 1, 0, 1, 0, 1, 0, -1, False),
+    ("MetadataFixed", "data", None, 0, 0, 0, 0, 0, 0, 0, -1, False),
+    ("MetadataPacked", "data", None, 0, 0, 0, 0, 0, 0, 0, -1, False),
+    ("MetadataUpacked", "data", None, 0, 0, 0, 0, 0, 0, 0, -1, False),
+    ("NothingKey", "coordinator-key", 0, 0, 0, 0, 0, 0, -1, 0, -1, False),
+    ("NullableAssignment", "data", None, 0, 1, 0, 1, 1, 1, 0, -1, False),
+    ("NullableTypes", "data", None, 0, 3, 0, 3, 1, 3, 0, -1, False),
+    ("OptionalTypes", "data", None, 0, 1, 0, 1, 0, -1, 0, -1, False),
+    ("TaggedTypes", "data", None, 0, 2, 0, 2, 1, 2, 0, -1, False),
 )
 """Name, kind, API key (or record type), then lowest and highest of the valid, the flexible and the deprecated versions, and
 whether the latest is unstable.

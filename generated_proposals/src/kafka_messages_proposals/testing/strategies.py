@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeVar
 
+from .._base.listing import all_messages
 from .._base.message import Message, checked_version
 from .damage import damaged
 from .draw import MIXED, Draw
@@ -22,8 +23,14 @@ except ImportError as error:
 M = TypeVar("M", bound=Message)
 
 
-def versions(message: type[Message]) -> st.SearchStrategy[int]:
-    """The versions that a message has."""
+def versions(message: type[Message], *, older: bool = False) -> st.SearchStrategy[int]:
+    """The versions that the release of this package offers of a message; with ``older`` all that can be read and written.
+
+    Of a message that only older releases have they are the same.
+    """
+    known = next((each for each in all_messages() if each.name == message.NAME), None)
+    if known is not None and known.offered_versions and not older:
+        return st.integers(known.offered_versions.lowest, known.offered_versions.highest)
     return st.integers(message.LOWEST_SUPPORTED_VERSION, message.HIGHEST_SUPPORTED_VERSION)
 
 

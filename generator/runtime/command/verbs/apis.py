@@ -21,13 +21,14 @@ def run(given: Given, out: Output) -> int:
     ]
     if out.is_json:
         for each in found:
-            valid = each.valid_versions
+            offered, valid = each.offered_versions, each.valid_versions
             out.record(
                 {
                     "key": int(each.key),
                     "api": each.name,
-                    "lowest_version": valid.lowest if valid else None,
-                    "highest_version": valid.highest if valid else None,
+                    "lowest_version": offered.lowest if offered else None,
+                    "highest_version": offered.highest if offered else None,
+                    "lowest_readable_version": valid.lowest if valid else None,
                     "latest_version_unstable": each.latest_version_unstable,
                     "listeners": list(each.listeners),
                     "request_headers": _headers(each.request_headers),
@@ -42,8 +43,9 @@ def run(given: Given, out: Output) -> int:
 
 def _row(each: Any) -> tuple[object, ...]:
     """The cells of one API."""
-    versions = str(each.valid_versions).partition(" ")[2].replace(" to ", "-") if each.valid_versions else "removed"
-    if each.latest_version_unstable and each.valid_versions:
+    offered = each.offered_versions
+    versions = str(offered).partition(" ")[2].replace(" to ", "-") if offered else "removed"
+    if each.latest_version_unstable and offered:
         versions += " (latest unstable)"
     headers = (_shown(each.request_headers), _shown(each.response_headers))
     return int(each.key), each.name, versions, *headers, ", ".join(each.listeners)

@@ -93,7 +93,7 @@ def _explained(exchange: Any) -> Iterator[tuple[str, Any, Any]]:
     from ...explain import explain_request, explain_response
 
     api = exchange.api
-    known = None if api is None or api.is_removed else api
+    known = None if api is None or not api.valid_versions else api
     if exchange.request_frame is not None:
         data = exchange.request_frame.data
         yield "request", exchange.request_frame, None if known is None else explain_request(data)

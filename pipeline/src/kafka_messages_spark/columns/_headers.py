@@ -27,6 +27,8 @@ HEADER_FIELDS: tuple[pa.Field, ...] = (
 _API_VERSIONS = 18
 _CORRELATION_ID = 4
 _ESSENTIAL, _CLIENT_ID = 8, 10
+_WITH_CLIENT_ID = 1
+"""The first header version that has one; version 0, of ControlledShutdown, ends behind the correlation id."""
 
 
 def headers_of(frames: pa.Array, is_request: Bools) -> list[pa.Array]:
@@ -90,7 +92,7 @@ class _Columns:
 
     def _decoded(self, frames: pa.Array, data: Bytes, version: Ints) -> None:
         """Client ids, and where the headers end, of requests with header versions from 1 on."""
-        rows = np.flatnonzero(version >= RequestHeader.LOWEST_SUPPORTED_VERSION)
+        rows = np.flatnonzero(version >= _WITH_CLIENT_ID)
         if not len(rows):
             return
         versions = pa.array(version[rows])

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from .._options import Argument, Command, Given, UsageError, meant
 from .._output import Output
-from .._parts import part
+from .._parts import has_part, part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,11 +20,23 @@ def run(given: Given, out: Output) -> int:
     found = [code for word in words for code in _matching(word, codes)] if words else codes
     if out.is_json:
         for code in found:
-            out.record({"code": int(code), "name": code.name, "retriable": protocol.is_retriable(code)})
+            facts = {"code": int(code), "name": code.name, "retriable": protocol.is_retriable(code)}
+            out.record(facts | ({"since": _since(code)} if has_part("history") else {}))
+    elif has_part("history"):
+        out.table(("code", "name", "since", ""), [(*_row(code)[:2], _since(code), _row(code)[2]) for code in found])
     else:
-        rows = [(int(code), code.name, "retriable" if protocol.is_retriable(code) else "") for code in found]
-        out.table(("code", "name", ""), rows)
+        out.table(("code", "name", ""), list(map(_row, found)))
     return 0
+
+
+def _row(code: Any) -> tuple[int, str, str]:
+    return int(code), code.name, "retriable" if part("protocol").is_retriable(code) else ""
+
+
+def _since(code: Any) -> str:
+    """The first release of Kafka that has an error code; empty where no release is known to have it."""
+    found: str | None = part("history").error_code_since(code.name)
+    return found or ""
 
 
 def _matching(word: str, codes: list[Any]) -> list[Any]:

@@ -7,6 +7,7 @@ from ..._core.words import wrapped
 from .._names import Entry, entry, version_of
 from .._options import Argument, Command, Given, Option, UsageError, meant
 from .._output import Output
+from .._parts import has_part, part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def run(given: Given, out: Output) -> int:
 
 def _matrix(found: Entry, rows: list[Row], out: Output) -> None:
     out.line(_title(found, out))
+    _since(found, out)
     versions = range(found.lowest, found.highest + 1)
     width = len(str(found.highest)) + 1
     longest = max((len(_indented(row)) + len(row.type) for row in rows), default=0)
@@ -61,6 +63,13 @@ def _matrix(found: Entry, rows: list[Row], out: Output) -> None:
     ]
     out.table(heads[0], [*heads[1:], *marks])
     out.line(out.styled(LEGEND, "dim"))
+
+
+def _since(found: Entry, out: Output) -> None:
+    """Since when the versions are there, where the package knows it."""
+    if has_part("history"):
+        for line in wrapped(f"Kafka: {'; '.join(part('history').words(found.name))}", max(out.width - 2, 20)):
+            out.line(f"  {line}")
 
 
 def _short(row: Row, width: int) -> str:

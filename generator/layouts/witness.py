@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
 
-from kafka_message_generator.evolution.samples import samples
+from kafka_message_generator.layouts.samples import samples
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.runtime.schema import Schema, SchemaError, Struct
 from kafka_message_generator.runtime.schema.build import build

@@ -1,0 +1,159 @@
+"""Since when: what each release has of messages, versions and fields, told from the history alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kafka_message_generator.history.sides import Side, members_of
+from kafka_message_generator.layouts.atoms import labels, layout_of
+from kafka_message_generator.plan.model import MessagePlan
+from kafka_message_generator.spec.model import REQUEST, RESPONSE, Message
+from kafka_message_generator.spec.versions import NONE, Versions
+
+Key = tuple[str, int] | str
+"""What a message keeps when it is renamed: kind and API key of requests and responses; of others their name."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What releases have of a message from one on, until the next run."""
+
+    release: int
+    """Number of the release, from the oldest on."""
+    versions: Versions
+    """Without an unstable latest one; empty where the message is gone."""
+    listeners: tuple[str, ...] = ()
+    """Which listeners serve a request; releases before 2.8 do not say, and this is empty."""
+
+
+@dataclass(frozen=True)
+class Since:
+    """What releases have, by the names of messages of today."""
+
+    releases: tuple[str, ...]
+    """From the oldest to the newest."""
+    runs: dict[str, tuple[Run, ...]] = field(default_factory=dict)
+    late: dict[str, dict[str, int]] = field(default_factory=dict)
+    """The release of fields that came later than the first version that they are in, by their paths."""
+
+    def first(self, message: str, version: int) -> int | None:
+        """The number of the first release that has a version; None if none has."""
+        return next((run.release for run in self.runs.get(message, ()) if version in run.versions), None)
+
+    def until(self, message: str, version: int) -> int | None:
+        """The number of the first release that does not have a version any more; None if the newest has it."""
+        found = None
+        for run in self.runs.get(message, ()):
+            if version in run.versions:
+                found = None
+            elif found is None and self.first(message, version) is not None:
+                found = run.release
+        return found
+
+
+def since(sides: Sequence[Side], today: Mapping[str, tuple[Message, MessagePlan]]) -> Since:
+    """What the releases, from the oldest to the newest, have of the messages of a package."""
+    releases = tuple(side.name.removeprefix("Kafka ") for side in sides)
+    found = Since(releases)
+    names = _names(sides, today)
+    former: dict[str, list[tuple[int, Side, str]]] = {}
+    for number, side in enumerate(sides):
+        for name in side.messages:
+            if (now := names.get(name)) is not None:
+                former.setdefault(now, []).append((number, side, name))
+    for now, places in sorted(former.items()):
+        found.runs[now] = tuple(_runs(places, len(sides)))
+        if late := _late(found, now, *today[now], places):
+            found.late[now] = late
+    return found
+
+
+def _key(message: Message) -> Key:
+    is_api = message.kind in (REQUEST, RESPONSE) and message.api_key is not None
+    return (message.kind, message.api_key or 0) if is_api else message.name
+
+
+def _names(sides: Iterable[Side], today: Mapping[str, tuple[Message, MessagePlan]]) -> dict[str, str]:
+    """The names of today by those of any release."""
+    keys = {_key(message): name for name, (message, _) in today.items()}
+    found = {}
+    for side in sides:
+        for name, message in side.messages.items():
+            now = keys.get(_key(message))
+            if now is not None or name in today:
+                found[name] = now or name
+    return found
+
+
+def _runs(places: list[tuple[int, Side, str]], count: int) -> Iterable[Run]:
+    by_number = {number: (side, name) for number, side, name in places}
+    before = Run(-1, NONE)
+    for number in range(count):
+        now = Run(number, NONE)
+        if number in by_number:
+            side, name = by_number[number]
+            message, unstable = side.messages[name], side.unstable(name)
+            valid = message.valid
+            if unstable is not None and not valid.empty:
+                valid = Versions(valid.lowest, valid.highest - 1)
+            now = Run(number, NONE if valid.empty else valid, message.listeners)
+        if (now.versions, now.listeners) != (before.versions, before.listeners):
+            yield now
+            before = now
+
+
+def _late(
+    found: Since, name: str, message: Message, plan: MessagePlan, places: list[tuple[int, Side, str]]
+) -> dict[str, int]:
+    """The fields that a release brought into versions that there were already, such as tagged ones."""
+    wanted: dict[int, list[str]] = {}
+    for path, member in members_of(message):
+        versions = member.versions.intersect(message.valid)
+        if not versions.empty:
+            wanted.setdefault(versions.lowest, []).append(path)
+    known: dict[str, int] = {}
+    seen: set[int] = set()
+    for number, side, former in places:
+        before = side.plans.get(former)
+        if before is not None and id(before) not in seen:
+            seen.add(id(before))
+            for version, paths in wanted.items():
+                if version in before.valid and not known.keys() >= set(paths):
+                    for path in _present(before, plan, version, paths):
+                        known.setdefault(path, number)
+    return {
+        path: known[path]
+        for version, paths in wanted.items()
+        for path in paths
+        if (first := found.first(name, version)) is not None and known.get(path, 0) > first
+    }
+
+
+def _present(before: MessagePlan, plan: MessagePlan, version: int, paths: list[str]) -> Iterable[str]:
+    """Those fields of today that an older definition has in a version; where layouts are equal, names do not matter."""
+    former = layout_of(before, version)
+    if former == layout_of(plan, version):
+        return paths
+    had = set(labels(former))
+    return [path for path in paths if path in had]
+
+
+def changes(found: Since, release: str) -> list[str]:
+    """What a release brought and dropped against the one before it, a line each; the first release brought all it has.
+
+    Raises ValueError for a release that is not in the history.
+    """
+    number = found.releases.index(release)
+    lines = []
+    for name, runs in found.runs.items():
+        before = next((run.versions for run in reversed(runs) if run.release < number), NONE)
+        now = next((run.versions for run in reversed(runs) if run.release <= number), NONE)
+        brought = sorted(set(now) - set(before))
+        dropped = sorted(set(before) - set(now))
+        for what, versions in (("brought", brought), ("dropped", dropped)):
+            if versions:
+                lines.append(f"{what} {name} {', '.join(map(str, versions))}")
+    for name, paths in found.late.items():
+        lines += [f"brought {name} {path}" for path, brought_by in paths.items() if brought_by == number]
+    return sorted(lines)

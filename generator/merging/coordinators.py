@@ -1,0 +1,44 @@
+"""Records of coordinators as Kafka 3.9 and 4.0 defined them: a key's version was the type of its record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, Field, Message
+from kafka_message_generator.spec.versions import Versions
+
+_FIRST = Versions(0, 0)
+
+
+def with_record_types(older: list[Message], today: Iterable[Message]) -> list[Message]:
+    """The messages of older releases, keys and values of coordinators with the type of their record where it is free."""
+    taken = {message.api_key for message in today if message.kind == COORDINATOR_KEY}
+    types = {
+        message.name.removesuffix("Key"): message.valid.lowest
+        for message in older
+        if message.kind == "data"
+        and message.name.endswith("Key")
+        and message.valid.lowest == message.valid.highest
+        and message.valid.lowest not in taken
+    }
+    names = {message.name for message in older}
+    return [_typed(message, types) if f"{_stem(message)}Value" in names else message for message in older]
+
+
+def _stem(message: Message) -> str:
+    return message.name.removesuffix("Key").removesuffix("Value")
+
+
+def _typed(message: Message, types: dict[str, int]) -> Message:
+    number = types.get(_stem(message))
+    if number is None:
+        return message
+    if message.name.endswith("Value"):
+        return replace(message, kind=COORDINATOR_VALUE, api_key=number)
+    fields = tuple(_of_first_version(member) for member in message.fields)
+    return replace(message, kind=COORDINATOR_KEY, api_key=number, valid=_FIRST, fields=fields)
+
+
+def _of_first_version(member: Field) -> Field:
+    return replace(member, versions=_FIRST, fields=tuple(map(_of_first_version, member.fields)))

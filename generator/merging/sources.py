@@ -1,0 +1,53 @@
+"""Where the versions of other releases come from: folders of definitions, and histories of many releases."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from kafka_message_generator.history import store
+from kafka_message_generator.history.sides import Baseline, baseline, side_of_files, sides_of
+from kafka_message_generator.merging.collect import with_older
+from kafka_message_generator.spec.model import Message
+from kafka_message_generator.spec.source import Location, Problems, SpecError
+
+Files = Callable[[Path], Sequence[Path]]
+
+
+def with_folders(
+    messages: list[Message],
+    folders: Sequence[tuple[Path, Location]],
+    files_of: Files,
+    problems: Problems,
+    names: dict[str, str],
+) -> list[Message]:
+    """The messages with the versions of other folders, each with the place that names it.
+
+    ``names`` learns what the package calls the files that only these have.
+    """
+    for folder, place in folders:
+        try:
+            older = _baseline(Path(os.path.normpath(folder)), files_of)
+        except store.HistoryError as error:
+            problems.error(place, str(error))
+            continue
+        except SpecError as error:
+            problems.found += error.problems
+            continue
+        before = len(messages)
+        messages = with_older(messages, older, problems)
+        for message in messages[before:]:
+            released = older.versions[message.name]
+            below = released[max(released)].side.folders[message.name]
+            names[message.location.file] = f"{below}/{message.name}.json".removeprefix("/")
+    return messages
+
+
+def _baseline(folder: Path, files_of: Files) -> Baseline:
+    """What was released in a folder; raises HistoryError and SpecError."""
+    if (folder / store.TABLE).exists():
+        return baseline("older releases", list(sides_of(folder)))
+    if not folder.exists():
+        raise store.HistoryError(f"{folder.as_posix()}: there is no such folder or definition")
+    return baseline(folder.as_posix(), [side_of_files(folder, files_of(folder))])

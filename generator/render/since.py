@@ -1,0 +1,77 @@
+"""Lowers what the history of releases says of a package: tables, and a sentence for each message."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafka_message_generator.definitions import Definitions
+from kafka_message_generator.history.sides import sides_of
+from kafka_message_generator.history.since import Since, since
+from kafka_message_generator.history.store import read_error_codes
+
+Row = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class Table:
+    """What is printed into ``history/_tables.py``."""
+
+    releases: tuple[str, ...] = ()
+    listeners: tuple[tuple[str, ...], ...] = ((),)
+    runs: tuple[tuple[str, tuple[Row, ...]], ...] = ()
+    late: tuple[tuple[str, dict[str, int]], ...] = ()
+    error_codes: tuple[tuple[str, tuple[int, int | None]], ...] = ()
+
+
+def since_of(definitions: Definitions) -> Since | None:
+    """What the releases have of the messages of a package; None without a history. Raises HistoryError and SpecError."""
+    if definitions.history is None:
+        return None
+    plans = {plan.name: plan for plan in definitions.plans}
+    today = {message.name: (message, plans[message.name]) for message in definitions.messages if message.name in plans}
+    return since(list(sides_of(definitions.history)), today)
+
+
+def table(definitions: Definitions, found: Since | None) -> Table:
+    """The tables of a package; empty ones without a history."""
+    if found is None or definitions.history is None:
+        return Table()
+    numbers = {release: number for number, release in enumerate(found.releases)}
+    listeners = sorted({run.listeners for runs in found.runs.values() for run in runs})
+    runs = (
+        (
+            name,
+            tuple(
+                (run.release, run.versions.lowest, run.versions.highest, listeners.index(run.listeners)) for run in runs
+            ),
+        )
+        for name, runs in sorted(found.runs.items())
+    )
+    codes = (
+        (name, (numbers[first], None if last is None else numbers[last]))
+        for name, (first, last) in sorted(read_error_codes(definitions.history).items())
+    )
+    return Table(found.releases, tuple(listeners), tuple(runs), tuple(sorted(found.late.items())), tuple(codes))
+
+
+def sentence(found: Since | None, name: str) -> str:
+    """Since when a message is there, and what of it went when; nothing without a history."""
+    if found is None or name not in found.runs:
+        return ""
+    runs = [run for run in found.runs[name] if not run.versions.empty]
+    if not runs:
+        return "In no release of Kafka yet."
+    first = runs[0].release
+    text = f"Since Kafka {found.releases[first]}" + (" or before" if first == 0 else "")
+    gone = [
+        (version, last)
+        for version in range(min(run.versions.lowest for run in runs), max(run.versions.highest for run in runs) + 1)
+        if (last := found.until(name, version)) is not None
+    ]
+    if not gone:
+        return f"{text}."
+    end = found.releases[gone[-1][1]]
+    if len({release for _, release in gone}) == 1 and found.runs[name][-1].versions.empty:
+        return f"{text}, until {end}."
+    versions = f"version {gone[0][0]}" if len(gone) == 1 else f"versions {gone[0][0]}-{gone[-1][0]}"
+    return f"{text}; {versions} until {end}."

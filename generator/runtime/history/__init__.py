@@ -1,0 +1,199 @@
+"""Since which release of Kafka a message, version, field or error code exists, and until which one.
+
+Told from the definitions of every release since ``RELEASES[0]``: what that one has may be older. Nothing is looked up
+anywhere, and nothing here is imported by other parts before it is asked for.
+"""
+
+from __future__ import annotations
+
+from .._base.listing import all_messages
+from .._base.message import Message
+from .._base.versions import Versions
+from .._core.spelling import did_you_mean
+from ._tables import ERROR_CODES, LATE_FIELDS, LISTENERS, RELEASES, RUNS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .._base.listing import MessageInfo
+
+    AnyMessage = str | type[Message]
+    """A message by its name or its class."""
+
+__all__ = [
+    "RELEASES",
+    "error_code_since",
+    "error_code_until",
+    "field_since",
+    "has_listeners",
+    "listeners_in",
+    "missing_in",
+    "release_of",
+    "releases_with",
+    "since",
+    "until",
+    "versions_in",
+    "words",
+]
+
+_NONE = Versions(0, -1)
+
+
+def release_of(release: str) -> str:
+    """A release that the tables have, for itself or for its line: ``2.8`` is the newest 2.8. Raises ValueError."""
+    if release in RELEASES:
+        return release
+    line = [each for each in RELEASES if each.startswith(f"{release}.")]
+    if line:
+        return line[-1]
+    raise ValueError(f"no release of Kafka is called {release!r}{did_you_mean(release, RELEASES)}")
+
+
+def versions_in(release: str, message: AnyMessage) -> Versions:
+    """The versions of a message that a release has, without an unstable latest one; empty where it has none.
+
+    Raises ValueError for a release or message that is not known.
+    """
+    number = RELEASES.index(release_of(release))
+    found = _NONE
+    for first, lowest, highest, _ in _runs(message):
+        if first <= number:
+            found = Versions(lowest, highest)
+    return found
+
+
+def listeners_in(release: str, request: AnyMessage) -> tuple[str, ...]:
+    """Which listeners of a release serve a request: ``zkBroker``, ``broker``, ``controller``; before 2.8 ``zkBroker``.
+
+    Raises ValueError for a release or message that is not known.
+    """
+    number = RELEASES.index(release_of(release))
+    found: tuple[str, ...] = ()
+    for first, lowest, highest, listeners in _runs(request):
+        if first <= number:
+            found = LISTENERS[listeners] or ("zkBroker",) if lowest <= highest else ()
+    return found
+
+
+def has_listeners(release: str) -> bool:
+    """Whether the definitions of a release say which listeners serve what; those before 2.8 do not. Raises ValueError."""
+    number = RELEASES.index(release_of(release))
+    return any(first <= number and LISTENERS[listeners] for runs in RUNS.values() for first, _, _, listeners in runs)
+
+
+def since(message: AnyMessage, version: int | None = None) -> str | None:
+    """The first release that has a version of a message, or any; None for one that no release has as a stable one.
+
+    Raises ValueError for a message that is not known.
+    """
+    for release, lowest, highest, _ in _runs(message):
+        if lowest <= highest if version is None else lowest <= version <= highest:
+            return RELEASES[release]
+    return None
+
+
+def until(message: AnyMessage, version: int | None = None) -> str | None:
+    """The first release that does not have a version of a message any more, or any version; None if the newest has it.
+
+    Also None for what no release has. Raises ValueError for a message that is not known.
+    """
+    found = None
+    was_there = False
+    for release, lowest, highest, _ in _runs(message):
+        is_there = lowest <= highest if version is None else lowest <= version <= highest
+        if is_there:
+            found, was_there = None, True
+        elif was_there and found is None:
+            found = RELEASES[release]
+    return found
+
+
+def field_since(message: AnyMessage, path: str, version: int) -> str | None:
+    """The first release that has a field in a version, by its path in Kafka's names: ``Topics[].Partitions[].LeaderId``.
+
+    Tagged fields may be younger than the version they are in. The version must be one that has the field: that is not
+    checked. None as for ``since``, raises ValueError as well.
+    """
+    late = LATE_FIELDS.get(_name(message), {}).get(path)
+    first = since(message, version)
+    if late is None or first is None or RELEASES.index(first) > late:
+        return first
+    return RELEASES[late]
+
+
+def error_code_since(name: str) -> str | None:
+    """The first release that has an error code, by its name such as ``FENCED_LEADER_EPOCH``; None for an unknown one."""
+    found = ERROR_CODES.get(name)
+    return None if found is None else RELEASES[found[0]]
+
+
+def error_code_until(name: str) -> str | None:
+    """The first release that does not have an error code any more; None if the newest has it, and for an unknown one."""
+    found = ERROR_CODES.get(name)
+    return None if found is None or found[1] is None else RELEASES[found[1]]
+
+
+def missing_in(message: AnyMessage, version: int) -> str:
+    """The releases that do not have a version, in words: ``before 2.4.0``, ``from 4.0.0 on``; empty if all have it.
+
+    Raises ValueError for a message that is not known.
+    """
+    first, last = since(message, version), until(message, version)
+    if first is None:
+        return "every release"
+    words = [f"before {first}"] if first != RELEASES[0] else []
+    return " and ".join(words + ([f"from {last} on"] if last is not None else []))
+
+
+def releases_with(versions: Iterable[tuple[AnyMessage, int]]) -> tuple[str, ...]:
+    """The releases that have all of these versions of messages. Raises ValueError for a message that is not known."""
+    wanted = [(_name(message), version) for message, version in versions]
+    return tuple(
+        release for release in RELEASES if all(version in versions_in(release, name) for name, version in wanted)
+    )
+
+
+def words(message: AnyMessage) -> list[str]:
+    """Since when and until when a message has its versions, in runs: ``versions 0-5: since 2.2.0 or before, until 4.0.0``.
+
+    Raises ValueError for a message that is not known.
+    """
+    known = _info(message).valid_versions
+    runs: list[tuple[int, int, str]] = []
+    for version in known:
+        text = _lifetime(message, version)
+        if runs and runs[-1][2] == text:
+            runs[-1] = (runs[-1][0], version, text)
+        else:
+            runs.append((version, version, text))
+    return [f"{_range(lowest, highest)}: {text}" for lowest, highest, text in runs]
+
+
+def _lifetime(message: AnyMessage, version: int) -> str:
+    first, last = since(message, version), until(message, version)
+    if first is None:
+        return "unstable"
+    begins = f"since {first}" + (" or before" if first == RELEASES[0] else "")
+    return begins if last is None else f"{begins}, until {last}"
+
+
+def _range(lowest: int, highest: int) -> str:
+    return f"version {lowest}" if lowest == highest else f"versions {lowest}-{highest}"
+
+
+def _name(message: AnyMessage) -> str:
+    return message if isinstance(message, str) else message.NAME
+
+
+def _runs(message: AnyMessage) -> tuple[tuple[int, int, int, int], ...]:
+    name = _name(message)
+    if name not in RUNS:
+        raise ValueError(f"no release has a message {name}{did_you_mean(name, RUNS)}")
+    return RUNS[name]
+
+
+def _info(message: AnyMessage) -> MessageInfo:
+    name = _name(message)
+    _runs(name)
+    return next(each for each in all_messages() if each.name == name)

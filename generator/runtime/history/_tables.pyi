@@ -1,0 +1,7 @@
+"""What the renderer prints into ``history/_tables.py`` of a package, for type checkers that look at these sources."""
+
+RELEASES: tuple[str, ...]
+LISTENERS: tuple[tuple[str, ...], ...]
+RUNS: dict[str, tuple[tuple[int, int, int, int], ...]]
+LATE_FIELDS: dict[str, dict[str, int]]
+ERROR_CODES: dict[str, tuple[int, int | None]]

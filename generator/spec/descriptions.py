@@ -1,0 +1,83 @@
+"""What messages and fields are that only other releases have: ``descriptions.json`` beside the definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kafka_message_generator.spec.companions import DESCRIPTIONS, load
+from kafka_message_generator.spec.model import Field, Message
+from kafka_message_generator.spec.properties import Properties
+from kafka_message_generator.spec.source import Location, Node, Problems
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a message or a field is; the field by its name, wherever in the message it stands."""
+
+    message: str
+    field: str
+    """Empty for the message itself."""
+    about: str
+    location: Location
+
+
+def read_descriptions(specs: Path, problems: Problems) -> tuple[Description, ...]:
+    """The descriptions; none when there is no ``descriptions.json``."""
+    node = load(specs / DESCRIPTIONS, problems)
+    if node is None:
+        return ()
+    if not isinstance(node.value, dict):
+        problems.error(node.location, f"expected an object of messages, found {node.kind}")
+        return ()
+    return tuple(each for name, value in node.value.items() for each in _of_message(name, value, problems))
+
+
+def _of_message(name: str, node: Node, problems: Problems) -> list[Description]:
+    properties = Properties(node, f"the description of {name}", problems)
+    about, fields = properties.text("about"), properties.take("fields")
+    properties.finish()
+    found = [Description(name, "", about, properties.places["about"])] if about else []
+    if fields is not None and not isinstance(fields.value, dict):
+        properties.wrong(fields, "an object of names and texts")
+    elif fields is not None and isinstance(fields.value, dict):
+        for field, text in fields.value.items():
+            if isinstance(text.value, str):
+                found.append(Description(name, field, text.value, text.location))
+            else:
+                properties.wrong(text, "a text")
+    return found
+
+
+def described(messages: Sequence[Message], descriptions: Sequence[Description], problems: Problems) -> list[Message]:
+    """The messages with these descriptions where they have none; one that nothing needs is an error."""
+    by_message: dict[str, dict[str, Description]] = {}
+    for each in descriptions:
+        by_message.setdefault(each.message, {})[each.field] = each
+    used: set[tuple[str, str]] = set()
+    result = [
+        _described(message, by_message[message.name], used) if message.name in by_message else message
+        for message in messages
+    ]
+    for each in descriptions:
+        if (each.message, each.field) not in used:
+            what = f"{each.message}.{each.field}" if each.field else each.message
+            problems.error(each.location, f"{what} needs no description from here; take it out")
+    return result
+
+
+def _described(message: Message, known: dict[str, Description], used: set[tuple[str, str]]) -> Message:
+    def about(of: str, own: str) -> str:
+        if own or of not in known:
+            return own
+        used.add((message.name, of))
+        return known[of].about
+
+    def field(member: Field) -> Field:
+        inner = tuple(map(field, member.fields))
+        return replace(member, about=about(member.name, member.about), fields=inner)
+
+    structs = tuple(replace(each, fields=tuple(map(field, each.fields))) for each in message.common_structs)
+    fields = tuple(map(field, message.fields))
+    return replace(message, about=about("", message.about), fields=fields, common_structs=structs)

@@ -1,0 +1,149 @@
+"""Several releases in one package: what is proved equal, what is told where it is not, and what is only readable."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kafka_message_generator import cli, definitions
+from kafka_message_generator.spec.source import SpecError
+from tests.support.building import import_package, unique_name, write_specs
+from tests.support.specs import field, message
+
+NEW = message(
+    field("Sum", versions="2+"),
+    field("Note", "string", versions="3+", default=""),
+    name="Pay",
+    validVersions="2-3",
+    flexibleVersions="none",
+)
+OLD = message(
+    field("Sum", versions="0+"),
+    field("Cents", versions="0-1", about="Beside the sum."),
+    name="Pay",
+    validVersions="0-2",
+    flexibleVersions="none",
+)
+GONE = message(field("A"), name="Gone", validVersions="0-1", flexibleVersions="none")
+
+
+def generated(tmp_path: Path, *folders: Path, toml: str = "") -> str:
+    """The import name of a package made of folders."""
+    name = unique_name()
+    (folders[0] / "package.toml").write_text(toml)
+    specs = [word for folder in folders for word in ("--specs", str(folder))]
+    assert cli.main(["generate", *specs, "--output", str(tmp_path / name), "--package", name]) == 0
+    return name
+
+
+def test_a_package_of_two_releases(tmp_path: Path) -> None:
+    """The union of versions and messages; the first folder says which of them are offered."""
+    new, old = write_specs(tmp_path / "new", NEW), write_specs(tmp_path / "old", OLD, GONE)
+    package = import_package(tmp_path / (name := generated(tmp_path, new, old)) / "src", name)
+    assert [package.Pay(sum=1, cents=2).write(version).hex() for version in (0, 1)] == ["0000000100000002"] * 2
+    assert package.Pay.read(bytes.fromhex("000000010000"), 3) == package.Pay(sum=1)
+    found = {each.name: (list(each.valid_versions), list(each.offered_versions)) for each in package.all_messages()}
+    assert found == {"Gone": ([0, 1], []), "Pay": ([0, 1, 2, 3], [2, 3])}
+
+
+def test_the_settings_name_folders_as_well(tmp_path: Path) -> None:
+    """So that nobody has to remember a second argument."""
+    new, _ = write_specs(tmp_path / "new", NEW), write_specs(tmp_path / "old", OLD)
+    name = generated(tmp_path, new, toml='[definitions]\nolder = ["../old"]\n')
+    assert list(import_package(tmp_path / name / "src", name).all_messages()[0].valid_versions) == [0, 1, 2, 3]
+
+
+def test_a_change_of_another_release_is_noticed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A package is up to date only with all the folders that it was made of."""
+    new, old = write_specs(tmp_path / "new", NEW), write_specs(tmp_path / "old", OLD)
+    words = ["--specs", str(new), "--specs", str(old), "--output", str(tmp_path / "out"), "--package", "paid"]
+    assert [cli.main(["generate", *words]) for _ in range(2)] == [0, 0]
+    assert capsys.readouterr().out.endswith(" is up to date\n")
+    path = old / "Pay.json"
+    path.write_text(path.read_text().replace("Cents", "Pennies"))
+    assert cli.main(["check", *words]) == 1
+    assert "pennies" in capsys.readouterr().out
+
+
+def test_versions_that_differ_are_an_error_with_bytes(tmp_path: Path) -> None:
+    """No single definition can stand for both, and the bytes show whom it would hurt."""
+    other = message(field("Sum", "int64", versions="0+"), name="Pay", validVersions="0-2", flexibleVersions="none")
+    new, old = write_specs(tmp_path / "new", NEW), write_specs(tmp_path / "old", other)
+    with pytest.raises(SpecError) as caught:
+        definitions.load(new, more=[old])
+    (problem,) = caught.value.problems
+    assert problem.message == (
+        f"Pay of {old.as_posix()} cannot be in one package with this: Sum is int64 in one release and int32 in the other"
+    )
+    wider = message(
+        field("Sum", versions="0+"),
+        field("More", "int8", versions="2+"),
+        name="Pay",
+        validVersions="2",
+        flexibleVersions="none",
+    )
+    old = write_specs(tmp_path / "wider", wider)
+    with pytest.raises(SpecError) as caught:
+        definitions.load(new, more=[old])
+    assert [each.message for each in caught.value.problems] == [
+        f"Pay of {old.as_posix()} cannot be in one package with this: version 2 of {old.as_posix()} differs "
+        "(FIELD_REMOVED): one has More: int8, the other the end"
+        "\n    read here, of there: fails: the message ends at offset 4, 1 byte is left: 00 00 00 00 00"
+        "\n    read there, of here: fails: more: INT8: 1 byte needed at offset 4, 0 left: 00 00 00 00"
+    ]
+
+
+def test_tagged_fields_of_one_side_are_no_difference(tmp_path: Path) -> None:
+    """A released version may gain a tagged field: both sides pass over what they do not know."""
+    plain = message(field("Sum"), name="Pay", validVersions="0", flexibleVersions="0+")
+    tagged = message(
+        field("Sum"),
+        field("Note", "string", tag=0, taggedVersions="0+"),
+        name="Pay",
+        validVersions="0",
+        flexibleVersions="0+",
+    )
+    new, old = write_specs(tmp_path / "new", tagged), write_specs(tmp_path / "old", plain)
+    assert [plan.name for plan in definitions.load(new, more=[old]).plans] == ["Pay"]
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    """Named with the place that names it."""
+    new = write_specs(tmp_path / "new", NEW)
+    (new / "package.toml").write_text('[definitions]\nolder = ["../nowhere"]\n')
+    with pytest.raises(SpecError) as caught:
+        definitions.load(new)
+    assert str(caught.value) == (
+        f"{(new / 'package.toml').as_posix()}:2: $.definitions.older: "
+        f"{(tmp_path / 'nowhere').as_posix()}: there is no such folder or definition"
+    )
+    with pytest.raises(SpecError) as caught:
+        definitions.load(write_specs(tmp_path / "next", NEW), more=[tmp_path / "nowhere"])
+    assert str(caught.value).startswith("command line:1: --specs: ")
+
+
+def test_descriptions_of_what_only_others_have(tmp_path: Path) -> None:
+    """A history has facts alone; what nothing needs any more is told, lest it rot."""
+    new, old = write_specs(tmp_path / "new", NEW), write_specs(tmp_path / "old", GONE)
+    path = new / "descriptions.json"
+    path.write_text(json.dumps({"Gone": {"about": "What went.", "fields": {"A": "A number."}}}))
+    found = {each.name: each for each in definitions.load(new, more=[old]).messages}["Gone"]
+    assert (found.about, found.fields[0].about) == ("What went.", "A number.")
+    path.write_text(json.dumps({"Gone": {"fields": {"B": "No such field."}}}))
+    with pytest.raises(SpecError) as caught:
+        definitions.load(new, more=[old])
+    assert [each.message for each in caught.value.problems] == ["Gone.B needs no description from here; take it out"]
+
+
+def test_the_part_history_needs_older_releases(tmp_path: Path) -> None:
+    """Its tables would be empty."""
+    new = write_specs(tmp_path / "new", NEW)
+    (new / "package.toml").write_text('[package]\nparts = ["history"]\n')
+    with pytest.raises(SpecError) as caught:
+        definitions.load(new)
+    assert [each.message for each in caught.value.problems] == [
+        "the part history is for a package that knows older releases, and package.toml names none; "
+        "write older = [...] below [definitions], or leave it out"
+    ]

@@ -1,0 +1,139 @@
+"""Since when everything exists, against what Kafka's releases are known to have brought."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from kafka_messages import FetchRequest, LeaderAndIsrRequest, all_messages
+from kafka_messages.connection import RequestReceived, ServerConnection, announce
+from kafka_messages.history import (
+    RELEASES,
+    error_code_since,
+    error_code_until,
+    field_since,
+    listeners_in,
+    missing_in,
+    release_of,
+    since,
+    until,
+    versions_in,
+    words,
+)
+from kafka_messages.protocol import ErrorCode, Versions, apis, encode_request
+
+from kafka_message_generator.history.sides import side_of_release, sides_of
+from tests.support.pages import ROOT
+
+HISTORY = ROOT / "specs" / "history"
+SOURCE = str(Path(sys.modules["kafka_messages"].__file__ or "").parents[1])
+
+
+def test_releases() -> None:
+    """From the first one with definitions to the pinned one; a line of releases stands for its newest."""
+    assert (RELEASES[0], RELEASES[-1], release_of("2.8"), release_of("4.0.1")) == ("2.2.0", "4.4.0", "2.8.2", "4.0.1")
+    with pytest.raises(ValueError, match=r"^no release of Kafka is called '2\.8\.9'; did you mean '2\.8\.\d'\?$"):
+        release_of("2.8.9")
+
+
+def test_versions_of_every_release_are_those_of_its_definitions() -> None:
+    """The table is computed once and printed; here each release is asked again, API by API."""
+    for side in sides_of(HISTORY):
+        release = side.name.removeprefix("Kafka ")
+        for api in apis():
+            names = [name for name, each in side.messages.items() if each.kind == "request" and each.api_key == api.key]
+            valid = list(side.messages[names[0]].valid) if names else []
+            stable = valid[:-1] if names and side.unstable(names[0]) is not None else valid
+            assert list(versions_in(release, api.request_name)) == stable, (release, api)
+
+
+def test_what_kafka_4_removed() -> None:
+    """Known from KIP-896: old versions of client APIs, and those between controller and brokers under ZooKeeper."""
+    assert (since(FetchRequest), until(FetchRequest)) == ("2.2.0", None)
+    assert (since("FetchRequest", 3), until("FetchRequest", 3)) == ("2.2.0", "4.0.0")
+    assert (since(LeaderAndIsrRequest, 7), until(LeaderAndIsrRequest)) == ("3.4.0", "4.0.0")
+    assert missing_in("FetchRequest", 17) == "before 3.9.0"
+    assert missing_in("FetchRequest", 0) == "from 4.0.0 on"
+    assert missing_in("AlterPartitionRequest", 1) == "before 3.2.0 and from 4.0.0 on"
+    assert missing_in("ApiVersionsRequest", 0) == ""
+    assert words("AlterPartitionRequest")[0].startswith("version 0: since ")
+    assert words("InitProducerIdRequest")[-1] == "version 6: unstable"
+    with pytest.raises(ValueError, match=r"^no release has a message FetchReqest; did you mean 'FetchRequest'\?$"):
+        since("FetchReqest")
+
+
+def test_fields_that_came_into_versions_that_were_there() -> None:
+    """Tagged ones: KIP-584 gave ApiVersions 3 its features in 2.7, KIP-866 the flag of a migration in 3.4."""
+    assert since("ApiVersionsResponse", 3) == "2.4.0"
+    assert field_since("ApiVersionsResponse", "SupportedFeatures", 3) == "2.7.0"
+    assert field_since("ApiVersionsResponse", "ZkMigrationReady", 3) == "3.4.0"
+    assert field_since("ApiVersionsResponse", "ApiKeys[].ApiKey", 3) == "2.4.0"
+
+
+def test_error_codes() -> None:
+    """By name; a code that was renamed is there under its former name until then."""
+    assert {error_code_until(code.name) for code in ErrorCode} == {None}
+    assert (error_code_since("NOT_LEADER_FOR_PARTITION"), error_code_until("NOT_LEADER_FOR_PARTITION")) == (
+        "2.2.0",
+        "2.6.0",
+    )
+    assert error_code_since("NOT_LEADER_OR_FOLLOWER") == "2.6.0"
+    assert error_code_since("UNKNOWN_TOPIC_ID") == "2.8.0"
+    assert error_code_since("NO_SUCH_CODE") is None
+    assert all(error_code_since(code.name) for code in ErrorCode)
+
+
+def test_every_message_has_a_life() -> None:
+    """Each is of some release, and those that are not offered ended."""
+    for each in all_messages():
+        assert since(each.name) is not None or each.latest_version_unstable
+        assert (until(each.name) is None) == bool(each.offered_versions), each.name
+
+
+def test_announced_as_an_older_release() -> None:
+    """What a mock of Kafka 2.4 says is what that release has; it takes a version that this one gave up, when asked."""
+    announced = {each.api_key: (each.min_version, each.max_version) for each in announce(release="2.4.1").api_keys}
+    messages = side_of_release(HISTORY, "2.4.1").messages.values()
+    assert announced == {
+        each.api_key: (each.valid.lowest, each.valid.highest) for each in messages if each.kind == "request"
+    }
+    old = encode_request(FetchRequest(), 2, 7)
+    server = ServerConnection(announce(release="2.4"))
+    (received,) = server.receive_data(old)
+    assert isinstance(received, RequestReceived)
+    assert (received.version, received.message) == (2, FetchRequest())
+
+
+def test_a_server_takes_what_is_offered() -> None:
+    """Without a word from its owner a server is one of this release."""
+    from kafka_messages.connection import RemoteProtocolError
+
+    with pytest.raises(RemoteProtocolError) as caught:
+        list(ServerConnection().receive_data(encode_request(FetchRequest(), 2, 7)))
+    what = "there is a request that is not supported at offset 0: FetchRequest v2 is not announced"
+    assert str(caught.value) == what
+
+
+def test_listeners_of_a_release() -> None:
+    """ZooKeeper's brokers went with 4.0."""
+    assert listeners_in("2.4.0", "LeaderAndIsrRequest") == ("zkBroker",)
+    assert listeners_in("3.9.2", "MetadataRequest") == ("zkBroker", "broker")
+    assert listeners_in("4.4.0", "MetadataRequest") == ("broker",)
+    assert listeners_in("4.4.0", "LeaderAndIsrRequest") == ()
+    keys = {each.api_key for each in announce(release="3.9.2", listener="zkBroker").api_keys}
+    assert 4 in keys
+    assert 4 not in {each.api_key for each in announce(release="3.9.2").api_keys}
+    assert versions_in("3.9.2", "LeaderAndIsrRequest") == Versions(0, 7)
+
+
+def test_nothing_imports_the_tables_unasked() -> None:
+    """Most programs never ask; the tables are some 40 kB."""
+    code = (
+        "import sys, kafka_messages.connection, kafka_messages.capture, kafka_messages.testing.draw\n"
+        "print([name for name in sys.modules if 'kafka_messages.history' in name])"
+    )
+    environment = {"PYTHONPATH": SOURCE}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout == "[]\n"
