@@ -150,17 +150,18 @@ def apis(definitions: Definitions) -> list[ApiRow]:
 
 
 def _api(api: tables.Api, there: set[str]) -> ApiRow:
-    valid = Versions(api.lowest, api.highest)
-    notes = [f"{Run(api.lowest_deprecated, api.highest_deprecated).title.lower()} deprecated"]
-    notes = notes if api.highest_deprecated >= api.lowest_deprecated else []
-    notes += ["the last version is unstable"] if api.latest_version_unstable and not valid.empty else []
+    valid, offered, deprecated = api.valid, api.offered, api.deprecated
+    notes = [] if deprecated.empty else [f"{Run(deprecated.lowest, deprecated.highest).title.lower()} deprecated"]
+    notes += ["the last version is unstable"] if api.latest_version_unstable and not offered.empty else []
+    if valid != offered:
+        notes.append(f"{Run(valid.lowest, valid.highest).title.lower()} in older releases")
     pairs = ((api.request, api.request_headers), (api.response, api.response_headers))
     headers = [_headers(valid, header) if name else "" for name, header in pairs]
     return ApiRow(
         key=api.key,
         name=api.request.removesuffix("Request"),
         messages=tuple(name for name in (api.request, api.response) if name in there),
-        versions="removed" if valid.empty else Run(valid.lowest, valid.highest).shown,
+        versions="removed" if offered.empty else Run(offered.lowest, offered.highest).shown,
         note=", ".join(notes),
         listeners=", ".join(api.listeners),
         request_headers=headers[0],

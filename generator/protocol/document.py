@@ -11,7 +11,6 @@ from kafka_message_generator.render import tables
 from kafka_message_generator.spec.companions import ErrorCode
 from kafka_message_generator.spec.enumerations import OF_PROTOCOL, Enumeration, Member
 from kafka_message_generator.spec.model import METADATA, REQUEST, RESPONSE
-from kafka_message_generator.spec.versions import Versions
 
 METADATA_ID = "A" * 21 + "Q"
 """The id that the log of KRaft has in every cluster (Kafka's Uuid.METADATA_TOPIC_ID)."""
@@ -70,19 +69,21 @@ def _about(text: str) -> Object:
 
 
 def _apis(definitions: Definitions) -> list[Json]:
-    """Every API by key; one that was removed has no versions and no messages."""
+    """Every API by key. Versions that are not offered are those of older releases; none is, where the API was removed."""
     sides = {message.name: message for message in definitions.messages if message.kind in (REQUEST, RESPONSE)}
     found: list[Json] = []
     for api in tables.apis(definitions):
-        versions = Versions(api.lowest, api.highest)
+        versions = api.valid
         one: Object = {"key": api.key, "name": api.request.removesuffix("Request"), "versions": list(versions)}
+        if api.offered != versions:
+            one["offeredVersions"] = list(api.offered)
         if not versions.empty:
             one["request"] = api.request
             one["requestHeaderVersions"] = headers(sides[api.request], versions)
             if api.response:
                 one["response"] = api.response
                 one["responseHeaderVersions"] = headers(sides[api.response], versions)
-        if deprecated := list(Versions(api.lowest_deprecated, api.highest_deprecated).intersect(versions)):
+        if deprecated := list(api.deprecated.intersect(versions)):
             one["deprecatedVersions"] = deprecated
         if api.latest_version_unstable:
             one["latestVersionUnstable"] = True

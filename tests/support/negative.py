@@ -45,10 +45,10 @@ class Damaged:
 
 
 def damaged() -> Iterator[Damaged]:
-    """Every case, by message, version and kind."""
-    for name in vectors.message_names():
-        known = [vector for vector in vectors.committed()[name] if len(vector.data) <= LARGEST]
-        for version in _versions(name):
+    """Every case of the versions that the pinned release has, by message, version and kind."""
+    for name, written in sorted(vectors.pinned().items()):
+        known = [vector for vector in written if len(vector.data) <= LARGEST]
+        for version in _versions(name, {vector.version for vector in written}):
             here = [vector for vector in known if vector.version == version]
             found: dict[str, Damaged] = {}
             for vector in sorted(here, key=lambda each: (each.sample != "full", each.sample)):
@@ -58,10 +58,10 @@ def damaged() -> Iterator[Damaged]:
             yield from (case for _, case in sorted(found.items()))
 
 
-def _versions(name: str) -> list[int]:
+def _versions(name: str, written: set[int]) -> list[int]:
     """The lowest, the highest, and the first flexible one."""
     cls = vectors.message_class(name)
-    every = vectors.versions_of(cls)
+    every = sorted(written)
     flexible = [version for version in every if cls.schemas()[version].tags is not None]
     return sorted({every[0], every[-1], *flexible[:1]})
 

@@ -62,6 +62,12 @@ def committed() -> Mapping[str, Sequence[Vector]]:
 
 
 @cache
+def pinned() -> Mapping[str, Sequence[Vector]]:
+    """The vectors that the pinned release wrote, by message."""
+    return by_message(vector for path in sorted(COMMITTED.glob("*.jsonl.gz")) for vector in read_vectors(path))
+
+
+@cache
 def snapshot() -> Mapping[str, Sequence[Vector]]:
     """Every vector of the older snapshot, by message; empty where the file is absent."""
     return by_message(read_vectors(SNAPSHOT)) if SNAPSHOT.exists() else {}

@@ -18,7 +18,7 @@ __all__ = ["FOLDER", "RELEASE", "Negative", "Vector", "apis", "negative", "proto
 
 FOLDER = Path(__file__).parent
 RELEASE = "4.4.0"
-"""The release of Kafka whose classes wrote the bytes."""
+"""The release of Kafka whose classes wrote the bytes; those of versions that it has no more, the last one that had them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,8 @@ class Vector:
     version: int
     sample: str
     """Which kind of sample it is, such as ``full``; see the README."""
+    release: str
+    """The release of Kafka whose classes wrote the bytes."""
     data: bytes
     json_in: Mapping[str, Any] | None
     """What Kafka was asked to write, in the form of its JSON converters; None for a newly created object."""
@@ -62,12 +64,13 @@ class Negative:
 
 
 def vectors(message: str | None = None) -> Iterator[Vector]:
-    """The vectors of all messages or of one, by definition folder, message, version and sample."""
-    for path in sorted((FOLDER / f"kafka-{RELEASE}").glob("*.jsonl.gz")):
+    """The vectors of all messages or of one: by release, and there by definition folder, message, version and sample."""
+    for path in sorted(FOLDER.glob("kafka-*/*.jsonl.gz")):
+        release = path.parent.name.removeprefix("kafka-")
         for line in _lines(path):
             if message in (None, line["message"]):
                 data = bytes.fromhex(line.pop("hex"))
-                yield Vector(data=data, json_in=line.pop("json_in", None), **line)
+                yield Vector(release=release, data=data, json_in=line.pop("json_in", None), **line)
 
 
 def negative(message: str | None = None) -> Iterator[Negative]:
