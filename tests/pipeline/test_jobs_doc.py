@@ -126,6 +126,8 @@ def test_reports(spark: SparkSession, job: str, tmp_path: Path, capsys: pytest.C
     content = json.loads((tmp_path / "report.json").read_text())
     Draft202012Validator(json.loads(files(_report).joinpath("report.schema.json").read_text())).validate(content)
     assert (content["job"], content["exit_status"]) == (job, status)
+    told = TEXT.split("| job | figures |")[1].split(f"\n| `{job}` | ")[1].split("|")[0]
+    assert re.findall(r"`([a-z_]+)`", told) == list(content["figures"])
     assert any(each["severity"] != "info" for each in content["findings"]) == bool(status)
     assert "other" not in {each["kind"] for each in content["findings"]}
     report = capsys.readouterr().out.replace(f"{ROOT}/", "").split("\n\n", 1)[1]

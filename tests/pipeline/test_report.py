@@ -89,3 +89,10 @@ b
 ... and 1,200
 more
 """
+
+
+def test_texts_that_turn() -> None:
+    """A name must not look like another one in a terminal: what turns the direction of a text is written as Python does."""
+    made = Report("t")
+    made.facts({"group": "gnp.\u202egpj\u2066\u2028\x1b[0m", "file": "\udcff.log"})
+    assert made.text().splitlines()[-2:] == ["group  gnp.\\u202egpj\\u2066\\u2028\\x1b[0m", "file   \\udcff.log"]

@@ -36,10 +36,12 @@ def timeline(rows: Sequence[Any], total: int) -> Timeline:
             Mark(row["time"], row["time"], kind, _note(alike), _text(alike, len(rows)))
         )
     remark = f"The last {len(rows):,} of {total:,} changes are drawn." if len(rows) < total else ""
+    if len(rows) > NAMED:
+        remark += " A number beside a mark says for how many changes of one time it stands."
     there = {mark.kind for marks in lanes.values() for mark in marks}
     kinds = {kind: look for kind, look in KINDS.items() if kind in there}
     drawn = [Lane(entity, lanes[entity]) for entity in sorted(lanes)]
-    return Timeline("Changes in the metadata over time (UTC)", kinds, drawn, remark)
+    return Timeline("Changes in the metadata over time (UTC)", kinds, drawn, remark.strip())
 
 
 def _alike(rows: Sequence[Any]) -> list[list[Any]]:
