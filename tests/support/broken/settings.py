@@ -89,6 +89,7 @@ one-way = ["TellRequest"]
 __entries = "."
 [definitions]
 accepted-warnings = []
+older = []
 """
 """Every key there is; docs/own-package.md has the same."""
 TELL = message(field("A"), name="TellRequest", type="request", apiKey=2)
@@ -267,6 +268,12 @@ CASES = [
         "2: $.package.classifiers[0]: classifier 'License :: OSI Approved' says what license says already; leave it out",
         "2: $.package.classifiers[1]: 'Beta' is no classifier; write for example Development Status :: 4 - Beta",
         "2: $.package.classifiers[3]: classifiers has 'A :: B' twice; leave one out",
+    ),
+    Case(
+        "a history without other releases",
+        "[package]\nparts = ['history']\n",
+        "2: $.package.parts: the part history is for a package that knows older releases, and package.toml names none; "
+        "write older = [...] below [definitions], or leave it out",
     ),
     Case(
         "parts",
