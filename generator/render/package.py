@@ -148,6 +148,7 @@ def _template(name: str, identity: Identity, definitions: Definitions) -> str:
         open_settings=definitions.open_settings,
         secrets=definitions.secrets,
         answers=definitions.answers,
+        entities=definitions.entities,
         api_versions_import=tables.response_import(definitions, "ApiVersionsResponse"),
     )
 
