@@ -43,6 +43,11 @@ class Named:
     wildcard: str = ""
 
     @property
+    def entities(self) -> tuple[str, ...]:
+        """Each entity type that it may name, once."""
+        return tuple(dict.fromkeys((self.entity,) if self.entity else (entity for _, entity in self.types)))
+
+    @property
     def codes(self) -> dict[int, str]:
         return dict(self.types)
 
