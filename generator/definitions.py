@@ -14,16 +14,19 @@ from kafka_message_generator.plan import builder
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.rules import Checked
 from kafka_message_generator.rules import answers as answer_rules
+from kafka_message_generator.rules import entities as entity_rules
 from kafka_message_generator.rules import enumerations as enumeration_rules
 from kafka_message_generator.rules import secrets as secret_rules
 from kafka_message_generator.rules import settings as settings_rules
 from kafka_message_generator.rules.answers import Answer
+from kafka_message_generator.rules.entities import Named
 from kafka_message_generator.rules.enumerations import Taken
 from kafka_message_generator.rules.secrets import Secrets
 from kafka_message_generator.spec import reader, source
 from kafka_message_generator.spec.answers import read_answers
 from kafka_message_generator.spec.companions import COMPANIONS, ErrorCode, read_error_codes, read_release
 from kafka_message_generator.spec.descriptions import described, read_descriptions
+from kafka_message_generator.spec.entities import read_entities
 from kafka_message_generator.spec.enumerations import Enumeration, read_enumerations
 from kafka_message_generator.spec.model import REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.secrets import PASSWORD, read_secrets
@@ -56,6 +59,8 @@ class Definitions:
     """What in the messages is secret."""
     answers: tuple[Answer, ...]
     """How requests are answered with an error, where no rule tells it."""
+    entities: tuple[Named, ...]
+    """What fields name where the definitions do not say it."""
     enumerations: tuple[Enumeration, ...]
     settings: Settings
     warnings: Warnings
@@ -114,7 +119,7 @@ def load(
     of_files = {name.rpartition("/")[0] for name in names.values()}
     settings_rules.check(settings, messages, of_files, release, problems, unread)
     warnings, accepted = _warnings(settings, names, problems)
-    answer_facts = read_answers(specs, problems)
+    answer_facts, entity_facts = read_answers(specs, problems), read_entities(specs, problems)
     kafka_settings, secret_facts = read_kafka_settings(specs, problems), read_secrets(specs, problems)
     enumerations = read_enumerations(specs, problems)
     if problems.errors:
@@ -124,6 +129,7 @@ def load(
     found = {each.message.name: (each.message, each.structs) for each in sound}
     secrets = secret_rules.resolve(secret_facts, found, problems)
     answers = answer_rules.resolve(answer_facts, found, problems)
+    entities = entity_rules.resolve(entity_facts, found, problems)
     taken = enumeration_rules.resolve(enumerations, found, problems)
     if problems.errors:
         raise SpecError(problems.errors)
@@ -137,6 +143,7 @@ def load(
         tuple(setting.name for setting in kafka_settings if setting.type != PASSWORD),
         secrets,
         answers,
+        entities,
         enumerations,
         settings,
         warnings,

@@ -24,6 +24,7 @@ from kafka_message_generator.plan.model import (
     TagSection,
     Text,
 )
+from kafka_message_generator.rules.entities import Named
 from kafka_message_generator.spec.enumerations import API_KEY, ERROR_CODE
 
 
@@ -103,14 +104,12 @@ class Field:
     cells: tuple[Cell, ...]
     is_partial: bool
     """Whether it is absent in some version that has what it is in, so that it can be set and not be written."""
+    entities: tuple[str, ...]
+    """What it names; several where the value of another field says which."""
 
     @property
     def about(self) -> str:
         return str(self.facts.get("about", ""))
-
-    @property
-    def entity(self) -> str | None:
-        return self.facts.get("entityType")
 
     @property
     def enumeration(self) -> str | None:
@@ -132,8 +131,8 @@ class Field:
             yield Note(f"default {self.default}")
         if self.facts.get("mapKey"):
             yield Note("key of its array")
-        if self.entity is not None:
-            yield Note(self.entity, f"entities.html#{self.entity}")
+        for entity in self.entities:
+            yield Note(entity, f"entities.html#{entity}")
         if self.enumeration is not None:
             yield Note(self.enumeration, PAGES.get(self.enumeration, f"enumerations.html#{self.enumeration}"))
         for versions, name in (*self._encodings("encoding"), *self._encodings("elementEncoding")):
@@ -169,22 +168,27 @@ def runs_of(plan: MessagePlan) -> tuple[Run, ...]:
     return tuple(found)
 
 
-def fields_of(plan: MessagePlan, runs: tuple[Run, ...]) -> tuple[Field, ...]:
-    """Every field in the order of the definition, those of a struct behind the field that holds it."""
+def fields_of(plan: MessagePlan, runs: tuple[Run, ...], named: Iterable[Named] = ()) -> tuple[Field, ...]:
+    """Every field in the order of the definition, those of a struct behind the field that holds it.
+
+    ``named`` are facts about what fields name, of any message.
+    """
+    own = {(each.struct, each.field): each.entities for each in named if each.message == plan.name}
     facts = json.loads(plan.facts)
     wires = {version: dict(Wires(plan).of(plan.name, version)) for version in plan.valid}
-    structs: dict[str, Any] = facts.get("structs", {})
+    structs: dict[str, Any] = {**facts.get("structs", {}), plan.name: facts["fields"]}
 
-    def walk(members: list[dict[str, Any]], above: str, depth: int, there: frozenset[int]) -> Iterator[Field]:
-        for member in members:
+    def walk(struct: str, above: str, depth: int, there: frozenset[int]) -> Iterator[Field]:
+        for member in structs.get(struct, ()):
             path = f"{above}.{member['name']}" if above else member["name"]
             found = {version: wire[path] for version, wire in wires.items() if path in wire}
             cells = tuple(_cells(member, found, runs))
             versions = frozenset(found)
-            yield Field(path, depth, member["name"], member["type"], member, found, cells, versions != there)
-            yield from walk(structs.get(member["type"].removeprefix("[]"), []), path, depth + 1, versions)
+            said = (member["entityType"],) if "entityType" in member else own.get((struct, member["name"]), ())
+            yield Field(path, depth, member["name"], member["type"], member, found, cells, versions != there, said)
+            yield from walk(member["type"].removeprefix("[]"), path, depth + 1, versions)
 
-    return tuple(walk(facts["fields"], "", 0, frozenset(plan.valid)))
+    return tuple(walk(plan.name, "", 0, frozenset(plan.valid)))
 
 
 def _cells(member: dict[str, Any], wires: dict[int, Wire], runs: tuple[Run, ...]) -> Iterator[Cell]:

@@ -103,8 +103,12 @@ class EnumerationTable:
 
 _ENTITIES = {
     "brokerId": ("Broker id", "A number that names a broker."),
+    "clientMetrics": ("Client metrics", "The name of a subscription to metrics of clients."),
+    "delegationToken": ("Delegation token", "The id of a delegation token."),
     "groupId": ("Group id", "The name of a consumer, share or streams group."),
+    "principal": ("Principal", "Who an ACL is for: a type and a name, such as User:ann."),
     "producerId": ("Producer id", "A number that the cluster gives to an idempotent or transactional producer."),
+    "shareKey": ("Share key", "A partition of a share group: its group, topic id and number, with colons between."),
     "topicName": ("Topic name", "The name of a topic."),
     "transactionalId": ("Transactional id", "The name under which a producer runs its transactions."),
 }
@@ -124,10 +128,10 @@ def holders(messages: Iterable[MessagePage], fields: Iterable[Iterable[Field]]) 
 
 
 def entities(messages: Sequence[MessagePage]) -> list[Entity]:
-    """What fields name, as definitions say it, and topic ids."""
+    """What fields name, as definitions or the facts beside them say it, and topic ids."""
     found = []
     for entity, (name, about) in _ENTITIES.items():
-        chosen = ([field for field in page.fields if field.entity == entity] for page in messages)
+        chosen = ([field for field in page.fields if entity in field.entities] for page in messages)
         found.append(Entity(name, entity, about, holders(messages, chosen)))
     named = ([f for f in page.fields if f.type in ("uuid", "[]uuid") and _is_topic_id(f.name)] for page in messages)
     found.append(Entity(*_TOPIC_ID[:1], "topicId", _TOPIC_ID[1], holders(messages, named)))

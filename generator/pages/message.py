@@ -102,7 +102,7 @@ def page_of(plan: MessagePlan, definitions: Definitions) -> MessagePage:
     message = next(each for each in definitions.messages if each.name == plan.name)
     runs = runs_of(plan)
     facts = tuple(_facts(plan, message, definitions))
-    return MessagePage(plan, message, KINDS[plan.kind], facts, runs, fields_of(plan, runs))
+    return MessagePage(plan, message, KINDS[plan.kind], facts, runs, fields_of(plan, runs, definitions.entities))
 
 
 def parts_of(

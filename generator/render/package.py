@@ -168,6 +168,7 @@ def _template(name: str, identity: Identity, definitions: Definitions, found: Si
         secrets=definitions.secrets,
         answers=definitions.answers,
         since=since_table(definitions, found),
+        entities=definitions.entities,
         api_versions_import=tables.response_import(definitions, "ApiVersionsResponse"),
     )
 

@@ -1,7 +1,7 @@
 """Facts of a Kafka release beside definitions: ``SOURCE``, which names the release, and ``errors.json``.
 
-Those about secrets, ``settings.json`` and ``secrets.json``, are read by ``secrets``, ``answers.json`` by ``answers``, and
-``enumerations.json`` by ``enumerations``, and ``descriptions.json`` by ``descriptions``.
+Those about secrets, ``settings.json`` and ``secrets.json``, are read by ``secrets``, ``answers.json`` by ``answers``,
+``entities.json`` by ``entities``, ``enumerations.json`` by ``enumerations``, and ``descriptions.json`` by ``descriptions``.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from kafka_message_generator.spec.properties import Missing, Properties
 from kafka_message_generator.spec.source import Node, Problems
 
 SOURCE, ERRORS, ANSWERS, ENUMERATIONS = "SOURCE", "errors.json", "answers.json", "enumerations.json"
-SETTINGS, SECRETS, DESCRIPTIONS = "settings.json", "secrets.json", "descriptions.json"
-COMPANIONS = (SOURCE, ERRORS, ANSWERS, ENUMERATIONS, SETTINGS, SECRETS, DESCRIPTIONS)
+ENTITIES, SETTINGS, SECRETS, DESCRIPTIONS = "entities.json", "settings.json", "secrets.json", "descriptions.json"
+COMPANIONS = (SOURCE, ERRORS, ANSWERS, ENTITIES, ENUMERATIONS, SETTINGS, SECRETS, DESCRIPTIONS)
 """Facts of a release that are no definitions."""
 _RELEASE = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})*(-?rc[0-9]{1,9})?")
 _ERROR_NAME = re.compile(r"[A-Z][A-Z0-9_]*")

@@ -43,6 +43,13 @@ def read_fields(node: Node, problems: Problems) -> FieldEntry | None:
         message = properties.required("message")
     except Missing:
         return None
+    fields = named_fields(properties)
+    properties.finish()
+    return FieldEntry(message, properties.places["message"], fields)
+
+
+def named_fields(properties: Properties) -> tuple[FieldPath, ...]:
+    """The ``fields`` of an entry, one at least."""
     paths = []
     for each in properties.nodes("fields"):
         if isinstance(each.value, str):
@@ -50,6 +57,5 @@ def read_fields(node: Node, problems: Problems) -> FieldEntry | None:
         else:
             properties.wrong(each, "the name of a field")
     if not properties.nodes("fields"):
-        problems.error(node.location, f"{properties.what} has no fields; add their names")
-    properties.finish()
-    return FieldEntry(message, properties.places["message"], tuple(paths))
+        properties.problems.error(properties.node.location, f"{properties.what} has no fields; add their names")
+    return tuple(paths)

@@ -199,6 +199,7 @@ def test_a_misspelt_type_of_names() -> None:
     """It found nothing, which looks like a message without names."""
     with pytest.raises(ValueError, match=r"^no entity type is called 'topicNames'; did you mean 'topicName'\?$"):
         entities(METADATA, "topicNames")  # type: ignore[arg-type]
-    choices = "'brokerId', 'groupId', 'producerId', 'topicName', 'transactionalId'"
+    words = "brokerId clientMetrics delegationToken groupId principal producerId shareKey topicName transactionalId"
+    choices = ", ".join(map(repr, words.split()))
     with pytest.raises(ValueError, match=rf"^no entity type is called 'x'; they are {choices}$"):
         entities(METADATA, "x")  # type: ignore[arg-type]

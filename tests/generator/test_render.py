@@ -108,8 +108,10 @@ def test_the_samples_take_every_branch_of_every_template(tmp_path: Path, monkeyp
     setting = {"message": "Kinds", "name": "Text", "value": "MaybeText"}
     secrets = {"secrets": [secret], "settings": [setting]}
     answers = [{"message": "AskResponse", "field": "Count", "value": "-1"}]
+    named = {"source": "KIP-1", "entity": "brokerId", "fields": [{"message": "AskResponse", "fields": ["Count"]}]}
     facts = {
         "answers": answers,
+        "entities": [named],
         "enumerations": enumerations,
         "errors": errors,
         "secrets": secrets,

@@ -35,7 +35,7 @@ _batch = BATCH.unpack_from
 _entry = ENTRY.unpack_from
 _timestamp = Struct(">q").unpack_from
 _CODECS = len(CODECS)
-_FEW = 4096
+FEW = 4096
 """A copy of fewer bytes costs less than a view of them."""
 
 
@@ -88,7 +88,7 @@ def verify_sum(data: bytes, position: int, number: int, header: Header) -> None:
     magic, stored = header[3], header[4]
     start = position + SUMMED_FROM[magic]
     end = position + OVERHEAD + header[1]
-    summed = data[start:end] if end - start < _FEW else memoryview(data)[start:end]
+    summed = data[start:end] if end - start < FEW else memoryview(data)[start:end]
     actual = checksum()(summed) if magic == 2 else crc32(summed)
     if actual != stored:
         error = batch_error(sum_text(stored, actual, end - position), number, position, magic)

@@ -12,25 +12,36 @@ from struct import Struct
 from .._core.wire import as_bytes
 from ..errors import DecodeError
 from .contents import read_contents, read_decompressed
+from .crc import checksum
 from .format import (
+    BATCH_PLAIN,
     CODECS,
     COMPRESSION,
     CONTROL,
     CONTROL_KEY,
     CONTROL_TYPES,
     DELETE_HORIZON,
+    HEADER,
     LOG_APPEND_TIME,
     MARKER_VALUE,
     MAX_BATCH_BYTES,
     OVERHEAD,
     SMALLEST,
+    SMALLEST_RECORD,
+    SUMMED_FROM,
     TIMESTAMP_TYPES,
     TRANSACTIONAL,
 )
-from .header import Header, batch_error, read_header, verify_sum
-from .records import ControlRecord, Record
+from .header import FEW, Header, batch_error, read_header, verify_sum
+from .records import ControlRecord, Record, RecordError, read_records
 
+_chained = chain.from_iterable
 _int32 = Struct(">i").unpack_from
+_plain = BATCH_PLAIN.unpack_from
+_NOT_PLAIN = COMPRESSION | LOG_APPEND_TIME | CONTROL
+_BEHIND = HEADER - OVERHEAD
+"""Bytes of the header that the length counts."""
+_SUMMED = SUMMED_FROM[2]
 
 
 class Batch:
@@ -191,15 +202,19 @@ class Batch:
 class BatchReader:
     """The batches in some bytes, one after the other; ``incomplete`` and ``position`` say how far it came."""
 
+    _number = 0
+    _short = FEW - OVERHEAD  # the length of batches that may go a short way is less
+    position: int = 0
+    """Where the next batch begins."""
+    incomplete: int = 0
+    """Bytes of a last batch that is not all there, known at the end: a broker cuts a Fetch response where it may."""
+
     def __init__(self, data: bytes, verify: bool, most: int) -> None:
         self._data = data
         self._verify = verify
         self._most = most
-        self._number = 0
-        self.position = 0
-        """Where the next batch begins."""
-        self.incomplete = 0
-        """Bytes of a last batch that is not all there, known at the end: a broker cuts a Fetch response where it may."""
+        if most < FEW:
+            self._short = 0
 
     def __iter__(self) -> BatchReader:
         return self
@@ -234,11 +249,38 @@ class BatchReader:
 
     def records(self) -> Iterator[Record]:
         """The records of all batches that are left, without those of control batches. Raises what ``read_batches`` says."""
-        return chain.from_iterable(iter(self._next_records, None))
+        return _chained(iter(self._next_records, None))
 
     def _next_records(self) -> list[Record] | None:
-        """Those of the next batch, none of a control batch; None at the end."""
-        position, number = self.position, self._number
+        """Those of the next batch, none of a control batch; None at the end.
+
+        Most batches are small and plain: these go a short way, for each call on the other costs as much as a record. What
+        is not sound goes the other way, which tells what is wrong.
+        """
+        data, position, number = self._data, self.position, self._number
+        size = len(data)
+        if position == size:
+            return None
+        if position + HEADER <= size:
+            base_offset, length, magic, stored, attributes, delta, base_timestamp, count = _plain(data, position)
+            end = position + OVERHEAD + length
+            if (
+                magic == 2
+                and not attributes & _NOT_PLAIN
+                and _BEHIND + count * SMALLEST_RECORD <= length < self._short
+                and end <= size
+                and base_offset >= 0
+                and delta >= 0
+                and (not self._verify or checksum()(data[position + _SUMMED : end]) == stored)
+            ):
+                try:
+                    records = read_records(data, position + HEADER, end, count, base_offset, base_timestamp, None)
+                except RecordError:
+                    pass
+                else:
+                    self.position = end
+                    self._number = number + 1
+                    return records
         header = self._next_header()
         if header is None:
             return None

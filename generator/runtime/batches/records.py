@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import NamedTuple
 
 from .format import SMALLEST_RECORD
@@ -49,7 +48,8 @@ class RecordError(Exception):
 
 _INT64 = 1 << 63
 _FAR = 1 << 62
-"""Beyond it sums of int64 may need more than 64 bits; Kafka's wrap around."""
+_FAR_BEFORE = -_FAR
+"""Beyond them sums of int64 may need more than 64 bits; Kafka's wrap around."""
 _SMALLEST_BODY = 2 * (SMALLEST_RECORD - 1)
 """The bytes of a record behind its length, as a varint has that."""
 _LONG_NAME = 128
@@ -77,9 +77,8 @@ def read_records(
     if count * SMALLEST_RECORD > end - pos:
         raise RecordError(f"{count} records cannot be in {end - pos} bytes")
     records: list[Record] = []
-    add = records.append
     new, kind = _new, Record
-    is_far = base_offset > _FAR or not -_FAR < base_timestamp < _FAR
+    is_far = base_offset > _FAR or not _FAR_BEFORE < base_timestamp < _FAR
     try:
         for _ in range(count):
             size = data[pos]
@@ -142,7 +141,7 @@ def read_records(
                 raise _not_filled(len(records))
             timestamp = base_timestamp - (time + 1 >> 1) if time & 1 else base_timestamp + (time >> 1)
             offset = base_offset - (delta + 1 >> 1) if delta & 1 else base_offset + (delta >> 1)
-            add(new(kind, (offset, timestamp, key, value, headers)))
+            records.append(new(kind, (offset, timestamp, key, value, headers)))
     except (IndexError, ValueError):
         raise _not_filled(len(records)) from None
     if pos != end:
@@ -172,6 +171,7 @@ def _headers(data: bytes, pos: int, stop: int, number: int) -> tuple[tuple[tuple
     if size & 1 or size > stop - pos:
         raise _not_filled(number)
     left = size >> 1
+    names = _NAMES
     headers: list[tuple[str, bytes | None]] = []
     while left:
         size = data[pos]
@@ -180,8 +180,8 @@ def _headers(data: bytes, pos: int, stop: int, number: int) -> tuple[tuple[tuple
             size, pos = _varint(data, pos - 1)
         if size & 1:
             raise _headers_not_filled(number)
-        name = _name if size < _LONG_NAME else _decoded
-        key = name(data[pos : (pos := pos + (size >> 1))])
+        name = data[pos : (pos := pos + (size >> 1))]
+        key = names[name] if size < _LONG_NAME else _decoded(name)
         size = data[pos]
         pos += 1
         if size > 127:
@@ -200,8 +200,18 @@ def _decoded(name: bytes) -> str:
     return name.decode("utf-8", "surrogateescape")
 
 
-_name = lru_cache(maxsize=1024)(_decoded)
-"""Keys of headers are few and come again and again; long ones are not kept."""
+class _Names(dict[bytes, str]):
+    """Keys of headers are few and come again and again; long ones are not kept, nor are more than so many."""
+
+    def __missing__(self, name: bytes) -> str:
+        if len(self) >= _MOST_NAMES:
+            self.clear()
+        key = self[name] = _decoded(name)
+        return key
+
+
+_MOST_NAMES = 1024
+_NAMES = _Names()
 
 
 def _headers_not_filled(number: int) -> RecordError:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from functools import cache
 
 from .._base.message import Message
 from .._core.collection import KeyedCollection
@@ -11,17 +13,43 @@ from .._core.spelling import did_you_mean
 from .._core.structs import StructBase
 from .._core.value import dataclass
 from ..errors import EncodeError
-from ..protocol import ErrorCode
+from ..protocol import ErrorCode, Request
 from ..schema.facts import FieldFacts, MessageFacts, facts_of
 from ..schema.types import SchemaError, elements
+from ._tables import ENTITIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal, TypeAlias
 
-    EntityType: TypeAlias = Literal["brokerId", "groupId", "producerId", "topicName", "transactionalId"]
+    from ._tables import Named
 
-ENTITY_TYPES: tuple[EntityType, ...] = ("brokerId", "groupId", "producerId", "topicName", "transactionalId")
+    EntityType: TypeAlias = Literal[
+        "brokerId",
+        "clientMetrics",
+        "delegationToken",
+        "groupId",
+        "principal",
+        "producerId",
+        "shareKey",
+        "topicName",
+        "transactionalId",
+    ]
+    _Own: TypeAlias = dict[tuple[str, str], Named]
+
+ENTITY_TYPES: tuple[EntityType, ...] = (
+    "brokerId",
+    "clientMetrics",
+    "delegationToken",
+    "groupId",
+    "principal",
+    "producerId",
+    "shareKey",
+    "topicName",
+    "transactionalId",
+)
+_NUMBERS = ("brokerId", "producerId")
+_DIGITS = re.compile(r"[0-9]{1,10}").fullmatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +100,7 @@ class Endpoint:
 class Entity:
     """Something that a message names: set ``value``, and the message has the new name."""
 
-    __slots__ = ("_holder", "_key", "_keyed", "path", "type")
+    __slots__ = ("_holder", "_is_digits", "_key", "_keyed", "path", "type")
 
     def __init__(
         self, path: str, type: EntityType, holder: Any, key: str | int, keyed: KeyedCollection[Any] | None
@@ -84,21 +112,32 @@ class Entity:
         self._holder = holder  # a list, or a struct
         self._key = key
         self._keyed = keyed  # whose index is no longer true when a name changes
+        self._is_digits = type in _NUMBERS and isinstance(self._stored, str)
 
     @property
     def value(self) -> str | int:
-        """The name: ``str`` of topics, groups and transactional ids, ``int`` of brokers and producers."""
-        value: str | int = self._holder[self._key] if isinstance(self._key, int) else getattr(self._holder, self._key)
-        return value
+        """The name: ``int`` of brokers and producers, ``str`` of all others."""
+        return int(self._stored) if self._is_digits else self._stored
 
     @value.setter
     def value(self, value: str | int) -> None:
+        if self._is_digits:
+            value = str(value)
         if isinstance(self._key, int):
             self._holder[self._key] = value
         else:
             setattr(self._holder, self._key, value)
         if self._keyed is not None:
             self._keyed.reindex()
+
+    def _is_name(self, nothing: tuple[str, ...]) -> bool:
+        """Whether it names something: texts that are ``nothing`` do not, nor do those of numbers that are none."""
+        return self._stored not in nothing and (not self._is_digits or _DIGITS(str(self._stored)) is not None)
+
+    @property
+    def _stored(self) -> str | int:
+        stored: str | int = self._holder[self._key] if isinstance(self._key, int) else getattr(self._holder, self._key)
+        return stored
 
     def __repr__(self) -> str:
         return f"<Entity {self.path}: {self.type} {self.value!r}>"
@@ -131,32 +170,67 @@ def endpoints(message: Message) -> Iterator[Endpoint]:
             yield Endpoint(step.path, step.struct)
 
 
-def entities(message: Message, *types: EntityType) -> Iterator[Entity]:
-    """Everything that a message names and its definition says of what type, in the order of the message, to read or change.
+def entities(message: Message, *types: EntityType, request: Message | Request | None = None) -> Iterator[Entity]:
+    """Everything that a message names, in the order of the message, to read or to change.
 
-    ``types`` are those that are wanted, all if none is given: ``brokerId``, ``groupId``, ``producerId``, ``topicName``
-    and ``transactionalId``. Null names nothing. Names in bytes of their own, such as the records of Produce and the
-    assignments of groups, are not found. Raises ValueError for another type.
+    ``types`` are those that are wanted, all if none is given. What a field names says its definition or, where that is
+    silent, ``entities.json`` beside it: resource names of configurations and ACLs and the keys of FindCoordinator name
+    what the type beside them says. The keys in a FindCoordinatorResponse have their type in its ``request``; without that
+    they are not found. Names under a type that is not known are left out, and so is ``*`` of ACLs, which stands for all.
+    Null and the empty text name nothing. Names in bytes of their own, such as the records of Produce and the assignments
+    of groups, are not found. Raises ValueError for another type, and TypeError for a request that is not that of the
+    response.
     """
     for each in types:
         if each not in ENTITY_TYPES:
             advice = did_you_mean(str(each), ENTITY_TYPES) or f"; they are {', '.join(map(repr, ENTITY_TYPES))}"
             raise ValueError(f"no entity type is called {each!r}{advice}")
-    return _entities(message, types)
+    own = _facts_about().get(_facts(message).name, {})
+    asked = request.message if isinstance(request, Request) else request
+    if asked is not None and not isinstance(message, getattr(asked, "response_class", ())):
+        raise TypeError(f"{shown(asked)} is not the request of {message.NAME}")
+    return _entities(message, types, own, asked)
 
 
-def _entities(message: Message, types: tuple[EntityType, ...]) -> Iterator[Entity]:
+def _entities(message: Message, types: tuple[EntityType, ...], own: _Own, request: Message | None) -> Iterator[Entity]:
     for step in _structs(message):
         for field in step.fields:
-            kind: Any = field.entity_type
-            if kind is None or (types and kind not in types) or (value := getattr(step.struct, field.name)) is None:
+            named = own.get((step.name, field.name))
+            kind: Any = field.entity_type if named is None else _kind(named, step.struct, request)
+            if kind is None or (types and kind not in types) or getattr(step.struct, field.name) is None:
                 continue
-            path = step.place(field)
-            if field.is_array:
-                for index in range(len(_elements(message.NAME, path, value))):
-                    yield Entity(f"{path}[{index}]", kind, value, index, None)
-            else:
-                yield Entity(path, kind, step.struct, field.name, step.keyed if field.map_key else None)
+            nothing = ("", named[7]) if named else ("",)
+            for entity in _named_by(field, kind, step, message.NAME):
+                if entity._is_name(nothing):
+                    yield entity
+
+
+def _named_by(field: FieldFacts, kind: EntityType, step: _Step, message: str) -> Iterator[Entity]:
+    path = step.place(field)
+    if field.is_array:
+        value = getattr(step.struct, field.name)
+        for index in range(len(_elements(message, path, value))):
+            yield Entity(f"{path}[{index}]", kind, value, index, None)
+    else:
+        yield Entity(path, kind, step.struct, field.name, step.keyed if field.map_key else None)
+
+
+def _kind(named: Named, struct: object, request: Message | None) -> str | None:
+    """What a field names that a fact is about; None where that is not known."""
+    _, _, _, entity, asked, by, kinds, _ = named
+    if not by:
+        return entity
+    code = getattr(request if asked else struct, by, None)
+    return kinds.get(code) if isinstance(code, int) else None
+
+
+@cache
+def _facts_about() -> dict[str, _Own]:
+    """Those of ``entities.json`` by message, and by struct and field."""
+    found: dict[str, _Own] = {}
+    for each in ENTITIES:
+        found.setdefault(each[0], {})[each[1], each[2]] = each
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from struct import Struct
 from zlib import crc32
 
 from ..errors import EncodeError
-from .format import BATCH_BEGIN, BATCH_SUMMED, CODECS, HEADER, LOG_APPEND_TIME, OVERHEAD
+from .format import BATCH_BEGIN, BATCH_SUMMED, CODECS, COMPRESSION, LOG_APPEND_TIME, OVERHEAD, SUMMED_FROM
 from .records import wrapped
 
 Fields = tuple[int, int, bytes | None, bytes | None, Sequence[tuple[str | bytes, bytes | None]]]
@@ -18,6 +18,10 @@ Fields = tuple[int, int, bytes | None, bytes | None, Sequence[tuple[str | bytes,
 _message_head = {0: Struct(">bb").pack, 1: Struct(">bbq").pack}
 _entry = Struct(">qiI").pack
 _int32 = Struct(">i").pack
+_begin = BATCH_BEGIN.pack
+_summed = BATCH_SUMMED.pack
+_SUMMED_AFTER = SUMMED_FROM[2] - OVERHEAD
+"""Bytes that the length counts and the checksum does not."""
 
 
 @dataclass(slots=True)
@@ -41,7 +45,11 @@ class Shared:
 
         ``offsets`` are those of the records, whatever is in them.
         """
-        return _batch(self, records, offsets) if self.magic == 2 else _messages(self, records, offsets)
+        if self.magic < 2:
+            return _messages(self, records, offsets)
+        numbers = self.leader_epoch, self.producer_id, self.producer_epoch, self.base_sequence
+        times = self.append_time, self.delete_horizon
+        return encode_batch(records, offsets, self.attributes, *numbers, *times, self.compress, self.checksum)
 
 
 _NUMBERS: dict[str | None, int] = {None: 0, **{name: number for number, name in enumerate(CODECS)}}
@@ -83,14 +91,26 @@ _ATTRIBUTES = b"\0"
 _NO_HEADERS = b"\0"
 
 
-def _batch(batch: Shared, records: Sequence[Fields], offsets: Sequence[int]) -> bytes:
+def encode_batch(
+    records: Sequence[Fields],
+    offsets: Sequence[int],
+    attributes: int,
+    leader_epoch: int,
+    producer_id: int,
+    producer_epoch: int,
+    base_sequence: int,
+    append_time: int | None,
+    delete_horizon: int | None,
+    compress: Callable[[int, bytes, int], bytes],
+    checksum: Callable[[bytes], int],
+) -> bytes:
+    """One batch of format 2; see ``Shared``, which small batches are written without: it takes longer than a record."""
     base_offset = offsets[0]
     highest = records[0][1]
-    base_timestamp = highest if batch.delete_horizon is None else batch.delete_horizon
+    base_timestamp = highest if delete_horizon is None else delete_horizon
     varints, join = _VARINTS, b"".join
     parts: list[bytes] = []
-    add = parts.append
-    following = iter(offsets).__next__
+    following = iter(offsets).__next__  # zip takes longer to begin than one record
     for _, timestamp, key, value, headers in records:
         if timestamp > highest:
             highest = timestamp
@@ -108,35 +128,57 @@ def _batch(batch: Shared, records: Sequence[Fields], offsets: Sequence[int]) -> 
                 _headers(headers) if headers else _NO_HEADERS,
             )
         )
-        add(varints[len(record)])
-        add(record)
+        parts.append(varints[len(record)])
+        parts.append(record)
     body = join(parts)
-    if batch.codec:
-        body = batch.compress(batch.codec, body, 2)
-    fields = BATCH_SUMMED.pack(
-        batch.attributes,
-        offsets[-1] - base_offset,
-        base_timestamp,
-        highest if batch.append_time is None else batch.append_time,
-        batch.producer_id,
-        batch.producer_epoch,
-        batch.base_sequence,
-        len(records),
+    if codec := attributes & COMPRESSION:
+        body = compress(codec, body, 2)
+    summed = (
+        _summed(
+            attributes,
+            offsets[-1] - base_offset,
+            base_timestamp,
+            highest if append_time is None else append_time,
+            producer_id,
+            producer_epoch,
+            base_sequence,
+            len(records),
+        )
+        + body
     )
-    summed = fields + body
-    head = BATCH_BEGIN.pack(base_offset, HEADER - OVERHEAD + len(body), batch.leader_epoch, 2, batch.checksum(summed))
-    return head + summed
+    return _begin(base_offset, len(summed) + _SUMMED_AFTER, leader_epoch, 2, checksum(summed)) + summed
 
 
 def _headers(headers: Sequence[tuple[str | bytes, bytes | None]]) -> bytes:
-    varints = _VARINTS
+    varints, keys = _VARINTS, _KEYS
     parts = [varints[len(headers)]]
     for name, content in headers:
-        if isinstance(name, str):
-            name = name.encode("utf-8", "surrogateescape")
-        parts += (varints[len(name)], name)
-        parts += (_NULL,) if content is None else (varints[len(content)], content)
+        key = keys[name] if type(name) is str else _key(name)
+        parts += (key, _NULL) if content is None else (key, varints[len(content)], content)
     return b"".join(parts)
+
+
+def _key(name: str | bytes) -> bytes:
+    """The key of a header with its length."""
+    key = name.encode("utf-8", "surrogateescape") if isinstance(name, str) else name
+    return b"".join((_VARINTS[len(key)], key))
+
+
+class _Keys(dict[str, bytes]):
+    """They are few and come again and again; long ones are not kept, nor are more than so many."""
+
+    def __missing__(self, name: str) -> bytes:
+        key = _key(name)
+        if len(key) < _LONG_KEY:
+            if len(self) >= _MOST_KEYS:
+                self.clear()
+            self[name] = key
+        return key
+
+
+_LONG_KEY = 64
+_MOST_KEYS = 1024
+_KEYS = _Keys()
 
 
 def _messages(batch: Shared, records: Sequence[Fields], offsets: Sequence[int]) -> bytes:

@@ -72,6 +72,8 @@ FAULTS = (
 
 BATCH = Struct(">qiibIhiqqqhii")
 """A header of format 2."""
+BATCH_PLAIN = Struct(">qi4xbIhiq22xI")
+"""What of it the records of a plain batch are read with; a negative count is a very large one here."""
 BATCH_BEGIN = Struct(">qiibI")
 """What of it stands before the part that the checksum covers, the checksum included."""
 BATCH_SUMMED = Struct(">hiqqqhii")

@@ -9,9 +9,10 @@ from typing import Any
 
 from ..errors import EncodeError
 from .crc import checksum
-from .encode import Shared, codec_number
+from .encode import Shared, codec_number, encode_batch
 from .engines import compress
 from .format import (
+    COMPRESSION,
     CONTROL,
     CONTROL_KEY,
     CONTROL_TYPES,
@@ -52,36 +53,25 @@ def write_batch(
     Raises EncodeError for what the format cannot hold: its ``path`` is ``records[3]`` or the name of an argument. Raises
     MissingCodecError if nothing installed can compress.
     """
-    codec = codec_number(compression, magic)
+    attributes = codec_number(compression, magic) if compression != "none" or magic != 2 else 0
     if magic < 2:
         numbers = (producer_id, producer_epoch, base_sequence, leader_epoch)
         check_format(magic, numbers, is_transactional, delete_horizon)
         if magic == 0 and log_append_time is not None:
             raise EncodeError("format 0 has no timestamps", path="log_append_time")
-    attributes = codec
     if log_append_time is not None:
         attributes |= LOG_APPEND_TIME
     if is_transactional:
         attributes |= TRANSACTIONAL
     if delete_horizon is not None:
         attributes |= DELETE_HORIZON
-    batch = Shared(
-        magic,
-        codec,
-        attributes,
-        leader_epoch,
-        producer_id,
-        producer_epoch,
-        base_sequence,
-        log_append_time,
-        delete_horizon,
-        compress,
-        checksum(),
-    )
     some = records if type(records) is list else list(records)
     offsets = _offsets(some, base_offset)
+    shared = leader_epoch, producer_id, producer_epoch, base_sequence, log_append_time, delete_horizon, compress
     try:
-        return batch.encode(some, offsets)
+        if magic == 2:
+            return encode_batch(some, offsets, attributes, *shared, checksum())
+        return Shared(magic, attributes & COMPRESSION, attributes, *shared, checksum()).encode(some, offsets)
     except EncodeError:
         raise
     except (StructError, TypeError, AttributeError, ValueError, OverflowError) as error:
@@ -137,6 +127,8 @@ def _offsets(records: list[Record], base_offset: int) -> Sequence[int]:
     if not records:
         raise EncodeError("a batch has at least one record", path="records")
     last = base_offset - 1
+    if len(records) == 1 and type(records[0]) is Record and records[0][0] == -1 and 0 <= base_offset < _INT64:
+        return (base_offset,)  # as most batches of producers that do not wait
     offsets = []
     for number, record in enumerate(records):
         if not isinstance(record, Record):

@@ -1,0 +1,134 @@
+"""Rules for what ``entities.json`` names: it is there, and can hold what it names. What is sound has Python's names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kafka_message_generator.rules.enumerations import BITS
+from kafka_message_generator.rules.names import snake_case
+from kafka_message_generator.rules.paths import Messages, field_at, known, owner
+from kafka_message_generator.spec.entities import EntityFact
+from kafka_message_generator.spec.model import ENTITY_TYPES, REQUEST, RESPONSE, Field
+from kafka_message_generator.spec.paths import FieldPath
+from kafka_message_generator.spec.source import Location, Problems
+from kafka_message_generator.spec.spelling import or_meant
+
+TYPES: Mapping[str, tuple[str, ...]] = {
+    **{name: (kind,) for name, kind in ENTITY_TYPES.items() if kind is not None},
+    "brokerId": ("int32", "string"),
+    "clientMetrics": ("string",),
+    "delegationToken": ("string",),
+    "principal": ("string",),
+    "shareKey": ("string",),
+}
+"""Each entity type, those that definitions cannot say too, and the types of fields that hold it."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """What a field names: one kind of thing, or which one the value of another field says."""
+
+    message: str
+    struct: str
+    """The struct that has the field, or the message itself."""
+    field: str
+    entity: str
+    """Empty where the value of another field says it."""
+    request: str = ""
+    """The request that has that field; empty where the struct itself has it."""
+    by: str = ""
+    types: tuple[tuple[int, str], ...] = ()
+    """Code and entity type."""
+    wildcard: str = ""
+
+    @property
+    def entities(self) -> tuple[str, ...]:
+        """Each entity type that it may name, once."""
+        return tuple(dict.fromkeys((self.entity,) if self.entity else (entity for _, entity in self.types)))
+
+    @property
+    def codes(self) -> dict[int, str]:
+        return dict(self.types)
+
+
+def resolve(facts: tuple[EntityFact, ...], messages: Messages, problems: Problems) -> tuple[Named, ...]:
+    """Find every field that is named; what comes back is sound only if ``problems`` has no errors.
+
+    A struct that is in several places of a message may be named by each of them: its fields are the same.
+    """
+    found: dict[tuple[str, str, str], tuple[Named, set[str]]] = {}
+    for fact in facts:
+        for path in known(fact, fact.fields, messages, problems):
+            named = _named(fact, path, messages, problems)
+            earlier, paths = found.setdefault((named.message, named.struct, named.field), (named, set()))
+            if earlier != named or path.text in paths:
+                problems.error(path.location, f"{path.text} of {fact.message} is there twice; keep one")
+            paths.add(path.text)
+    return tuple(named for _, (named, _) in sorted(found.items(), key=lambda each: each[0]))
+
+
+def _named(fact: EntityFact, path: FieldPath, messages: Messages, problems: Problems) -> Named:
+    field = field_at(path, *messages[fact.message])
+    assert field is not None  # it is known
+    kinds = fact.kinds
+    if field.entity_type != "unknown":
+        what = f"the definition says that {path.text} of {fact.message} is a {field.entity_type}; leave it out"
+        problems.error(path.location, what)
+    if kinds.entity is not None:
+        _check_type(kinds.entity.text, kinds.entity.location, path.text, field, problems)
+    for code, entity in kinds.values:
+        _check_type(entity, code.location, path.text, field, problems)
+    place = (fact.message, owner(fact.message, path, messages), snake_case(field.name))
+    if fact.by is None:
+        return Named(*place, kinds.entity.text if kinds.entity else "", wildcard=kinds.wildcard)
+    request = _request(fact.message, messages) if fact.is_by_request else ""
+    types = _codes(fact, fact.by, request, path, messages, problems)
+    return Named(*place, "", request, snake_case(fact.by.names[-1]), types, kinds.wildcard)
+
+
+def _request(response: str, messages: Messages) -> str:
+    """The request that a response answers; empty where there is none."""
+    answered, _ = messages[response]
+    requests = (
+        name for name, (each, _) in messages.items() if each.kind == REQUEST and each.api_key == answered.api_key
+    )
+    return next(requests, "") if answered.kind == RESPONSE else ""
+
+
+def _codes(
+    fact: EntityFact, by: FieldPath, request: str, path: FieldPath, messages: Messages, problems: Problems
+) -> tuple[tuple[int, str], ...]:
+    """The entity types by number, and whether the field that says it is there and can hold these numbers."""
+    message = request if fact.is_by_request else fact.message
+    field = field_at(by, *messages[message]) if message else None
+    if field is None:
+        name = message or f"the request of {fact.message}"
+        problems.error(by.location, f"{name} has no field {by.text!r}; write it like Topics.Name")
+        return ()
+    if by.names[:-1] != ([] if fact.is_by_request else path.names[:-1]):
+        what = f"{by.text} of {message} is in another struct; the type stands beside the name, or in the request itself"
+        problems.error(by.location, what)
+    if str(field.type) not in BITS:
+        problems.error(by.location, f"{by.text} of {message} is {field.type}; it must be a number")
+        return ()
+    lowest, highest = BITS[str(field.type)]
+    found = []
+    for code, entity in fact.kinds.values:
+        text = code.text
+        if text.isascii() and text.isdigit() and lowest <= int(text) <= highest:
+            found.append((int(text), entity))
+        else:
+            what = f"{by.text} of {message} is {field.type}, and cannot be {text!r}; write a number that it holds"
+            problems.error(code.location, what)
+    return tuple(found)
+
+
+def _check_type(entity: str, location: Location, path: str, field: Field, problems: Problems) -> None:
+    """Whether there is such an entity type, and the field, or each of its elements, can hold it."""
+    if entity not in TYPES:
+        advice = or_meant(entity, TYPES, f"use one of {', '.join(sorted(TYPES))}")
+        problems.error(location, f"unknown entity type {entity!r}; {advice}")
+    elif field.type.name not in TYPES[entity]:
+        needed = " or ".join(TYPES[entity])
+        problems.error(location, f"{path} is {field.type}, but a {entity} is {needed}; change one of the two")

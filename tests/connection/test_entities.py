@@ -1,0 +1,222 @@
+"""Names that no definition calls so: ``entities`` finds and rewrites them by the facts beside the definitions."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from kafka_messages import (
+    AlterConfigsRequest,
+    AlterConfigsResponse,
+    ConsumerProtocolSubscription,
+    CreateAclsRequest,
+    DeleteAclsRequest,
+    DeleteAclsResponse,
+    DescribeAclsRequest,
+    DescribeAclsResponse,
+    DescribeConfigsRequest,
+    DescribeConfigsResponse,
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+    MetadataRequest,
+    OffsetFetchRequest,
+    ReadShareGroupStateRequest,
+    ShareFetchResponse,
+    StreamsGroupTopologyValue,
+    TransactionLogValue,
+)
+from kafka_messages.connection import entities
+from kafka_messages.enums import ConfigResourceType, CoordinatorType, PatternType, ResourceType
+from kafka_messages.protocol import decode_request, encode_request
+from kafka_messages.schema.facts import facts_of
+
+from tests.support.pages import ROOT
+
+CONFIGS: list[tuple[type[Any], str, str]] = [
+    (AlterConfigsRequest, "resources", "AlterConfigsResource"),
+    (AlterConfigsResponse, "responses", "AlterConfigsResourceResponse"),
+    (DescribeConfigsRequest, "resources", "DescribeConfigsResource"),
+    (DescribeConfigsResponse, "results", "DescribeConfigsResult"),
+    (IncrementalAlterConfigsRequest, "resources", "AlterConfigsResource"),
+    (IncrementalAlterConfigsResponse, "responses", "AlterConfigsResourceResponse"),
+]
+
+
+def changed(message: Any, *types: Any, **request: Any) -> Any:
+    """The message after its names were given a prefix, numbers 100 more, and it was written and read."""
+    for entity in entities(message, *types, **request):
+        entity.value = entity.value + 100 if isinstance(entity.value, int) else f"ann.{entity.value}"
+    version = facts_of(type(message)).valid.highest
+    return type(message).read(message.write(version), version)
+
+
+@pytest.mark.parametrize(("cls", "array", "struct"), CONFIGS, ids=lambda value: getattr(value, "__name__", value))
+def test_resources_of_configurations(cls: type[Any], array: str, struct: str) -> None:
+    """A proxy that gives topics a prefix and brokers other numbers must do so here, and not to a logger's neighbours."""
+    names = {
+        ConfigResourceType.TOPIC: ("orders", "topicName", "orders", "ann.orders"),
+        ConfigResourceType.BROKER: ("1", "brokerId", 1, "101"),
+        ConfigResourceType.BROKER_LOGGER: ("2", "brokerId", 2, "102"),
+        ConfigResourceType.CLIENT_METRICS: ("m", "clientMetrics", "m", "ann.m"),
+        ConfigResourceType.GROUP: ("g", "groupId", "g", "ann.g"),
+    }
+    rows: list[tuple[int, str]] = [(int(code), each[0]) for code, each in names.items()]
+    rows += [(77, "unknown"), (ConfigResourceType.UNKNOWN, "none"), (4, ""), (4, "all"), (2, "")]
+    message = cls(**{array: [getattr(cls, struct)(resource_type=code, resource_name=name) for code, name in rows]})
+    found = [(each.path, each.type, each.value) for each in entities(message)]
+    assert found == [(f"{array}[{n}].resource_name", each[1], each[2]) for n, each in enumerate(names.values())]
+    after = [(each.resource_type, each.resource_name) for each in getattr(changed(message), array)]
+    assert after == [(int(code), each[3]) for code, each in names.items()] + rows[len(names) :]
+
+
+def acl_messages() -> dict[str, Any]:
+    """Each message about ACLs with one resource of each type, and some that name nothing."""
+    rows = [(code, f"r{code}") for code in range(9)] + [(2, "*")]
+    creation, entry = CreateAclsRequest.AclCreation, DescribeAclsResponse.DescribeAclsResource
+    deleted, each = DeleteAclsResponse.DeleteAclsMatchingAcl, PatternType.PREFIXED
+    wanted = DeleteAclsRequest.DeleteAclsFilter
+    acls = [deleted(resource_type=code, resource_name=name, pattern_type=each) for code, name in rows]
+    return {
+        "create": CreateAclsRequest(
+            creations=[creation(resource_type=c, resource_name=n, resource_pattern_type=each) for c, n in rows]
+        ),
+        "described": DescribeAclsResponse(
+            resources=[entry(resource_type=c, resource_name=n, pattern_type=each) for c, n in rows]
+        ),
+        "delete": DeleteAclsRequest(
+            filters=[wanted(resource_type_filter=c, resource_name_filter=n, pattern_type_filter=each) for c, n in rows]
+        ),
+        "deleted": DeleteAclsResponse(filter_results=[DeleteAclsResponse.DeleteAclsFilterResult(matching_acls=acls)]),
+    }
+
+
+@pytest.mark.parametrize("name", ["create", "described", "delete", "deleted"])
+def test_resources_of_acls(name: str) -> None:
+    """Rules about a tenant's topics, by name or by prefix; the cluster, ``*``, ANY and types of the future stay."""
+    message = acl_messages()[name]
+    kinds = {
+        ResourceType.TOPIC: "topicName",
+        ResourceType.GROUP: "groupId",
+        ResourceType.TRANSACTIONAL_ID: "transactionalId",
+        ResourceType.DELEGATION_TOKEN: "delegationToken",
+        ResourceType.USER: "principal",
+    }
+    assert [(each.type, each.value) for each in entities(message)] == [(k, f"r{c}") for c, k in kinds.items()]
+    after = repr(changed(message))
+    for code in range(9):
+        assert (f"'ann.r{code}'" in after) == (code in kinds) == (f"'r{code}'" not in after)
+    assert "'*'" in after
+    assert "'ann.*'" not in after
+
+
+def test_filters_and_principals_of_acls() -> None:
+    """The message itself has the filter of a DescribeAclsRequest; null stands for all."""
+    request = DescribeAclsRequest(
+        resource_type_filter=ResourceType.GROUP,
+        resource_name_filter="g",
+        principal_filter="User:ann",
+        pattern_type_filter=3,
+    )
+    assert [(each.path, each.type, each.value) for each in entities(request)] == [
+        ("resource_name_filter", "groupId", "g"),
+        ("principal_filter", "principal", "User:ann"),
+    ]
+    assert changed(request, "groupId").resource_name_filter == "ann.g"
+    assert list(entities(DescribeAclsRequest(resource_type_filter=2, resource_name_filter=None))) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        (CoordinatorType.GROUP, "groupId"),
+        (CoordinatorType.TRANSACTION, "transactionalId"),
+        (CoordinatorType.SHARE, "shareKey"),
+        (9, None),
+    ],
+)
+def test_keys_of_coordinators(code: int, kind: str | None) -> None:
+    """There and back through a proxy; the response has no type of its keys, and its request knows it."""
+    request = FindCoordinatorRequest(key_type=code, coordinator_keys=["a", "b"])
+    found = [(each.path, each.type, each.value) for each in entities(request)]
+    assert found == [(f"coordinator_keys[{n}]", kind, key) for n, key in enumerate("ab") if kind]
+    asked = changed(request)
+    assert asked.coordinator_keys == (["ann.a", "ann.b"] if kind else ["a", "b"])
+
+    coordinators = [FindCoordinatorResponse.Coordinator(key=key, host="h", port=1) for key in asked.coordinator_keys]
+    response = FindCoordinatorResponse(coordinators=coordinators)
+    assert [each.type for each in entities(response)] == ["brokerId"] * 3
+    decoded = decode_request(encode_request(asked, 6, 1)[4:])
+    for given in (asked, decoded):
+        keys = [(each.type, each.value) for each in entities(response, request=given) if each.type != "brokerId"]
+        assert keys == [(kind, key) for key in asked.coordinator_keys if kind]
+    for entity in entities(response, "groupId", "transactionalId", "shareKey", request=decoded):
+        entity.value = str(entity.value).removeprefix("ann.")
+    assert [each.key for each in FindCoordinatorResponse.read(response.write(6), 6).coordinators] == ["a", "b"]
+
+
+def test_a_single_key_of_a_coordinator() -> None:
+    """Before version 4 the request has one; version 0 knows groups alone."""
+    request = FindCoordinatorRequest(key="t", key_type=1)
+    assert [(each.path, each.type) for each in entities(request)] == [("key", "transactionalId")]
+    for entity in entities(FindCoordinatorRequest.read(FindCoordinatorRequest(key="g").write(0), 0)):
+        assert (entity.type, entity.value) == ("groupId", "g")
+
+
+def test_a_request_of_another_response() -> None:
+    """Keys would be taken for what somebody else asked for."""
+    for given in (MetadataRequest(), FindCoordinatorResponse()):
+        with pytest.raises(TypeError) as caught:
+            entities(FindCoordinatorResponse(), request=given)
+        text = repr(given)
+        shown = text if len(text) <= 60 else text[:57] + "..."
+        assert str(caught.value) == f"{shown} is not the request of FindCoordinatorResponse"
+
+
+def test_an_empty_text_names_nothing() -> None:
+    """OffsetFetchRequest has one group up to version 7, many from 8 on; with a prefix in both no version could be written."""
+    group = OffsetFetchRequest.OffsetFetchRequestGroup(group_id="g")
+    for entity in entities(request := OffsetFetchRequest(groups=[group]), "groupId"):
+        entity.value = f"ann.{entity.value}"
+    assert [each.group_id for each in OffsetFetchRequest.read(request.write(9), 9).groups] == ["ann.g"]
+
+
+def test_names_that_definitions_do_not_mark() -> None:
+    """In requests, responses and records of internal logs."""
+    assert changed(ReadShareGroupStateRequest(group_id="g")).group_id == "ann.g"
+    assert changed(ConsumerProtocolSubscription(topics=["a", "b"])).topics == ["ann.a", "ann.b"]
+    info, part = StreamsGroupTopologyValue.TopicInfo, StreamsGroupTopologyValue.Subtopology
+    topology = StreamsGroupTopologyValue(
+        subtopologies=[part(source_topics=["s"], state_changelog_topics=[info(name="c")])]
+    )
+    assert [(each.path, each.value) for each in entities(topology, "topicName")] == [
+        ("subtopologies[0].source_topics[0]", "s"),
+        ("subtopologies[0].state_changelog_topics[0].name", "c"),
+    ]
+    partitions = TransactionLogValue.PartitionsSchema(topic="t", partition_ids=[0])
+    value = TransactionLogValue(producer_id=5, transaction_partitions=[partitions])
+    assert ("transaction_partitions[0].topic", "topicName") in [(each.path, each.type) for each in entities(value)]
+    leader = ShareFetchResponse.LeaderIdAndEpoch(leader_id=3)
+    data = ShareFetchResponse.PartitionData(current_leader=leader)
+    response = ShareFetchResponse(responses=[ShareFetchResponse.ShareFetchableTopicResponse(partitions=[data])])
+    assert [each.value for each in entities(response, "brokerId")] == [3]
+
+
+def test_codes_are_those_of_the_enumerations() -> None:
+    """The facts have bare numbers; a typing mistake would rename groups as topics."""
+    text = (ROOT / "specs" / "kafka" / "entities.json").read_text(encoding="utf-8")
+    facts = json.loads("\n".join(line for line in text.splitlines() if not line.startswith("//")))
+    coordinators, configs, acls = (each["values"] for each in facts if "values" in each)
+    named = {"groupId": "GROUP", "topicName": "TOPIC", "clientMetrics": "CLIENT_METRICS", "shareKey": "SHARE"}
+    named |= {"delegationToken": "DELEGATION_TOKEN", "principal": "USER"}
+    for values, kind, others in (
+        (coordinators, CoordinatorType, {"1": "TRANSACTION"}),
+        (configs, ConfigResourceType, {"4": "BROKER", "8": "BROKER_LOGGER"}),
+        (acls, ResourceType, {"5": "TRANSACTIONAL_ID"}),
+    ):
+        found: dict[str, str] = {code: kind(int(code)).name for code in values}
+        assert found == {code: others.get(code, named.get(entity, "")) for code, entity in values.items()}
+        known = {int(each) for each in kind if each.name not in ("UNKNOWN", "ANY", "CLUSTER")}
+        assert known == set(map(int, values))

@@ -1,0 +1,122 @@
+"""``entities.json`` beside the definitions: everything that can be wrong with it, by place, and what comes of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_message_generator import definitions
+from kafka_message_generator.rules.entities import Named
+from kafka_message_generator.spec.source import SpecError
+from tests.support.building import write_specs
+from tests.support.specs import field, message
+
+THING = [field("Kind", "int8"), field("Name", "string"), field("Owner", "string", entityType="groupId")]
+ASK = message(
+    field("Mode", "int16"),
+    field("Text", "string"),
+    field("Things", "[]Thing"),
+    field("More", "[]Thing"),
+    commonStructs=[{"name": "Thing", "versions": "0+", "fields": THING}],
+    name="AskRequest",
+    type="request",
+    apiKey=1,
+    listeners=["broker"],
+)
+TELL = message(field("Keys", "[]string"), field("Count", "int32"), name="AskResponse", type="response", apiKey=1)
+
+
+def one(*fields: dict[str, Any], **entry: object) -> str:
+    return json.dumps([{"source": "KIP-1", "fields": fields, **entry}])
+
+
+def of(message: str, *names: object, **more: object) -> dict[str, Any]:
+    return {"message": message, "fields": names, **more}
+
+
+BY = {"values": {"1": "topicName"}}
+TYPES = "brokerId, clientMetrics, delegationToken, groupId, principal, producerId, shareKey, topicName, transactionalId"
+BROKEN = [
+    ("{}", "1: $: expected an array of entries, found object"),
+    ("[0]", "1: $[0]: an entry must be a JSON object, found number"),
+    ('[{"entity": "topicName"}]', "1: $[0]: an entry has no source; add it"),
+    (one(), "1: $[0]: an entry needs either an entity or values; write one of them"),
+    (one(entity="topicName", **BY), "1: $[0]: an entry needs either an entity or values; write one of them"),
+    (one(entity="topicName", why=""), "1: $[0].why: unknown property 'why' of an entry; known are "
+     "entity, fields, source, values, wildcard"),
+    (one(values=[]), "1: $[0].values: expected an object of entity types by code, found array []"),
+    (one(values={"1": 2}), "1: $[0].values.1: expected an entity type, found number 2"),
+    (one({"fields": ["Text"]}, entity="topicName"), "1: $[0].fields[0]: an entry has no message; add it"),
+    (one(of("AskRequest"), entity="topicName"), "1: $[0].fields[0]: an entry has no fields; add their names"),
+    (one(of("AskRequest", 1), entity="topicName"),
+     "1: $[0].fields[0].fields[0]: expected the name of a field, found number 1"),
+    (one(of("AskRequest", "Text", by="Mode"), entity="topicName"),
+     "1: $[0].fields[0]: an entry needs no by and no byRequest: it has one entity"),
+    (one(of("AskRequest", "Text"), **BY), "1: $[0].fields[0]: an entry needs either by or byRequest"),
+    (one(of("AskRequest", "Text", by="Mode", byRequest="Mode"), **BY),
+     "1: $[0].fields[0]: an entry needs either by or byRequest"),
+    (one(of("Ask", "Text"), entity="topicName"),
+     "1: $[0].fields[0].message: there is no message 'Ask' with versions; name one, or leave it out"),
+    (one(of("AskRequest", "Txt"), entity="topicName"),
+     "1: $[0].fields[0].fields[0]: AskRequest has no field 'Txt'; write it like Topics.Name"),
+    (one(of("AskRequest", "Text"), entity="topicname"),
+     "1: $[0].entity: unknown entity type 'topicname'; did you mean topicName?"),
+    (one(of("AskRequest", "Text"), entity="x"), f"1: $[0].entity: unknown entity type 'x'; use one of {TYPES}"),
+    (one(of("AskRequest", "Mode"), entity="topicName"),
+     "1: $[0].entity: Mode is int16, but a topicName is string; change one of the two"),
+    (one(of("AskRequest", "Mode"), entity="brokerId"),
+     "1: $[0].entity: Mode is int16, but a brokerId is int32 or string; change one of the two"),
+    (one(of("AskRequest", "Things.Owner"), entity="groupId"),
+     "1: $[0].fields[0].fields[0]: the definition says that Things.Owner of AskRequest is a groupId; leave it out"),
+    (one(of("AskRequest", "Text", "Text"), entity="topicName"),
+     "1: $[0].fields[0].fields[1]: Text of AskRequest is there twice; keep one"),
+    (one(of("AskRequest", "Text", by="Kind"), **BY),
+     "1: $[0].fields[0].by: AskRequest has no field 'Kind'; write it like Topics.Name"),
+    (one(of("AskRequest", "Text", byRequest="Mode"), **BY),
+     "1: $[0].fields[0].byRequest: the request of AskRequest has no field 'Mode'; write it like Topics.Name"),
+    (one(of("AskRequest", "Things.Name", by="Mode"), **BY), "1: $[0].fields[0].by: Mode of AskRequest is in another "
+     "struct; the type stands beside the name, or in the request itself"),
+    (one(of("AskResponse", "Keys", byRequest="Things.Kind"), **BY), "1: $[0].fields[0].byRequest: Things.Kind of AskRequest "
+     "is in another struct; the type stands beside the name, or in the request itself"),
+    (one(of("AskResponse", "Keys", byRequest="Text"), **BY),
+     "1: $[0].fields[0].byRequest: Text of AskRequest is string; it must be a number"),
+    (one(of("AskRequest", "Things.Name", by="Things.Kind"), values={"128": "topicName"}),
+     "1: $[0].values.128: Things.Kind of AskRequest is int8, and cannot be '128'; write a number that it holds"),
+    (one(of("AskRequest", "Text", by="Mode"), values={"one": "topicName"}),
+     "1: $[0].values.one: Mode of AskRequest is int16, and cannot be 'one'; write a number that it holds"),
+    (one(of("AskRequest", "Text", by="Mode"), values={"1": "topic"}),
+     f"1: $[0].values.1: unknown entity type 'topic'; use one of {TYPES}"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "problem"), BROKEN)
+def test_what_is_wrong_is_told_with_its_place(text: str, problem: str, tmp_path: Path) -> None:
+    """A fact that names nothing would be lost without a word, and a name pass a proxy unchanged."""
+    specs = write_specs(tmp_path / "specs", ASK, TELL)
+    (specs / "entities.json").write_text(text)
+    with pytest.raises(SpecError) as caught:
+        definitions.load(specs)
+    place = f"{(specs / 'entities.json').as_posix()}:"
+    assert [str(each).removeprefix(place) for each in caught.value.problems][:1] == [problem]
+
+
+def test_what_is_sound_is_resolved(tmp_path: Path) -> None:
+    """By struct, in Python's names; a struct in two places may be named by both."""
+    specs = write_specs(tmp_path / "specs", ASK, TELL)
+    things = of("AskRequest", "Things.Name", by="Things.Kind")
+    facts = [
+        {"source": "a", "values": {"0": "topicName", "7": "principal"}, "wildcard": "*",
+         "fields": [things, things | {"fields": ["More.Name"], "by": "More.Kind"}]},
+        {"source": "b", "values": {"2": "groupId"}, "fields": [of("AskResponse", "Keys", byRequest="Mode", about="why")]},
+        {"source": "c", "entity": "brokerId", "fields": [of("AskResponse", "Count"), of("AskRequest", "Text")]},
+    ]  # fmt: skip
+    (specs / "entities.json").write_text(json.dumps(facts))
+    assert definitions.load(specs).entities == (
+        Named("AskRequest", "AskRequest", "text", "brokerId"),
+        Named("AskRequest", "Thing", "name", "", "", "kind", ((0, "topicName"), (7, "principal")), "*"),
+        Named("AskResponse", "AskResponse", "count", "brokerId"),
+        Named("AskResponse", "AskResponse", "keys", "", "AskRequest", "mode", ((2, "groupId"),)),
+    )
