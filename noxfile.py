@@ -34,6 +34,8 @@ def groups(*names: str) -> list[str]:
 
 GENERATOR = (".", *groups("generate"))
 """The generator as users install it, and the versions of its tools that the committed packages are printed with."""
+WITH_PAGES = (".[pages]", *GENERATOR[1:])
+"""With what prose on a site needs."""
 
 
 def install(session: nox.Session, *requirements: str) -> None:
@@ -97,7 +99,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Strict mypy on what is written by hand, the package and a sample client; pyright on package and client."""
-    install(session, *GENERATOR, *groups("types", "tests", "bench", "arrow", "spark"), "nox", *GENERATED)
+    install(session, *WITH_PAGES, *groups("types", "tests", "bench", "arrow", "spark"), "nox", *GENERATED)
     adapters = ("adapter_kafka_messages_native", "adapter_kafka_python", "adapter_kio")  # which are imported by name
     scripts = ("compare", "batches", "other_languages", "imports", "encodings", "plots", "samples", *adapters)
     benchmarks = [f"benchmarks/{name}.py" for name in scripts]
@@ -117,7 +119,7 @@ def tests(session: nox.Session) -> None:
     """Every test; the pipeline's on Spark Connect and classic, the messages' native and pure. PySpark is a large download."""
     install(
         session,
-        *GENERATOR,
+        *WITH_PAGES,
         *groups("tests", "types", "bench", "arrow", "compression", "spark", "stores", "frames"),
         *GENERATED,
         "./pipeline",
@@ -143,8 +145,8 @@ def quick(session: nox.Session) -> None:
 @nox.session
 def pages(session: nox.Session) -> None:
     """Write the protocol as a static site into site/; -- --check looks at it with an HTML checker and in a real Chromium."""
-    install(session, *GENERATOR, "./generated")
-    session.run("kafka-message-generator", "pages", "--specs", "specs/kafka", "--output", "site")
+    install(session, *WITH_PAGES, "./generated")
+    session.run("kafka-message-generator", "pages", "--specs", "specs/kafka", "--docs", ".", "--output", "site")
     if session.posargs == ["--check"]:
         check_pages(session)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from kafka_message_generator import definitions
 from kafka_message_generator.pages import folder
 from kafka_message_generator.pages.package import Package, PagesError
+from kafka_message_generator.pages.prose import NONE, Prose
 from kafka_message_generator.pages.samples import Samples, read_samples
 from kafka_message_generator.pages.site import Site, files_of
 from kafka_message_generator.pages.traffic import read_traffic
@@ -43,6 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help=f"{what} (default: for Kafka's definitions {TRAFFIC}, where it is)",
     )
+    what = "folder whose README.md and the pages of Markdown that it leads to are a part of the site"
+    parser.add_argument("--docs", type=Path, metavar="FOLDER", help=f"{what}; needs the extra pages")
     parser.set_defaults(run=run)
 
 
@@ -56,12 +59,12 @@ def run(arguments: argparse.Namespace) -> int:
         samples = tuple(_samples(arguments, package, is_kafkas=loaded.release is not None))
         release = f"Kafka {loaded.release}" if loaded.release else f"{identity.distribution} {identity.version}"
         title = "Kafka protocol" if loaded.release else f"{identity.distribution} protocol"
-        files = files_of(Site(loaded, package, samples, title, release), _progress)
+        files = files_of(Site(loaded, package, samples, title, release, _prose(arguments, loaded)), _progress)
         changed = folder.write(arguments.output, files)
     except PagesError as error:
         print(error, file=sys.stderr)
         return 1
-    size = sum(len(text.encode()) for text in files.values()) / 1e6
+    size = sum(len(folder.encoded(content)) for content in files.values()) / 1e6
     took = time.monotonic() - started
     print(f"{arguments.output}: {len(files)} files, {size:.1f} MB, {len(changed)} changed, in {took:.1f} s")
     return 0
@@ -78,6 +81,18 @@ def _samples(arguments: argparse.Namespace, package: Package, is_kafkas: bool) -
         yield "Bytes of a conversation", read_traffic(traffic, package)
     if vectors is not None:
         yield "Bytes", read_samples(vectors)
+
+
+def _prose(arguments: argparse.Namespace, loaded: definitions.Definitions) -> Prose:
+    """The pages of prose, if a folder of them was named."""
+    if arguments.docs is None:
+        return NONE
+    try:
+        # What it stands on is an extra, which who wants no prose need not have.
+        from kafka_message_generator.pages.prose_folder import read_prose
+    except ModuleNotFoundError as error:
+        raise PagesError(f"{error}; for --docs: pip install 'kafka-message-generator[pages]'") from error
+    return read_prose(arguments.docs, {plan.name for plan in loaded.plans})
 
 
 def _progress(done: int, count: int) -> None:

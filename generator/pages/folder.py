@@ -11,7 +11,7 @@ LIST = "assets/files.txt"
 """The list of a site's files, by which a folder is known as one."""
 
 
-def write(folder: Path, files: Mapping[str, str]) -> list[str]:
+def write(folder: Path, files: Mapping[str, str | bytes]) -> list[str]:
     """Write files that differ, and remove those of an earlier site that are not among them; what was changed.
 
     Raises PagesError, before anything is written, for a folder that has other things in it.
@@ -23,7 +23,7 @@ def write(folder: Path, files: Mapping[str, str]) -> list[str]:
     wanted = {**files, LIST: "".join(f"{name}\n" for name in sorted(files))}
     changed = []
     for name, text in wanted.items():
-        path, data = folder / name, text.encode()
+        path, data = folder / name, encoded(text)
         if not path.exists() or path.read_bytes() != data:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
@@ -32,3 +32,8 @@ def write(folder: Path, files: Mapping[str, str]) -> list[str]:
         (folder / name).unlink(missing_ok=True)
         changed.append(name)
     return changed
+
+
+def encoded(content: str | bytes) -> bytes:
+    """What a file holds."""
+    return content if isinstance(content, bytes) else content.encode()

@@ -7,10 +7,13 @@ from collections.abc import Sequence
 
 from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.pages.message import MessagePage
+from kafka_message_generator.pages.prose import Prose
 
 
-def index(messages: Sequence[MessagePage], definitions: Definitions, pages: Sequence[tuple[str, str]]) -> str:
-    """Names of messages with their fields, error codes, enumerations with their members, and pages."""
+def index(
+    messages: Sequence[MessagePage], definitions: Definitions, pages: Sequence[tuple[str, str]], prose: Prose
+) -> str:
+    """Names of messages with their fields, error codes, enumerations with their members, pages, and headings of prose."""
     found = {
         "messages": [[page.name, _what(page), " ".join(field.path for field in page.fields)] for page in messages],
         "errors": [[code.code, code.name] for code in definitions.error_codes],
@@ -20,6 +23,7 @@ def index(messages: Sequence[MessagePage], definitions: Definitions, pages: Sequ
             if one.members
         ],
         "pages": [[title, path] for path, title in pages],
+        "prose": [[page.title, page.path, [[title, slug] for _, slug, title in page.headings]] for page in prose.pages],
     }
     return f"const SEARCH = {json.dumps(found, separators=(',', ':'), ensure_ascii=True)};\n"
 

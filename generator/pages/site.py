@@ -9,7 +9,8 @@ from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.pages import indexes, search, worked
 from kafka_message_generator.pages.environment import ASSETS, ENVIRONMENT
 from kafka_message_generator.pages.message import MessagePage, page_of, parts_of
-from kafka_message_generator.pages.package import Package
+from kafka_message_generator.pages.package import Package, PagesError
+from kafka_message_generator.pages.prose import NONE, Prose, view
 from kafka_message_generator.pages.samples import Samples
 from kafka_message_generator.protocol import document
 from kafka_message_generator.protocol.command import SCHEMA_FILE
@@ -32,7 +33,7 @@ NAVIGATION = (
 """What every page links to, as far as the site has it: path, title, and what is there."""
 PASTE = ("protocol.js", "wire.js", "codec.js", "explain.js", "paste.js")
 """The scripts that decode in a page; what they go by is the first."""
-Files = dict[str, str]
+Files = dict[str, str | bytes]
 Progress = Callable[[int, int], None]
 
 
@@ -43,6 +44,16 @@ class Door:
     link: str
     title: str
     about: str
+
+
+PLACES = (
+    Door("messages.html", "Messages", "every field at every version, and bytes of each explained"),
+    Door("errors.html", "Errors", "what a code in a log means, and which responses can hold it"),
+    Door("paste.html", "Paste", "what your own bytes are; nothing leaves the page"),
+    Door("docs/guide/first-steps.html", "First steps", "messages built, written and read in Python"),
+    Door("docs/README.html", "Guide", "all other prose: Spark, captures, the command, definitions of your own"),
+)
+"""What the first page tells a newcomer, as far as the site has it."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +78,7 @@ class Site:
     """Sets of them, each behind the words that stand above its bytes."""
     title: str
     release: str
+    prose: Prose = NONE
 
 
 def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files:
@@ -76,18 +88,24 @@ def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files
         site.package.check(plan)
     messages = [page_of(plan, site.definitions) for plan in plans]
     general = pages(site, messages)
-    navigation = doors(general)
-    general.append(
-        Page("index.html", site.title, "index.html", {"groups": indexes.groups(messages), "doors": navigation})
-    )
-    files: Files = {}
+    navigation = doors(general, site.prose)
+    places = [place for place in PLACES if place.link in {*(page.path for page in general), *_paths(site.prose)}]
+    index = {"groups": indexes.groups(messages), "doors": navigation, "places": places}
+    general.append(Page("index.html", site.title, "index.html", index))
+    files: Files = {**site.prose.images}
     for page in general:
+        files[page.path] = render(site, page, navigation)
+    for page in prose_pages(site.prose):
+        if page.path in files or page.path.startswith(("messages/", "assets/")):
+            raise PagesError(f"a page of prose would be {page.path}, which the site has already")
         files[page.path] = render(site, page, navigation)
     for number, message in enumerate(messages, 1):
         for page in message_pages(site, message, navigation):
             files[page.path] = render(site, page, navigation)
         progress(number, len(messages))
-    files["assets/search.js"] = search.index(messages, site.definitions, [(page.path, page.title) for page in general])
+    files["assets/search.js"] = search.index(
+        messages, site.definitions, [(page.path, page.title) for page in general], site.prose
+    )
     protocol = document.text(document.document(site.definitions))
     files["protocol.json"] = protocol
     files["protocol.schema.json"] = SCHEMA_FILE.read_text(encoding="utf-8")
@@ -98,10 +116,21 @@ def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files
     return files
 
 
-def doors(pages: Sequence[Page]) -> list[Door]:
-    """What the pages that there are link to."""
+def doors(pages: Sequence[Page], prose: Prose) -> list[Door]:
+    """What the pages that there are link to; prose comes last."""
     there = {page.path for page in pages}
-    return [Door(*each) for each in NAVIGATION if each[0] in there]
+    found = [Door(*each) for each in NAVIGATION if each[0] in there]
+    return [*found, Door(prose.contents, "Guide", "how to use all this, in prose")] if prose.contents else found
+
+
+def prose_pages(prose: Prose) -> Iterator[Page]:
+    """The pages of prose."""
+    for page in prose.pages:
+        yield Page(page.path, page.title, "prose.html", {"view": view(prose, page)})
+
+
+def _paths(prose: Prose) -> Iterator[str]:
+    return (page.path for page in prose.pages)
 
 
 def pages(site: Site, messages: list[MessagePage]) -> list[Page]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,11 @@ from tests.support.pages import ROOT
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the whole site."""
+    """The folder of the whole site; with its prose where the extra ``pages`` is installed."""
     folder = tmp_path_factory.mktemp("site")
     specs, samples = str(ROOT / "specs" / "kafka"), str(ROOT / "vectors" / "src" / "kafka_protocol_vectors")
-    assert cli.main(["pages", "--specs", specs, "--samples", samples, "--output", str(folder)]) == 0
+    docs = ["--docs", str(ROOT)] if find_spec("mdit_py_plugins") else []
+    assert cli.main(["pages", "--specs", specs, "--samples", samples, *docs, "--output", str(folder)]) == 0
     return folder
 
 

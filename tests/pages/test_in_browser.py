@@ -146,6 +146,20 @@ def test_narrow(path: str, opened: Any) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
 
 
+@pytest.mark.parametrize("path", ["docs/spark-jobs.html", "docs/guide/first-steps.html", "CONTRIBUTING.html"])
+def test_prose(path: str, opened: Any, site: Path) -> None:
+    """Reports and code are wider than a telephone and scroll inside the page; a heading is found by the search."""
+    if not (site / path).exists():
+        pytest.skip("the extra pages of the generator is not installed")
+    page = opened(path, viewport=NARROW)
+    assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
+    page.keyboard.press("/")
+    page.keyboard.type("request on a connection")
+    page.wait_for_selector("#found a")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/docs/guide/first-steps.html#a-request-on-a-connection")
+
+
 def test_without_scripts(opened: Any) -> None:
     """All that is known is in the page; what needs scripts is not shown."""
     page = opened(MESSAGE, java_script_enabled=False)

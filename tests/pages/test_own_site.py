@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -167,3 +168,20 @@ def test_a_sample_that_is_none(
     assert make(folder, package.__name__, tmp_path / "site", "broken") == 1
     assert capsys.readouterr().err == f"{reason.format(folder=folder)}\n"
     assert not (tmp_path / "site").exists()
+
+
+def test_prose_without_the_extra(
+    probes: tuple[Path, ModuleType],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Prose needs libraries that the pages of messages do not; who names a folder of it is told what to install."""
+    monkeypatch.setitem(sys.modules, "kafka_message_generator.pages.prose_folder", None)
+    folder, package = probes
+    arguments = ["--specs", str(folder / "specs"), "--docs", str(folder), "--package", package.__name__]
+    assert cli.main(["pages", *arguments, "--output", str(tmp_path / "site")]) == 1
+    assert capsys.readouterr().err == (
+        "import of kafka_message_generator.pages.prose_folder halted; None in sys.modules; "
+        "for --docs: pip install 'kafka-message-generator[pages]'\n"
+    )

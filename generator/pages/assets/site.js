@@ -14,7 +14,7 @@ document.addEventListener("DOMContentLoaded", () => {
   themes(document.getElementById("theme"));
   search(document.getElementById("find"), document.getElementById("found"));
   document.querySelectorAll(".inspector").forEach(inspector);
-  document.querySelectorAll(".code").forEach(copying);
+  document.querySelectorAll(".code:not(.output)").forEach(copying);
   window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((each) => { each.open = true; }));
 });
 
@@ -52,6 +52,10 @@ function load() {
 function* listed(index) {
   const entry = (rank, name, what, link, keys = name) => ({ rank, name, what, link, short: folded(name), keys: folded(keys) });
   for (const [title, path] of index.pages) yield entry(1, title, "page", path);
+  for (const [title, path, headings] of index.prose) {
+    yield entry(1, title, "guide", path);
+    for (const [heading, slug] of headings) yield entry(3, heading, title, `${path}#${slug}`, `${heading} ${title}`);
+  }
   for (const [code, name] of index.errors) yield entry(2, `${name}`, `error ${code}`, `errors.html#${name}`, `${name} ${code}`);
   for (const [name, members] of index.enumerations) {
     yield entry(2, name, "enumeration", `enumerations.html#${name}`);

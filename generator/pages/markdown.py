@@ -1,0 +1,202 @@
+"""A page of Markdown as HTML: headings named as GitHub names them, coloured code, and links that somebody else decides."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import pairwise
+from typing import Any
+from urllib.parse import unquote
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markupsafe import Markup
+from mdit_py_plugins.anchors import anchors_plugin
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
+from pygments.util import ClassNotFound
+
+_COMMENT = re.compile(r"\s*<!--.*-->\s*", re.DOTALL)
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
+_COLOURS = HtmlFormatter(nowrap=True)
+_LINKS = {"link_open": "href", "image": "src"}
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading below the title of a page."""
+
+    level: int
+    slug: str
+    """Its id, as GitHub makes it of its text."""
+    title: str
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link to another file, or to a place in this one."""
+
+    line: int
+    path: str
+    """As it is written, relative to the file; empty for the file itself."""
+    slug: str
+    section: str
+    """The heading of the second level that it stands below, or nothing."""
+    is_image: bool
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a link leads on the site; without an address the text of the link stays, with ``path`` behind it."""
+
+    address: str
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A page of Markdown, taken apart."""
+
+    title: str
+    headings: Sequence[Heading]
+    links: Sequence[Link]
+    tokens: Sequence[Token]
+
+    def html(self, place: Callable[[str, str], Place], message: Callable[[str], str | None]) -> Markup:
+        """The page; ``place`` knows where a path with a heading's slug leads, ``message`` the address of one by its name."""
+        tokens = [*self.tokens]
+        for before, token in zip([None, *tokens], tokens, strict=False):
+            if token.children:
+                is_heading = before is not None and before.type == "heading_open"
+                token.children = [*_placed(token.children, place, (lambda name: None) if is_heading else message)]
+        return Markup(_PARSER.renderer.render(tokens, _PARSER.options, {}))
+
+
+def document(text: str) -> Document:
+    """A page of Markdown; its title is its first heading of the first level."""
+    tokens = _PARSER.parse(text)
+    headings = [*_headings(tokens)]
+    title = next((heading.title for heading in headings if heading.level == 1), "")
+    return Document(title, [each for each in headings if each.level > 1], [*_links(tokens)], tokens)
+
+
+def _headings(tokens: Sequence[Token]) -> Iterator[Heading]:
+    for token, inside in pairwise(tokens):
+        if token.type == "heading_open":
+            yield Heading(int(token.tag[1:]), str(token.attrs["id"]), _text(inside))
+
+
+def _text(inline: Token) -> str:
+    return "".join(each.content for each in inline.children or () if each.type in ("text", "code_inline"))
+
+
+def _links(tokens: Sequence[Token]) -> Iterator[Link]:
+    section, line = "", 0
+    for before, token in zip([None, *tokens], tokens, strict=False):
+        line = token.map[0] + 1 if token.map else line  # cells of tables have none, their rows do
+        if before is not None and before.type == "heading_open" and before.tag == "h2":
+            section = _text(token)
+        for each in token.children or ():
+            written = str(each.attrs.get(_LINKS.get(each.type, ""), ""))
+            if written and not _SCHEME.match(written):
+                yield Link(line, *_split(written), section, each.type == "image")
+
+
+def _split(written: str) -> tuple[str, str]:
+    path, _, slug = written.partition("#")
+    return unquote(path), unquote(slug)
+
+
+def _placed(
+    tokens: Sequence[Token], place: Callable[[str, str], Place], message: Callable[[str], str | None]
+) -> Iterator[Token]:
+    """The tokens of a line with links as the site has them, and names of messages as links to their pages."""
+    opened: list[Place | None] = []
+    text = ""
+    for token in tokens:
+        attribute = _LINKS.get(token.type, "")
+        written = str(token.attrs.get(attribute, ""))
+        to = place(*_split(written)) if written and not _SCHEME.match(written) else None
+        if to is not None and to.address:
+            token.attrs[attribute] = to.address
+        if token.type == "link_open":
+            opened.append(to)
+            text = ""
+            if to is not None and not to.address:
+                continue
+        elif token.type == "link_close":
+            closed = opened.pop()
+            if closed is not None and not closed.address:
+                yield from _file(closed.path, text)
+                continue
+        elif token.type == "code_inline" and not opened and (address := message(token.content)) is not None:
+            yield Token("link_open", "a", 1, attrs={"href": address})
+            yield token
+            yield Token("link_close", "a", -1)
+            continue
+        text += token.content
+        yield token
+
+
+def _file(path: str, text: str) -> Iterator[Token]:
+    """What stands behind the text of a link to a file that the site does not have: its path, if the text is not that."""
+    if text.strip("/") != path:
+        yield Token("text", "", 0, content=" (")
+        yield Token("code_inline", "code", 0, content=path)
+        yield Token("text", "", 0, content=")")
+
+
+# ---- what is printed another way than the library does
+
+
+def _html(self: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
+    """Comments do not show; whatever else looks like HTML is text."""
+    content = tokens[at].content
+    return "" if _COMMENT.fullmatch(content) else escape(content, quote=False)
+
+
+def _fence(self: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
+    """Code in colours; a block without a language is what a program prints."""
+    code, language = tokens[at].content, tokens[at].info.partition(" ")[0]
+    kind = "code" if language else "code output"
+    return f'<div class="{kind}"><pre><code>{_coloured(code, language)}</code></pre></div>\n'
+
+
+def _coloured(code: str, language: str) -> str:
+    try:
+        lexer = get_lexer_by_name("pycon" if code.startswith(">>> ") else language, stripnl=False)
+    except ClassNotFound:
+        return escape(code, quote=False)
+    found: str = highlight(code, lexer, _COLOURS)
+    return found
+
+
+def _table_open(self: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
+    return '<div class="wide" tabindex="0" role="region" aria-label="Table">\n<table>\n'
+
+
+def _table_close(self: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
+    return "</table>\n</div>\n"
+
+
+_RULES: Mapping[str, Callable[..., str]] = {
+    "html_block": _html,
+    "html_inline": _html,
+    "fence": _fence,
+    "table_open": _table_open,
+    "table_close": _table_close,
+}
+
+
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": True, "xhtmlOut": False}).enable(["table", "strikethrough"])
+    parser.use(anchors_plugin, max_level=4)
+    for name, rule in _RULES.items():
+        parser.add_render_rule(name, rule)
+    return parser
+
+
+_PARSER = _parser()

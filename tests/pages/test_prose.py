@@ -1,0 +1,98 @@
+"""Prose on the site: all of the documentation is there, its links lead on, and what is no page stays readable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("mdit_py_plugins", reason="the extra pages of the generator is not installed")
+
+from kafka_message_generator.pages.markdown import Place, document
+from kafka_message_generator.pages.package import PagesError
+from kafka_message_generator.pages.prose_folder import read_prose
+from tests.pages.test_site import target
+from tests.support.markup import Parsed
+from tests.support.pages import ROOT
+
+
+def write(folder: Path, **pages: str) -> Path:
+    """A folder with a README.md and other pages."""
+    for name, text in pages.items():
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_all_documentation_is_reached_by_links(pages: Mapping[str, Parsed]) -> None:
+    """What nobody can come to from the first page is not read by anybody; it is all of docs, and the READMEs of packages."""
+    reached, waiting = set(), ["index.html"]
+    while waiting:
+        path = waiting.pop()
+        if path in pages and path not in reached:
+            reached.add(path)
+            waiting += [target(path, link)[0] for link in pages[path].links if ":" not in link]
+    docs = {path.relative_to(ROOT).with_suffix(".html").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    more = {"README.html", "CHANGELOG.html", "CONTRIBUTING.html", "generated/README.html", "vectors/README.html"}
+    assert (docs | more) - reached == set()
+
+
+def test_contents_are_those_of_the_index(pages: Mapping[str, Parsed]) -> None:
+    """The contents at the side are made from docs/README.md; a page of docs that is not in them could not be found again."""
+    (side,) = pages["docs/messages.html"].root.all("nav", "side")
+    links = {target("docs/messages.html", each.attributes["href"])[0] for each in side.all("a")}
+    docs = {path.relative_to(ROOT).with_suffix(".html").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    assert docs - links == set()
+    assert [each.text for each in side.all("a") if "aria-current" in each.attributes] == ["Messages"]
+
+
+def test_headings_are_found(site: Path) -> None:
+    """The search knows the headings of prose by the place they have in their page."""
+    assert '["Collections","collections"]' in (site / "assets" / "search.js").read_text(encoding="utf-8")
+
+
+def test_what_links_become(tmp_path: Path) -> None:
+    """Pages become pages with the ids that GitHub makes, files their path, names of messages links but not in links."""
+    (tmp_path / "LICENSE").write_text("mine")
+    readme = "# T\n\n[o](other.md#a--b), [l](LICENSE), [LICENSE](LICENSE), `Probe`, [`Probe`](other.md), `Nope`\n"
+    prose = read_prose(write(tmp_path, README=readme, other="# O\n\n## A & B\n"), {"Probe"})
+    assert {page.path: page.html.split("</h1>")[1].strip() for page in prose.pages} == {
+        "README.html": '<p><a href="other.html#a--b">o</a>, l (<code>LICENSE</code>), LICENSE, '
+        '<a href="messages/Probe.html"><code>Probe</code></a>, <a href="other.html"><code>Probe</code></a>, '
+        "<code>Nope</code></p>",
+        "other.html": '<h2 id="a--b">A &amp; B</h2>',
+    }
+
+
+def test_comments_do_not_show() -> None:
+    """Notes for tests stand in comments; whatever else looks like HTML is what somebody wrote about."""
+    found = document("<!-- not run: why -->\n\na <b> c\n").html(lambda path, slug: Place(path), lambda name: None)
+    assert found == "<p>a &lt;b&gt; c</p>\n"
+
+
+def test_code_is_coloured_and_output_is_not() -> None:
+    """A block without a language is what a program prints, of which nothing must be changed."""
+    text = "```python\nreturn\n```\n\n```\na < b\n```\n\n```nosuch\na < b\n```\n"
+    assert document(text).html(lambda path, slug: Place(path), lambda name: None) == (
+        '<div class="code"><pre><code><span class="k">return</span>\n</code></pre></div>\n'
+        '<div class="code output"><pre><code>a &lt; b\n</code></pre></div>\n'
+        '<div class="code"><pre><code>a &lt; b\n</code></pre></div>\n'
+    )
+
+
+@pytest.mark.parametrize("link", ["gone.md", "../outside.md"])
+def test_a_link_to_nothing(link: str, tmp_path: Path) -> None:
+    """It would be a broken link on the site; outside of the folder is nothing that belongs to it."""
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    write(tmp_path, outside="# O\n")
+    with pytest.raises(PagesError) as caught:
+        read_prose(write(folder, README=f"# T\n\n[o]({link})\n"), set())
+    assert str(caught.value) == f"{folder / 'README.md'}:3: leads to {link}, which is not there"
+
+
+def test_no_readme(tmp_path: Path) -> None:
+    """A folder with a typing error in its name must not give a site without prose."""
+    with pytest.raises(PagesError) as caught:
+        read_prose(tmp_path, set())
+    assert str(caught.value) == f"{tmp_path / 'README.md'}: there is no such file; it is where readers begin"
