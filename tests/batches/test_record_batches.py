@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import random
 import re
+from array import array
 from collections.abc import Iterator
 from typing import Any
 
@@ -92,6 +93,22 @@ def test_a_partial_batch_at_the_end_of_a_fetch() -> None:
     reader = read_batches(one + one[:70])
     assert len(list(reader.records())) == 3
     assert (reader.position, reader.incomplete) == (len(one), 70)
+
+
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_buffers_of_wider_items(magic: int) -> None:
+    """Their length counts items: the batch had a sound checksum, and nobody could read it."""
+    wide = array("i", [1, 2])
+    headers = (("h", memoryview(wide)),) if magic == 2 else ()
+    (batch,) = read_batches(
+        write_batch([Record(key=memoryview(wide), value=memoryview(wide), headers=headers)], magic=magic)
+    )
+    (record,) = batch.records()
+    data = wide.tobytes()
+    assert (record.key, record.value, record.headers) == (data, data, (("h", data),) if headers else ())
+    with pytest.raises(EncodeError) as caught:
+        write_batch([Record(value=wide)], magic=magic)  # type: ignore[arg-type]
+    assert str(caught.value) == "records[0].value: bytes or None are expected, not array"
 
 
 @pytest.mark.parametrize(("data", "kind"), [("x", "str"), (5, "int"), (None, "NoneType"), ([1], "list")])

@@ -168,8 +168,10 @@ def test_what_is_no_request_to_answer() -> None:
     assert str(caught.value) == needed
     with pytest.raises(TypeError) as caught:
         error_response("Metadata", 3)  # type: ignore[arg-type]
-    needed = "error_response takes what decode_request gives, or a message and its version, not 'Metadata'"
+    needed = "error_response takes what decode_request gives, or a request and its version, not 'Metadata'"
     assert str(caught.value) == needed
+    with pytest.raises(TypeError, match=r"not MetadataResponse\("):
+        error_response(kafka_messages.MetadataResponse(), 3, version=12)  # type: ignore[arg-type]
     with pytest.raises(TypeError) as caught:
         error_response(received(asked, 12), 3, version=5)
     assert str(caught.value) == "the request has version 12; error_response takes no other"

@@ -122,9 +122,13 @@ def test_listeners_of_a_release() -> None:
     assert listeners_in("3.9.2", "MetadataRequest") == ("zkBroker", "broker")
     assert listeners_in("4.4.0", "MetadataRequest") == ("broker",)
     assert listeners_in("4.4.0", "LeaderAndIsrRequest") == ()
-    keys = {each.api_key for each in announce(release="3.9.2", listener="zkBroker").api_keys}
-    assert 4 in keys
-    assert 4 not in {each.api_key for each in announce(release="3.9.2").api_keys}
+    by_default, zookeeper, kraft = (
+        {each.api_key for each in announce(release="2.8", listener=listener).api_keys}
+        for listener in (None, "zkBroker", "broker")
+    )
+    assert (by_default, 22 in zookeeper, 22 in kraft) == (zookeeper, True, False)  # a preview without InitProducerId
+    assert 4 in {each.api_key for each in announce(release="3.9.2").api_keys}
+    assert 4 not in {each.api_key for each in announce(release="3.9.2", listener="broker").api_keys}
     assert versions_in("3.9.2", "LeaderAndIsrRequest") == Versions(0, 7)
 
 

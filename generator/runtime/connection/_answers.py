@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .._base.message import Message, checked_version
+from .._base.message import Request as RequestMessage
 from .._core.shown import shown
 from .._core.value import dataclass
 from ..protocol import Request, UnknownApiError
@@ -16,7 +17,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
-    from .._base.message import Request as RequestMessage
     from .._base.message import Response
     from ..protocol import Api
     from ._tables import Answer
@@ -71,9 +71,9 @@ def _asked(request: object, version: int | None) -> tuple[Message, int]:
         if version is not None and version != request.version:
             raise TypeError(f"the request has version {request.version}; error_response takes no other")
         return request.message, request.version
-    if not isinstance(request, Message):
+    if not isinstance(request, RequestMessage):
         raise TypeError(
-            f"error_response takes what decode_request gives, or a message and its version, not {shown(request)}"
+            f"error_response takes what decode_request gives, or a request and its version, not {shown(request)}"
         )
     if version is None:
         raise TypeError(
@@ -173,17 +173,19 @@ class _Filling:
         self, paths: Paths, field: FieldFacts, asked: tuple[FieldFacts, ...], source: Any, sources: tuple[str, ...]
     ) -> Iterator[Any]:
         """An element of the response for each of the request; where several arrays name the same, it is there once."""
-        seen: list[Any] = []
+        seen: set[str] = set()
         place, above = paths
         for path in sources:
             names = path.removeprefix(f"{above}.").split(".")
             for inner, each in self.within(source, names, asked):
                 below = (place, _joined(above, ".".join(names)))
                 made = self.struct(below, field.type, self.told.structs[field.type], inner, each)
-                if made not in seen:
-                    yield made
                 if len(sources) > 1:
-                    seen.append(made)
+                    words = repr(made)  # structs have no hash, and comparing each with each takes minutes
+                    if words in seen:
+                        continue
+                    seen.add(words)
+                yield made
 
     def within(
         self, source: Any, names: list[str], asked: tuple[FieldFacts, ...]

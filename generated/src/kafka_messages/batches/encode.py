@@ -116,6 +116,10 @@ def encode_batch(
             highest = timestamp
         elif timestamp < _LOWEST:
             raise ValueError(f"{timestamp} has more than 64 bits")
+        if key is not None and type(key) is not bytes:
+            key = _plain(key)
+        if value is not None and type(value) is not bytes:
+            value = _plain(value)
         record = join(
             (
                 _ATTRIBUTES,
@@ -154,13 +158,22 @@ def _headers(headers: Sequence[tuple[str | bytes, bytes | None]]) -> bytes:
     parts = [varints[len(headers)]]
     for name, content in headers:
         key = keys[name] if type(name) is str else _key(name)
+        if content is not None and type(content) is not bytes:
+            content = _plain(content)
         parts += (key, _NULL) if content is None else (key, varints[len(content)], content)
     return b"".join(parts)
 
 
+def _plain(content: object) -> bytes:
+    """The bytes of what is bytes-like: of a memoryview the length counts items, which may be wider than a byte."""
+    if isinstance(content, bytes | bytearray | memoryview):
+        return bytes(content)
+    raise TypeError(f"bytes are expected, not {type(content).__name__}")
+
+
 def _key(name: str | bytes) -> bytes:
     """The key of a header with its length."""
-    key = name.encode("utf-8", "surrogateescape") if isinstance(name, str) else name
+    key = name.encode("utf-8", "surrogateescape") if isinstance(name, str) else _plain(name)
     return b"".join((_VARINTS[len(key)], key))
 
 
@@ -202,6 +215,10 @@ def _message(magic: int, attributes: int, offset: int, record: Fields, time: int
     times = (timestamp if time is None else time,) if magic == 1 else ()
     parts = [_message_head[magic](magic, attributes, *times)]
     for content in (key, value):
-        parts += (_int32(-1),) if content is None else (_int32(len(content)), content)
+        if content is None:
+            parts.append(_int32(-1))
+        else:
+            plain = content if type(content) is bytes else _plain(content)
+            parts += (_int32(len(plain)), plain)
     body = b"".join(parts)
     return _entry(offset, len(body) + 4, crc32(body)) + body

@@ -29,7 +29,7 @@ def announce(
     *,
     versions: Mapping[AnyApi, Versions] = _NO_VERSIONS,
     release: str | None = None,
-    listener: str = "broker",
+    listener: str | None = None,
     allow_unstable: bool = False,
     has_telemetry: bool = False,
     supported_features: Mapping[str, Versions] = _NO_FEATURES,
@@ -40,13 +40,14 @@ def announce(
     """The ApiVersionsResponse of a broker that has these APIs, in the versions that this package offers.
 
     ``apis`` are those that one implements; ApiVersions is always among them, as it is this that asks. Without it they are
-    all of a ``listener`` (``broker`` or ``controller``), but those of client telemetry only with ``has_telemetry``.
+    all of a ``listener`` (``broker``, the default, or ``controller``), but those of client telemetry only with
+    ``has_telemetry``.
     ``versions`` gives other ranges by API, such as those of an older broker; of APIs that are not announced it says
     nothing. An unstable latest version is announced only with ``allow_unstable``.
 
     With ``release``, such as ``2.8``, APIs and versions are those that this release of Kafka has; the package needs the
-    part ``history`` for that. Its listeners may be ``zkBroker``, too: that of a broker with ZooKeeper. Before Kafka 2.8
-    there is no other, and ``broker`` means the same.
+    part ``history`` for that. Its ``listener`` is by default ``zkBroker``, that of a broker with ZooKeeper, up to the last
+    release that has one: in 2.8 the other kind of broker was a preview, without transactions and ACLs.
 
     Produce is announced from version 0 whatever the package has, as Kafka does: without that librdkafka up to 2.5.3 takes
     a broker for one that cannot decompress, and says nothing (KAFKA-18659). ``versions`` has the last word there too.
@@ -124,8 +125,10 @@ class _Release:
         return found if self._history.has_listeners(self._release) else (*found, "broker")
 
 
-def _all(source: _Package | _Release, listener: str, has_telemetry: bool) -> list[Api]:
+def _all(source: _Package | _Release, listener: str | None, has_telemetry: bool) -> list[Api]:
     known = sorted(source.listeners())
+    if listener is None:
+        listener = "zkBroker" if "zkBroker" in known else "broker"
     if listener not in known:
         raise ValueError(f"listener must be {' or '.join(map(repr, known))}, not {listener!r}")
     served = (each for each in apis() if source.is_served(each, listener))
