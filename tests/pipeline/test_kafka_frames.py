@@ -89,7 +89,7 @@ def test_every_header() -> None:
 
 UNREADABLE = {
     "unknown API": (b"\x03\xe8\0\0\0\0\0\7" + b"rest", 1000, 7, "no API has the key 1000; the known keys are 0 to "),
-    "no header": (b"\0\3", None, None, "RequestHeader v1: request_api_version: INT16: 2 bytes needed at offset 2, 0"),
+    "no header": (b"\0\3", None, None, "RequestHeader v0: request_api_version: INT16: 2 bytes needed at offset 2, 0"),
     "client id": (
         b"\0\3\0\1\0\0\0\7\0\x09abc",
         3,

@@ -71,7 +71,7 @@ def test_frames_of_a_table(spark: SparkSession) -> None:
     assert [row.correlation_id for row in rows] == [7, 8, 7, 7, 7, 7, 7, 99, None]
     assert [row.problem is None for row in rows] == [True] * 8 + [False]
     with pytest.raises(
-        PySparkException, match=r"Parse Mode: FAILFAST\. .* row \d: RequestHeader v1: request_api_version"
+        PySparkException, match=r"Parse Mode: FAILFAST\. .* row \d: RequestHeader v0: request_api_version"
     ):
         traffic.frames(table(spark), "data", options={"mode": "FAILFAST"}).collect()
 
@@ -123,7 +123,7 @@ def test_pair(pairs: DataFrame) -> None:
     orphan = rows[("one", None)]
     assert (orphan.correlation_id, orphan.api_name, bytes(orphan.response)) == (99, None, FRAMES[7][2])
     problems = [row.request_problem for row in rows.values() if row.request_problem]
-    assert problems == ["RequestHeader v1: request_api_version: INT16: 2 bytes needed at offset 2, 0 left"]
+    assert problems == ["RequestHeader v0: request_api_version: INT16: 2 bytes needed at offset 2, 0 left"]
 
 
 def test_decoded_messages(spark: SparkSession, pairs: DataFrame) -> None:

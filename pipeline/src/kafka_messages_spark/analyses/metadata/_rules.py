@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SET, CHANGE, REMOVE = "set", "change", "remove"
+_ACL = ("resource_type", "resource_name", "pattern_type", "principal", "host", "operation", "permission_type")
+"""All of an ACL: before Kafka 3.2 they had no ids."""
 BEGIN, END, ABORT = "begin", "end", "abort"
 IGNORED = "ignored"
 
@@ -29,6 +31,7 @@ RULES = {
         Rule("clear_elr_record", "partition", ("topic_name",), CHANGE),
         Rule("config_record", "config", ("resource_type", "resource_name", "name"), SET),
         Rule("client_quota_record", "client quota", ("entity", "key"), SET),
+        Rule("access_control_record", "acl", _ACL, SET),
         Rule("access_control_entry_record", "acl", ("id",), SET),
         Rule("remove_access_control_entry_record", "acl", ("id",), REMOVE),
         Rule("user_scram_credential_record", "scram credential", ("name", "mechanism"), SET),
@@ -36,6 +39,7 @@ RULES = {
         Rule("delegation_token_record", "delegation token", ("token_id",), SET),
         Rule("remove_delegation_token_record", "delegation token", ("token_id",), REMOVE),
         Rule("feature_level_record", "feature", ("name",), SET),
+        Rule("remove_feature_level_record", "feature", ("name",), REMOVE),
         Rule("register_broker_record", "broker", ("broker_id",), SET),
         Rule("unregister_broker_record", "broker", ("broker_id",), REMOVE),
         Rule("broker_registration_change_record", "broker", ("broker_id",), CHANGE),
