@@ -53,7 +53,7 @@ FOO = """{
   "name": "FooResponse",
   "validVersions": "0-9",
   "optionalFields": [
-      { "name": "UserAgent", "type": "string", "nullable": true, "tag": "0x0001" },
+      { "name": "UserAgent", "type": "string", "nullable": true, "tag": "0x0001" }
   ],
   "fields": [
     { "name": "Foos", "type": "[]Foo", "versions": "0+",
@@ -62,13 +62,13 @@ FOO = """{
         { "name": "Bars", "type": "[]Bar", "tag": "0x0002", "fields": [
           { "name": "Id", "type": "int8", "versions": "9+" }
         ] },
-        { "name": "Count", "type": "int32", "nullable": true, "tag": "0x0002" },
+        { "name": "Count", "type": "int32", "nullable": true, "tag": "0x0002" }
       ], "fields": [
-        { "name": "Baz", "type": "int16", "versions": "0+" },
-      ] },
+        { "name": "Baz", "type": "int16", "versions": "0+" }
+      ] }
   ]
 }"""
-"""The definition of the 004 text without its versionsWithOptional and with some more mistakes."""
+"""The definition of the 004 text without its versionsWithOptional and its commas before brackets, and with some more mistakes."""
 
 ENCODINGS = (
     Case(

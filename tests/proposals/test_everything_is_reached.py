@@ -77,7 +77,7 @@ def test_every_branch_of_every_template_is_taken(
         loaded = proposals if specs is PROPOSALS else definitions.load(specs)
         identity = identity_of(loaded, None if specs is KAFKA else "reached")
         for name in OF_PACKAGES:
-            package._template(name, identity, loaded)
+            package._template(name, identity, loaded, package.since_of(loaded))
     assert "\n".join(branches.missing) == ""
 
 
