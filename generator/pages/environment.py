@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import jinja2
+from kafka_message_generator.render.environment import environment
 
 TEMPLATES = Path(__file__).parent / "templates"
 ASSETS = Path(__file__).parent / "assets"
 
-ENVIRONMENT = jinja2.Environment(
-    loader=jinja2.FileSystemLoader(TEMPLATES),
-    undefined=jinja2.StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    keep_trailing_newline=True,
-    autoescape=True,
-)
+ENVIRONMENT = environment(TEMPLATES, autoescape=True)

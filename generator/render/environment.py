@@ -1,4 +1,4 @@
-"""The one template environment."""
+"""The template environment of what is printed as Python, and how all are made."""
 
 from __future__ import annotations
 
@@ -11,14 +11,20 @@ from kafka_message_generator.render import prose
 
 TEMPLATES = Path(__file__).parent / "templates"
 
-ENVIRONMENT = jinja2.Environment(
-    loader=jinja2.FileSystemLoader(TEMPLATES),
-    undefined=jinja2.StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    keep_trailing_newline=True,
-    autoescape=False,
-)
+
+def environment(templates: Path, *, autoescape: bool) -> jinja2.Environment:
+    """Templates of a folder, as all are read here: what is not defined is an error, and tags leave no blank lines."""
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(templates),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=autoescape,
+    )
+
+
+ENVIRONMENT = environment(TEMPLATES, autoescape=False)
 
 
 def toml(value: object) -> str:

@@ -107,7 +107,7 @@ def test_buffers_of_wider_items(magic: int) -> None:
     data = wide.tobytes()
     assert (record.key, record.value, record.headers) == (data, data, (("h", data),) if headers else ())
     with pytest.raises(EncodeError) as caught:
-        write_batch([Record(value=wide)], magic=magic)  # type: ignore[arg-type]
+        write_batch([Record(value=wide)], magic=magic)  # type: ignore[arg-type]  # what is refused
     assert str(caught.value) == "records[0].value: bytes or None are expected, not array"
 
 

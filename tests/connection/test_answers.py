@@ -154,7 +154,7 @@ def test_a_topic_asked_by_its_id_has_no_name(version: int, name: str | None) -> 
 def test_a_code_that_is_none(code: object) -> None:
     """It would fail later, when the response is written, far from who gave it."""
     with pytest.raises(ValueError, match=rf"^an error code is an int16, not {code!r}$"):
-        error_response(kafka_messages.MetadataRequest(), code, version=12)  # type: ignore[arg-type]
+        error_response(kafka_messages.MetadataRequest(), code, version=12)  # type: ignore[arg-type]  # what is refused
 
 
 def test_what_is_no_request_to_answer() -> None:
@@ -167,11 +167,11 @@ def test_what_is_no_request_to_answer() -> None:
     )
     assert str(caught.value) == needed
     with pytest.raises(TypeError) as caught:
-        error_response("Metadata", 3)  # type: ignore[arg-type]
+        error_response("Metadata", 3)  # type: ignore[arg-type]  # what is refused
     needed = "error_response takes what decode_request gives, or a request and its version, not 'Metadata'"
     assert str(caught.value) == needed
     with pytest.raises(TypeError, match=r"not MetadataResponse\("):
-        error_response(kafka_messages.MetadataResponse(), 3, version=12)  # type: ignore[arg-type]
+        error_response(kafka_messages.MetadataResponse(), 3, version=12)  # type: ignore[arg-type]  # what is refused
     with pytest.raises(TypeError) as caught:
         error_response(received(asked, 12), 3, version=5)
     assert str(caught.value) == "the request has version 12; error_response takes no other"

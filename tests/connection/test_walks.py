@@ -166,7 +166,7 @@ def test_walks_take_every_message() -> None:
         (["orders"], "topics[0]: expected MetadataResponseTopic, got 'orders'"),
         ("orders", "topics: expected a list, not 'orders'"),
         (
-            [MetadataResponse.MetadataResponseTopic(partitions=[None])],  # type: ignore[list-item]
+            [MetadataResponse.MetadataResponseTopic(partitions=[None])],  # type: ignore[list-item]  # what is refused
             "topics[0].partitions[0]: expected MetadataResponsePartition, got None",
         ),
     ],

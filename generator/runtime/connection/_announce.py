@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from .._base.message import Message, class_of
 from .._core.optional import optional
@@ -88,11 +88,8 @@ class _Package:
     def versions(self, api: Api) -> Versions:
         return api.offered_versions if self._allow_unstable else api.stable_versions
 
-    def listeners(self) -> set[str]:
-        return {each for api in apis() if api.stable_versions for each in api.listeners}
-
-    def is_served(self, api: Api, listener: str) -> bool:
-        return listener in api.listeners and bool(api.stable_versions)
+    def listeners(self, api: Api) -> tuple[str, ...]:
+        return api.listeners if api.stable_versions else ()
 
 
 class _Release:
@@ -111,13 +108,7 @@ class _Release:
             return Versions(0, -1)
         return found
 
-    def listeners(self) -> set[str]:
-        return {each for api in apis() for each in self._listeners_of(api)}
-
-    def is_served(self, api: Api, listener: str) -> bool:
-        return listener in self._listeners_of(api)
-
-    def _listeners_of(self, api: Api) -> Collection[str]:
+    def listeners(self, api: Api) -> tuple[str, ...]:
         if not self.versions(api):
             return ()
         found: tuple[str, ...] = self._history.listeners_in(self._release, api.request_name)
@@ -125,13 +116,13 @@ class _Release:
 
 
 def _all(source: _Package | _Release, listener: str | None, has_telemetry: bool) -> list[Api]:
-    known = sorted(source.listeners())
+    listeners = {api: source.listeners(api) for api in apis() if has_telemetry or api.name not in _TELEMETRY}
+    known = sorted({each for served in listeners.values() for each in served})
     if listener is None:
         listener = "zkBroker" if "zkBroker" in known else "broker"
     if listener not in known:
         raise ValueError(f"listener must be {' or '.join(map(repr, known))}, not {listener!r}")
-    served = (each for each in apis() if source.is_served(each, listener))
-    return [each for each in served if has_telemetry or each.name not in _TELEMETRY]
+    return [api for api, served in listeners.items() if listener in served]
 
 
 def _versions(api: Api, source: _Package | _Release) -> Versions:

@@ -39,6 +39,7 @@ class Passing:
         return f"<{type(self).__name__} {self._what()}, {len(self._payload)} bytes>"
 
     def _what(self) -> str:
+        """What the frame is, in few words; both kinds of frames say it."""
         raise NotImplementedError
 
 
