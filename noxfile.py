@@ -116,7 +116,10 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Every test; the pipeline's on Spark Connect and classic, the messages' native and pure. PySpark is a large download."""
+    """Every test; the pipeline's on Spark Connect with the native core, on classic without, all others with it and without.
+
+    PySpark is a large download.
+    """
     install(
         session,
         *WITH_PAGES,
@@ -128,9 +131,11 @@ def tests(session: nox.Session) -> None:
     pytest = ("python", "-m", "pytest", "-n", "2", "--dist", "loadfile")
     rest = session.posargs
     if not session.posargs:
-        session.run(*pytest, "tests/pipeline", env={"TESTS_ON_CONNECT": "1"})
-        if install_native(session):
-            session.run(*pytest, "tests/native", *MESSAGES, COLUMNS, env={"TESTS_NATIVE": "1"})
+        is_native = install_native(session)
+        native = {"TESTS_NATIVE": "1"} if is_native else {}
+        session.run(*pytest, "tests/pipeline", env={"TESTS_ON_CONNECT": "1", **native})
+        if is_native:
+            session.run(*pytest, "tests/native", *MESSAGES, COLUMNS, env=native)
             rest = ["--ignore=tests/native"]
     session.run(*pytest, *rest, env={"KAFKA_MESSAGES_NATIVE": "0"})
 

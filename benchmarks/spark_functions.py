@@ -30,7 +30,7 @@ import kafka_messages
 import pyarrow as pa
 import spark_workloads
 from kafka_messages import arrow
-from kafka_messages_spark import from_kafka, schema_of_kafka
+from kafka_messages_spark import from_kafka
 from markdown import number, table
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -79,9 +79,10 @@ def prepare(spark: SparkSession, workload: Workload, rows: int, folder: Path) ->
 
 def check(df: DataFrame, workload: Workload) -> None:
     """End the run unless every way gives the same rows."""
-    kind = schema_of_kafka(workload.message, workload.version)  # Avro has no int16: there it is an int32
+    made = ways(workload)
+    kind = made["from_kafka"](df).schema["m"].dataType  # Avro has no int16: there it is an int32
     digests = {}
-    for name, way in ways(workload).items():
+    for name, way in made.items():
         if name not in (SCAN, *FLOORS):
             text = F.to_json(F.col("m").cast(kind), {"ignoreNullFields": "false"})
             digests[name] = way(df).select(F.sum(F.xxhash64(text).cast("decimal(38,0)"))).collect()[0][0]

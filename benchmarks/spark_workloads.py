@@ -108,6 +108,7 @@ PARTITION = record(
     "Partition",
     field("partition_index", "int"),
     field("error_code", "int"),
+    field("old_style_offsets", '["null",{"type":"array","items":"long"}]'),  # of version 0
     field("timestamp", "long"),
     field("offset", "long"),
     field("leader_epoch", "int"),
@@ -202,10 +203,10 @@ def ways(workload: Workload) -> dict[str, Way]:
     """What is compared: data frame of bytes to data frame of the struct ``m``."""
     name, version, options = workload.message, workload.version, workload.options
     message = getattr(kafka_messages, name)
-    kind = schema_of_kafka(name, version)
+    kind, known = schema_of_kafka(name), schema_of_kafka(name, version)
 
     def row(data: bytes) -> Any:
-        return as_row(message.read(data, version), kind)
+        return as_row(message.read(data, version), kind, known)
 
     by_row = F.udf(row, kind)
     rows = {"row-by-row udf": lambda df: df.select(by_row("kafka").alias("m"))} if workload.by_row else {}
@@ -257,10 +258,19 @@ def ready_batches(workload: Workload) -> Way:
     return lambda df: df.select("kafka").mapInArrow(function, StructType().add("m", ready.type))
 
 
-def as_row(struct: Any, kind: StructType) -> tuple[Any, ...]:
-    """A generated object as the tuple that Spark takes, arrays of structs likewise."""
-    return tuple(as_value(getattr(struct, each.name), each.dataType) for each in kind.fields)
+def as_row(struct: Any, kind: StructType, known: StructType) -> tuple[Any, ...]:
+    """A generated object as the tuple that Spark takes, arrays of structs likewise; null for what is not in ``known``."""
+    return tuple(
+        (
+            as_value(getattr(struct, each.name), each.dataType, known[each.name].dataType)
+            if each.name in known.names
+            else None
+        )
+        for each in kind.fields
+    )
 
 
-def as_value(value: Any, kind: DataType) -> Any:
-    return [as_row(each, kind.elementType) for each in value] if isinstance(kind, ArrayType) else value
+def as_value(value: Any, kind: DataType, known: Any) -> Any:
+    if isinstance(kind, ArrayType) and isinstance(kind.elementType, StructType):
+        return [as_row(each, kind.elementType, known.elementType) for each in value]
+    return value

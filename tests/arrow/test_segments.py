@@ -19,7 +19,7 @@ pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
 import kafka_messages
 import pyarrow as pa
 from kafka_messages import segments
-from kafka_messages.segments.arrays import repeated
+from kafka_messages.segments.arrays import Repeated, repeated
 from kafka_messages.segments.batch_writer import write_batches
 from kafka_messages.segments.frames import CorruptSegmentError
 from kafka_messages.segments.reader import read_segments
@@ -243,6 +243,20 @@ def test_a_repeated_value(value: Any, kind: Any, count: int) -> None:
     made = repeated(value, kind, count)
     made.validate(full=True)
     assert made.equals(pa.repeat(pa.scalar(value, kind), count))
+
+
+def test_what_is_kept_of_repeated_values() -> None:
+    """One array a column, or a long file with small batches would fill the memory; and no batch can change the others."""
+    kept = Repeated()
+    first = kept.of("position", 1, pa.int64(), 9)
+    assert kept.of("position", 1, pa.int64(), 5).buffers()[1].address == first.buffers()[1].address
+    for position in range(1000):
+        assert kept.of("position", position, pa.int64(), 9).to_pylist() == [position] * 9
+        assert kept.of("topic", str(position), pa.string(), 2).to_pylist() == [str(position)] * 2
+    assert len(kept._last) == 2
+    for value, kind in ((1, pa.int64()), (True, pa.bool_()), ("orders", pa.string())):
+        buffers = kept.of("any", value, kind, 3).buffers()
+        assert not any(buffer.is_mutable for buffer in buffers if buffer is not None)
 
 
 def test_a_text_that_is_repeated_too_often() -> None:

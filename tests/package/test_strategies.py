@@ -32,12 +32,17 @@ def test_any_message_at_any_version(case: tuple[Package, str], data: st.DataObje
     assert cls.read(written, version).write(version) == written
 
 
-def test_failures_shrink() -> None:
-    """What does not matter becomes a default: of a strategy that only drew a seed the first failure would stay as it is."""
+@pytest.mark.parametrize("seed", [0, 16, 29])
+def test_failures_shrink(seed: int) -> None:
+    """What does not matter becomes a default: of a strategy that only drew a seed the first failure would stay as it is.
+
+    With the second seed a broker stayed when Hypothesis did not know which choices belong to which field.
+    """
     found = find(
         messages(MetadataResponse, 12),
         lambda response: bool(response.topics),
-        settings=settings(QUICK, database=None, derandomize=True),
+        settings=settings(QUICK, database=None),
+        random=random.Random(seed),
     )
     assert len(found.topics) == 1
     assert (list(found.brokers), found.cluster_id, found.unknown_tagged_fields) == ([], None, ())

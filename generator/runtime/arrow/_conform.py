@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from ..schema.facts import FieldFacts
 from ._shape import SCALARS, UNKNOWN, UNKNOWN_TYPE, Shape
+from ._sound import BYTES_OF_TEXT, check_places
 
 Is = Callable[[pa.DataType], bool]
 
@@ -41,20 +42,36 @@ _TAKEN: dict[str, tuple[Is, ...]] = {
 def conformed(array: pa.Array, shape: Shape) -> pa.StructArray:
     """An array of structs with the types of a shape, and of its columns those that are there; integers may be narrower.
 
-    Raises TypeError for a column of another kind, with its path, and pa.ArrowInvalid for values that do not fit.
+    Raises TypeError for a column of another kind and for one that leaves its buffers, with its path, and pa.ArrowException
+    for values that do not fit, and for types of which Arrow cannot take values.
     """
-    return array if array.type == shape.type else _struct(_plain(array), shape, shape.facts.fields, shape.message.NAME)
+    path = shape.message.NAME
+    if array.type == shape.type:
+        check_places(array, path)
+        return array
+    return _struct(_plain(array, path), shape, shape.facts.fields, path)
 
 
-def _plain(array: pa.Array) -> pa.Array:
+def _plain(array: pa.Array, path: str) -> pa.Array:
     """Without what only says how values are stored."""
     if isinstance(array, pa.ExtensionArray):
-        return _plain(array.storage)
-    if pa.types.is_dictionary(array.type):
-        return _plain(array.dictionary_decode())
-    if pa.types.is_run_end_encoded(array.type):
-        return _plain(pc.run_end_decode(array))
+        return _plain(array.storage, path)
+    if isinstance(array, pa.DictionaryArray):
+        check_places(array, path)
+        return _without_views(_plain(array.dictionary, path)).take(array.indices)
+    if isinstance(array, pa.RunEndEncodedArray):
+        check_places(array, path)
+        places = np.arange(array.offset, array.offset + len(array))
+        runs = np.searchsorted(np.asarray(array.run_ends), places, side="right")
+        return _without_views(_plain(array.values, path)).take(pa.array(runs))
     return array
+
+
+def _without_views(array: pa.Array) -> pa.Array:
+    """Bytes and texts one behind the other: of views pyarrow takes none. Whether texts are UTF-8 is not asked."""
+    if pa.types.is_string_view(array.type):
+        return array.view(pa.binary_view()).cast(pa.large_binary()).view(pa.large_string())
+    return array.cast(pa.large_binary()) if pa.types.is_binary_view(array.type) else array
 
 
 def _struct(array: pa.Array, shape: Shape, fields: tuple[FieldFacts, ...], path: str) -> pa.StructArray:
@@ -78,6 +95,7 @@ def _struct(array: pa.Array, shape: Shape, fields: tuple[FieldFacts, ...], path:
 
 
 def _unknown(array: pa.Array, path: str) -> pa.Array:
+    check_places(array, path)
     if array.type == UNKNOWN_TYPE:
         return array
     if not (pa.types.is_map(array.type) or pa.types.is_null(array.type)):
@@ -86,9 +104,14 @@ def _unknown(array: pa.Array, path: str) -> pa.Array:
 
 
 def _column(array: pa.Array, shape: Shape, field: FieldFacts, path: str) -> pa.Array:
-    array = _plain(array)
+    array = _plain(array, path)
     kind = shape.column(field)
-    if array.type == kind or pa.types.is_null(array.type):
+    if pa.types.is_null(array.type):
+        return array
+    if not field.is_array and field.is_struct:
+        return _value(array, shape, field, path)
+    check_places(array, path)
+    if array.type == kind:
         return array
     if not field.is_array:
         return _value(array, shape, field, path)
@@ -97,7 +120,7 @@ def _column(array: pa.Array, shape: Shape, field: FieldFacts, path: str) -> pa.A
     null = array.is_null()
     count = np.asarray(pc.fill_null(pc.list_value_length(array), 0), np.int64)
     offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(count))).astype(np.int32)
-    values = _plain(array.flatten())
+    values = _plain(array.flatten(), f"{path}[]")
     if not pa.types.is_null(values.type):
         values = _value(values, shape, field, f"{path}[]")
     return pa.ListArray.from_arrays(pa.array(offsets), values, mask=null if array.null_count else None)
@@ -115,4 +138,6 @@ def _value(array: pa.Array, shape: Shape, field: FieldFacts, path: str) -> pa.Ar
         wanted = pa.int64()  # what is too large for the field is told with its row
     if pa.types.is_fixed_size_binary(array.type):
         array = array.cast(pa.binary())
+    if wanted == pa.string() and array.type in BYTES_OF_TEXT:
+        return array.view(BYTES_OF_TEXT[array.type]).cast(pa.binary()).view(wanted)
     return array.cast(wanted)

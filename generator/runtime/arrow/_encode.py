@@ -99,17 +99,20 @@ class Encoder:
         bounds = column.offsets.to_numpy().astype(np.int64)
         count = np.where(null, 0, np.diff(bounds))
         offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(count)))
-        within = np.arange(int(offsets[-1])) - np.repeat(offsets[:-1], count)
         values = column.values
         if pa.types.is_null(values.type):
             values = pa.nulls(len(values), self.shape.column(field).value_type)
-        values = values.take(pa.array(np.repeat(bounds[:-1], count) + within))
+        if offsets[-1] == bounds[-1] - bounds[0]:  # a null list hides nothing
+            values = values.slice(bounds[0], offsets[-1])
+        else:
+            within = np.arange(int(offsets[-1])) - np.repeat(offsets[:-1], count)
+            values = values.take(pa.array(np.repeat(bounds[:-1], count) + within))
         elements = self.value(kind.element, field, values, np.repeat(row, count))
         return joined([_length(kind, np.where(null, -1, count)), grouped(elements, offsets)], len(column))
 
     def nullable_struct(self, kind: NullableStruct, field: FieldFacts, column: pa.Array, row: Ints) -> Piece:
         inside = np.flatnonzero(_mask(column.is_valid()))
-        part = self.struct(kind.schema, self.shape.fields_of(field.type), column.take(pa.array(inside)), row[inside])
+        part = self.struct(kind.schema, self.shape.fields_of(field.type), taken(column, inside), row[inside])
         null = 0 if isinstance(kind, TaggedStruct) else -1
         marks = np.full(len(column), null, np.int64)
         marks[inside] = 1
@@ -141,7 +144,7 @@ class Encoder:
             present = np.flatnonzero(~self.is_default(facts, column))
             sent[present] += 1
             if len(present):
-                part = self.value(field.type, facts, column.take(pa.array(present)), row[present])
+                part = self.value(field.type, facts, taken(column, present), row[present])
                 header = _header(section, tag, part.sizes)
                 entries.append(chosen(joined([*header, part], len(present)), present, count))
         if isinstance(section, OptionalFieldBuffer):
@@ -193,6 +196,11 @@ def _plain(kind: VarInt | TwosComplement, values: Ints) -> np.ndarray[tuple[int]
         mask = np.uint64((1 << kind.bits) - 1)
         return values.view(np.uint64) & mask
     return (values << 1 ^ values >> 63).view(np.uint64)
+
+
+def taken(array: pa.Array, numbers: Ints) -> pa.Array:
+    """The values with some numbers, which ascend; all of them are there already."""
+    return array if len(numbers) == len(array) else array.take(pa.array(numbers))
 
 
 def _length(kind: Text | Blob | ArrayOf, length: Ints) -> Piece:

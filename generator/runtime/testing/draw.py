@@ -90,12 +90,16 @@ class Draw(Generic[M]):
         values: dict[str, object] = {}
         for field in fields:
             if self.version in field.versions and not self.chance(self.chances.default):
-                values[field.name] = self.value(field)
+                values[field.name] = self.part(field)
         unknown = self.unknown(fields)
         if unknown:
             values["unknown_tagged_fields"] = unknown
         self.depth -= 1
         return cls(**values)
+
+    def part(self, field: FieldFacts) -> object:
+        """A value of a field of a struct: a place for those who must know what was drawn for it."""
+        return self.value(field)
 
     def value(self, field: FieldFacts) -> object:
         """A value of a field."""

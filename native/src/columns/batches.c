@@ -57,7 +57,7 @@ static void take_batch(Walk *walk, int64_t size)
 static void follow(Walk *walk)
 {
     walk->need = OVERHEAD;
-    while (walk->found < walk->room && walk->at + OVERHEAD <= walk->size) {
+    while (walk->found < walk->room && walk->size - walk->at >= OVERHEAD) {
         int64_t length = INT32_AT(walk->log + walk->at + LENGTH_AT);
         if (length < walk->shortest || length > walk->longest) {
             walk->need = 0;

@@ -23,7 +23,7 @@ Bytes = npt.NDArray[np.uint8]
 
 WIDEST = 16
 """Bytes that are there in any case, to read from where a value is not: a uuid is the widest of those of fixed width."""
-_MOST_BYTES = 1 << 31
+MOST_BYTES = 1 << 31
 """Offsets of what comes out are int32."""
 FEW = 128
 """With fewer lanes than this a plain loop is faster than numpy calls, which take as long for one lane as for many."""
@@ -69,11 +69,11 @@ class Source:
         size = 0 if data is None else data.size
         first = int(self.starts[0]) if count else 0
         last = int(self.ends[-1]) if count else 0
-        if last - first >= _MOST_BYTES:
+        if last - first >= MOST_BYTES:
             raise ValueError(
-                f"{count} rows have {last - first} bytes, {_MOST_BYTES - 1} can be decoded together: decode slices of them"
+                f"{count} rows have {last - first} bytes, {MOST_BYTES - 1} can be decoded together: decode slices of them"
             )
-        if data is None or size < WIDEST or last >= _MOST_BYTES:
+        if data is None or size < WIDEST or last >= MOST_BYTES:
             data = pa.py_buffer(_copied(data, first, last))
             self.starts, self.ends = self.starts - first, self.ends - first
         self.buffer = data

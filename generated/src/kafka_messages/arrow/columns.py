@@ -19,11 +19,11 @@ from ..schema import schemas_of
 from ..schema.facts import facts_of
 from ._conform import conformed
 from ._decode import Decoder, scattered
-from ._encode import Encoder
+from ._encode import Encoder, taken
 from ._lanes import Ints, Source
 from ._native import decoded, encoded
 from ._pieces import finished, joined, number
-from ._rows import RowError, explain, first_refused, has_unknown, one_by_one
+from ._rows import RowError, explain, has_unknown, one_by_one
 from ._shape import UNKNOWN, Shape, shape_of
 from ._sound import check_all, check_buffers, check_places, in_one
 
@@ -80,6 +80,7 @@ def decode(
     if trailing not in TRAILING:
         raise ValueError(f"trailing is one of {', '.join(TRAILING)}, not {trailing!r}")
     array = _binary(array)
+    unknown_tagged_fields = bool(unknown_tagged_fields)
     if corrupt_column is not None or trailing_column is not None:
         _check_names(message, unknown_tagged_fields, corrupt_column, trailing_column)
     known = _known_version(version, len(array))
@@ -88,8 +89,8 @@ def decode(
         message,
         known,
         unknown_tagged_fields,
-        emit_defaults=emit_defaults,
-        validate_utf8=validate_utf8,
+        emit_defaults=bool(emit_defaults),
+        validate_utf8=bool(validate_utf8),
         ignore_rest=trailing == "ignore",
         permissive=mode == "PERMISSIVE",
         trailing_column=trailing_column,
@@ -142,15 +143,16 @@ def encode(
     if pa.types.is_null(array.type):
         return pa.nulls(len(array), pa.binary())
     check_buffers(array)
+    prefix = bool(prefix)
     found = encoded(array, message, version, prefix)
     if isinstance(found, pa.Array):
         return found
-    check_places(array, message.NAME)
     shape, given = shape_of(message), array
     try:
         array = conformed(array, shape)
-    except pa.ArrowException as error:
-        raise first_refused(message, array, version, str(error)) from None
+    except pa.ArrowException:  # the rows say what is wrong, or that only a null row hides it
+        check_places(array, message.NAME)
+        return one_by_one(message, array, np.arange(len(array)), version, prefix)
     if found is None and array is not given:
         found = encoded(array, message, version, prefix)
     if found is None:
@@ -164,7 +166,7 @@ def _by_numpy(array: pa.StructArray, shape: Shape, version: int, prefix: bool) -
     """The messages of an array of conformed structs; raises EncodeRowError for the first row that cannot be written."""
     message = shape.message
     present = np.flatnonzero(np.asarray(array.is_valid())) if array.null_count else np.arange(len(array))
-    rows = array.take(pa.array(present))
+    rows = taken(array, present)
     encoder = Encoder(shape, len(array), version)
     pieces = [number(np.full(len(rows), version), ">i2")] if prefix else []
     pieces.append(encoder.struct(schemas_of(message)[version], shape.facts.fields, rows, present))
@@ -210,9 +212,12 @@ def _known_version(version: Versions, count: int) -> Known:
         if not -_INT64 <= version < _INT64:
             raise ValueError(f"version is {version}, which no message has")
         return int(version)
-    if np.ndim(version) == 0:
+    if isinstance(version, pa.Array | pa.ChunkedArray):
+        values = version
+    elif np.ndim(version) == 0:
         raise TypeError(f"version is an integer, an array of integers or None, not {shown(version)}")
-    values = version if isinstance(version, pa.Array | pa.ChunkedArray) else pa.array(version)
+    else:
+        values = pa.array(version)
     if not pa.types.is_integer(values.type) and not pa.types.is_null(values.type):
         raise TypeError(f"versions are integers, not {values.type}")
     if len(values) != count:

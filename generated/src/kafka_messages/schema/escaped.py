@@ -21,7 +21,7 @@ _built: dict[type[Described], dict[int, Schema]] = {}
 
 def read_escaped(message: type[D], data: bytes, offset: int, version: int, is_whole: bool) -> tuple[D, int]:
     """A message at ``offset``, and where it ends. Raises DecodeError for what is wrong besides text."""
-    schema = _schemas(message)[version]
+    schema = escaped_schemas(message)[version]
     try:
         struct, end = schema.read(data, offset)
     except SchemaError:
@@ -35,7 +35,7 @@ def read_escaped(message: type[D], data: bytes, offset: int, version: int, is_wh
 def write_escaped(message: Described, version: int) -> bytes:
     """The bytes of a message. Raises EncodeError, also for surrogates that stand for no byte."""
     facts = facts_of(type(message))
-    schema = _schemas(type(message))[version]
+    schema = escaped_schemas(type(message))[version]
     out = bytearray()
     try:
         check_absent(facts, facts.fields, message, version)
@@ -45,7 +45,8 @@ def write_escaped(message: Described, version: int) -> bytes:
     return bytes(out)
 
 
-def _schemas(message: type[Described]) -> dict[int, Schema]:
+def escaped_schemas(message: type[Described]) -> dict[int, Schema]:
+    """The schemas of a message by version, for text that may have surrogates; made once."""
     schemas = _built.get(message)
     if schemas is None:
         schemas = _built[message] = build(facts_of(message), ESCAPED_STRINGS)

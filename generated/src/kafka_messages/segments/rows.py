@@ -82,11 +82,11 @@ class Rows:
     def _count(self, some: slice) -> int:
         return len(range(*some.indices(self._records.count)))
 
-    def _of_batch(self, values: Ints | Bools, some: slice, kind: Any) -> pa.Array:
+    def _of_batch(self, column: str, values: Ints | Bools, some: slice, kind: Any) -> pa.Array:
         """A fact about batches, repeated for their records."""
         of_group = values[self._low : self._high]
         if (of_group == of_group[0]).all():
-            return self._repeated(of_group[0].item(), kind, self._count(some))
+            return self._repeated(column, of_group[0].item(), kind, self._count(some))
         return pa.array(values[self._batch[some]]).cast(kind, safe=False)
 
     def _key(self, some: slice) -> pa.Array:
@@ -96,13 +96,13 @@ class Rows:
         return self._records.values(some)
 
     def _topic(self, some: slice) -> pa.Array:
-        return self._repeated(self._report.topic, pa.string(), self._count(some))
+        return self._repeated("topic", self._report.topic, pa.string(), self._count(some))
 
     def _partition(self, some: slice) -> pa.Array:
-        return self._repeated(self._report.partition, pa.int32(), self._count(some))
+        return self._repeated("partition", self._report.partition, pa.int32(), self._count(some))
 
     def _file(self, some: slice) -> pa.Array:
-        return self._repeated(self._report.file, pa.string(), self._count(some))
+        return self._repeated("file", self._report.file, pa.string(), self._count(some))
 
     def _offset(self, some: slice) -> pa.Array:
         return self._records.offsets(some)
@@ -113,13 +113,13 @@ class Rows:
         return array
 
     def _timestamp_type(self, some: slice) -> pa.Array:
-        return self._of_batch(self._facts.timestamp_type, some, pa.int32())
+        return self._of_batch("timestamp_type", self._facts.timestamp_type, some, pa.int32())
 
     def _headers(self, some: slice) -> pa.Array:
         return self._records.header_lists(some)
 
     def _position(self, some: slice) -> pa.Array:
-        return self._of_batch(self._run.base + self._run.start, some, pa.int64())
+        return self._of_batch("position", self._run.base + self._run.start, some, pa.int64())
 
     def _base_offset(self, some: slice) -> pa.Array:
         batch = self._batch
@@ -148,7 +148,7 @@ class Rows:
     def _crc_ok(self, some: slice) -> pa.Array:
         if self._run.sums is None:
             return pa.nulls(self._count(some), pa.bool_())
-        return self._of_batch(self._run.sums, some, pa.bool_())
+        return self._of_batch("crc_ok", self._run.sums, some, pa.bool_())
 
     def _corrupt(self, some: slice) -> pa.Array:
         return pa.nulls(self._count(some), CORRUPT_TYPE)
@@ -159,7 +159,7 @@ def _fact(name: str) -> Callable[[Rows, slice], pa.Array]:
     attribute = name.removeprefix("is_")
 
     def make(rows: Rows, some: slice) -> pa.Array:
-        return rows._of_batch(getattr(rows._facts, attribute), some, BATCH_COLUMNS[name])
+        return rows._of_batch(name, getattr(rows._facts, attribute), some, BATCH_COLUMNS[name])
 
     return make
 

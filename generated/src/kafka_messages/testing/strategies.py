@@ -7,12 +7,14 @@ Everything is drawn through Hypothesis, so what fails is shrunk, and is found ag
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 from typing import TypeVar
 
 from .._base.listing import all_messages
 from .._base.message import Message, checked_version
+from ..schema.facts import FieldFacts
 from .damage import damaged
-from .draw import MIXED, Draw
+from .draw import MIXED, Chances, Draw
 
 try:
     from hypothesis import strategies as st
@@ -44,8 +46,7 @@ def messages(message: type[M], version: int, *, unknown_tagged_fields: bool = Tr
     """
     version = checked_version(message, version)
     chances = MIXED if unknown_tagged_fields else replace(MIXED, unknown=0)
-    # Not a source of true random numbers: each of them is drawn by Hypothesis, which can then make it smaller.
-    return st.randoms(use_true_random=False).map(lambda source: Draw(message, version, source, chances).message())
+    return _drawn(message, version, chances)
 
 
 def encodings(message: type[Message], version: int, *, unknown_tagged_fields: bool = True) -> st.SearchStrategy[bytes]:
@@ -61,3 +62,22 @@ def damaged_bytes(message: type[Message], version: int) -> st.SearchStrategy[byt
     """
     source = st.randoms(use_true_random=False)
     return st.tuples(source, encodings(message, version)).map(lambda drawn: damaged(*drawn))
+
+
+@st.composite
+def _drawn(draw: st.DrawFn, message: type[M], version: int, chances: Chances) -> M:
+    """A message of which Hypothesis knows what belongs to which field."""
+    # Not a source of true random numbers: each of them is drawn by Hypothesis, which can then make it smaller.
+    return _DrawnByFields(message, version, draw(st.randoms(use_true_random=False)), chances, draw).message()
+
+
+class _DrawnByFields(Draw[M]):
+    """Draws a field within a strategy of its own, so that Hypothesis can leave out a field without a change to the others."""
+
+    def __init__(self, message: type[M], version: int, source: Random, chances: Chances, draw: st.DrawFn) -> None:
+        super().__init__(message, version, source, chances)
+        self.draw = draw
+
+    def part(self, field: FieldFacts) -> object:
+        """A value of a field."""
+        return self.draw(st.none().map(lambda _: self.value(field)))

@@ -11,7 +11,7 @@ from ..schema.encodings import TwosComplement
 from ..schema.facts import FieldFacts
 from ..schema.sections import Section
 from ..schema.types import MAX_STRING_LENGTH, ArrayOf, Blob, Text, Type, VarInt
-from ._lanes import Bools, Ints, Lanes, Source
+from ._lanes import MOST_BYTES, Bools, Ints, Lanes, Source
 from ._shape import SCALARS, UNKNOWN, UNKNOWN_TYPE, Shape
 from ._skip import element_starts, entries, length_code, presence
 from ._walk import WIDTHS
@@ -98,6 +98,8 @@ class Decoder:
         high = self.source.fixed(lanes, ">u8", 8)
         low = self.source.fixed(lanes, ">u8", 8)
         count = len(lanes)
+        if count * 22 >= MOST_BYTES:
+            raise ValueError(f"{count:,} uuids are more text than one column holds; decode fewer rows at a time")
         raw = np.zeros((count, 18), np.uint8)
         raw[:, :8] = high.astype(">u8").view(np.uint8).reshape(count, 8)
         raw[:, 8:16] = low.astype(">u8").view(np.uint8).reshape(count, 8)

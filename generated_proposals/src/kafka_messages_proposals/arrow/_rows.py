@@ -13,11 +13,13 @@ import pyarrow as pa
 from .._base.message import Message
 from .._core.wire import RawTaggedField
 from ..errors import DecodeError, EncodeError, KafkaMessageError
-from ..schema import SchemaError, schemas_of
+from ..schema import SchemaError
 from ..schema.build import Builder
+from ..schema.escaped import escaped_schemas
 from ..schema.explain import check_absent
 from ..schema.facts import FieldFacts, MessageFacts, facts_of
 from ._lanes import Ints
+from ._python import as_python
 from ._shape import SCALARS, UNKNOWN
 
 TYPE_CHECKING = False
@@ -59,31 +61,24 @@ class EncodeRowError(EncodeError):
 def explain(message: type[Message], array: pa.StructArray, number: int, version: int) -> EncodeRowError:
     """The error for a row that the column encoder refused."""
     try:
-        written(message, _as_python(array[number : number + 1])[0], version)
+        written(message, as_python(array[number : number + 1])[0], version)
     except SchemaError as error:
         return EncodeRowError(number, error.reason, message.NAME, version, error.place)
     reason = "the column encoder refuses what the schema codec writes; please report this"
     return EncodeRowError(number, reason, message.NAME, version, "")
 
 
-def first_refused(message: type[Message], array: pa.Array, version: int, reason: str) -> EncodeRowError:
-    """The error for the first row with a value that no column can take; ``reason`` is what Arrow says of it."""
-    for number, row in enumerate(_as_python(array)):
-        try:
-            if row is not None:
-                written(message, row, version)
-        except SchemaError as error:
-            return EncodeRowError(number, error.reason, message.NAME, version, error.place)
-    return EncodeRowError(-1, reason, message.NAME, version, "")
+def one_by_one(message: type[Message], rows: pa.Array, numbers: Ints, version: int, prefix: bool) -> pa.Array:
+    """Encode rows, whose numbers are given, through the schema codec; null stays null.
 
-
-def one_by_one(message: type[Message], rows: pa.StructArray, numbers: Ints, version: int, prefix: bool) -> pa.Array:
-    """Encode rows, whose numbers are given, through the schema codec, which merges unknown tagged fields with the others."""
+    It merges unknown tagged fields with the others, and takes rows of types of which Arrow cannot take values, or with
+    values that no column can have. Raises EncodeRowError for the first row that cannot be written.
+    """
     start = version.to_bytes(2, "big") if prefix else b""
     values = []
-    for number, row in zip(numbers.tolist(), _as_python(rows), strict=True):
+    for number, row in zip(numbers.tolist(), as_python(rows), strict=True):
         try:
-            values.append(start + written(message, row, version))
+            values.append(None if row is None else start + written(message, row, version))
         except SchemaError as error:
             raise EncodeRowError(number, error.reason, message.NAME, version, error.place) from None
     return pa.array(values, pa.binary())
@@ -94,41 +89,21 @@ def has_unknown(array: pa.StructArray) -> bool:
     for index, field in enumerate(array.type):
         child = array.field(index)
         if field.name == UNKNOWN:
-            if len(child.keys):
+            if len(child.flatten()):
                 return True
             continue
         if pa.types.is_list(field.type):
-            child = child.values
+            child = child.flatten()
         if pa.types.is_struct(child.type) and has_unknown(child):
             return True
     return False
-
-
-def _as_python(array: pa.StructArray) -> list[Any]:
-    """Rows as dicts. Texts are bytes where any of them is no UTF-8, as columns of ``validate_utf8=False`` have them."""
-    try:
-        rows: list[Any] = array.to_pylist()
-    except UnicodeDecodeError:
-        rows = array.view(_with_bytes(array.type)).to_pylist()
-    return rows
-
-
-def _with_bytes(kind: pa.DataType) -> pa.DataType:
-    """A type of columns with bytes for texts."""
-    if pa.types.is_string(kind):
-        return pa.binary()
-    if pa.types.is_list(kind):
-        return pa.list_(kind.value_field.with_type(_with_bytes(kind.value_type)))
-    if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_with_bytes(field.type)) for field in kind])
-    return kind
 
 
 def written(message: type[Message], row: dict[str, object], version: int) -> bytes:
     """The bytes of a row; raises SchemaError for what the object codec refuses, for the same reason."""
     facts, out = facts_of(message), bytearray()
     found = _object(facts, facts.fields, row, version)
-    schemas_of(message)[version].write(out, found)
+    escaped_schemas(message)[version].write(out, found)
     check_absent(facts, facts.fields, found, version)
     return bytes(out)
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-_TEXTS = {
+BYTES_OF_TEXT = {
     pa.string(): pa.binary(),
     pa.large_string(): pa.large_binary(),
     pa.string_view(): pa.binary_view(),
 }
 """Types of texts, and those of the same bytes: whether they are UTF-8 is another question."""
-_BYTES = {*_TEXTS.values()}
+_BYTES = {*BYTES_OF_TEXT.values()}
 
 
 def check_buffers(array: pa.Array) -> None:
@@ -26,7 +26,8 @@ def check_buffers(array: pa.Array) -> None:
 def check_places(array: pa.Array, path: str) -> None:
     """Raise TypeError for offsets, views or indices that go down or leave what there is; ``path`` names the column.
 
-    The buffers have been checked. Only what the array uses of its children is looked at: it may be a slice.
+    The buffers have been checked. Only what the array uses of its children is looked at: it may be a slice. Runs and unions
+    are looked at with all that their children have.
     """
     kind = array.type
     if len(array) == 0:
@@ -39,10 +40,10 @@ def check_places(array: pa.Array, path: str) -> None:
     elif isinstance(array, pa.DictionaryArray):
         _check_indices(array, path)
         check_places(array.dictionary, path)
-    elif pa.types.is_run_end_encoded(kind):
+    elif pa.types.is_run_end_encoded(kind) or pa.types.is_union(kind):
         check_all(array, path)
-    elif kind in _TEXTS or kind in _BYTES:
-        check_all(array.view(_TEXTS.get(kind, kind)), path)
+    elif kind in BYTES_OF_TEXT or kind in _BYTES:
+        check_all(array.view(BYTES_OF_TEXT.get(kind, kind)), path)
     elif isinstance(array, pa.FixedSizeListArray):
         check_places(array.values.slice(array.offset * kind.list_size, len(array) * kind.list_size), f"{path}[]")
     elif isinstance(array, pa.ListArray | pa.LargeListArray):  # a map is one, too

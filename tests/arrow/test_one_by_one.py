@@ -1,0 +1,186 @@
+"""Columns that the fast ways cannot take are written row by row, with the same bytes, by the native core and without it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pa = pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
+np = pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
+
+import pyarrow.compute as pc
+from kafka_messages import ApiVersionsRequest, MetadataRequest, OffsetCommitValue
+from kafka_messages.arrow import EncodeRowError, decode, encode
+
+from tests.support.renderings import pure
+
+TEXTS = ["", "host", "a text that a view does not hold itself", "host"]
+ROWS = [OffsetCommitValue(offset=number, metadata=text).write(3) for number, text in enumerate(TEXTS)]
+SPOILT = [*ROWS[:3], ROWS[3].replace(b"host", b"ho\xffs")]
+
+
+def changed(array: Any, mask: Any = None, **columns: Any) -> Any:
+    """The same structs with other columns."""
+    children = [columns.pop(field.name, array.field(field.name)) for field in array.type]
+    names = [*(field.name for field in array.type), *columns]
+    return pa.StructArray.from_arrays([*children, *columns.values()], names=names, mask=mask)
+
+
+def both(array: Any, message: Any, version: int) -> list[bytes | None]:
+    """What is encoded, by the core where it is there and without it."""
+    found = encode(array, message, version).to_pylist()
+    with pure():
+        assert encode(array, message, version).to_pylist() == found
+    return list(found)
+
+
+def refused(array: Any, message: Any, version: int) -> str:
+    """The words of the error, by the core where it is there and without it."""
+    with pytest.raises(EncodeRowError) as caught:
+        encode(array, message, version)
+    with pure(), pytest.raises(EncodeRowError) as again:
+        encode(array, message, version)
+    assert str(caught.value) == str(again.value)
+    return str(caught.value)
+
+
+def runs(array: Any) -> Any:
+    return pa.RunEndEncodedArray.from_arrays(pa.array(range(1, len(array) + 1), pa.int32()), array)
+
+
+def viewed(array: Any) -> Any:
+    return array.view(pa.binary()).cast(pa.binary_view()).view(pa.string_view())
+
+
+def indexed(array: Any) -> Any:
+    return pa.DictionaryArray.from_arrays(pa.array(range(len(array))), array)
+
+
+STORED: dict[str, Callable[[Any], Any]] = {
+    "large": lambda array: array.view(pa.binary()).cast(pa.large_binary()).view(pa.large_string()),
+    "views": viewed,
+    "a dictionary": indexed,
+    "a dictionary of views": lambda array: indexed(viewed(array)),
+    "a dictionary of runs": lambda array: indexed(runs(array)),
+    "runs of views": lambda array: runs(viewed(array)),
+    "runs of a dictionary of views": lambda array: runs(indexed(viewed(array))),
+}
+"""Other ways to store texts; Polars' categories are dictionaries of views."""
+
+
+@pytest.mark.parametrize("how", STORED)
+def test_texts_of_all_types(how: str) -> None:
+    """pyarrow takes no values out of views and runs, so these were refused as row -1."""
+    found = decode(pa.array(ROWS), OffsetCommitValue, 3)
+    other = changed(found, metadata=STORED[how](found.field("metadata")))
+    assert both(other, OffsetCommitValue, 3) == ROWS
+    assert both(other[1:3], OffsetCommitValue, 3) == ROWS[1:3]
+    assert both(other[:0], OffsetCommitValue, 3) == []
+    none = changed(other, mask=pa.array([False, True, False, True]))
+    assert both(none, OffsetCommitValue, 3) == [ROWS[0], None, ROWS[2], None]
+
+
+@pytest.mark.parametrize("how", [how for how in STORED if "runs" not in how])
+def test_texts_that_are_no_utf_8(how: str) -> None:
+    """A column of texts is written as it is, however it is stored, and beside a row that cannot be written."""
+    found = decode(pa.array(SPOILT), OffsetCommitValue, 3, validate_utf8=False)
+    texts = STORED[how](found.field("metadata"))
+    assert both(changed(found, metadata=texts), OffsetCommitValue, 3) == SPOILT
+    bad = changed(found, metadata=texts, offset=pa.array([1.0, 2.5, 3.0, 4.0]))
+    assert refused(bad, OffsetCommitValue, 3) == (
+        "row 1: OffsetCommitValue v3: offset: expected an integer for INT64, not 2.5"
+    )
+
+
+def test_bytes_that_are_no_utf_8() -> None:
+    """A column of bytes is not trusted to hold texts."""
+    found = decode(pa.array(SPOILT), OffsetCommitValue, 3, validate_utf8=False)
+    array = changed(found, metadata=found.field("metadata").view(pa.binary()))
+    reason = "is no UTF-8: 'utf-8' codec can't decode byte 0xff in position 2: invalid start byte"
+    assert refused(array, OffsetCommitValue, 3) == f"row 3: OffsetCommitValue v3: metadata: {reason}"
+
+
+def test_texts_that_are_no_utf_8_beside_unknown_tagged_fields() -> None:
+    """Rows with fields that nobody knows go another way, and wrote such a text as an error."""
+    row = ApiVersionsRequest(client_software_name="abc", client_software_version="1").write(3)
+    rows = [row.replace(b"abc", b"a\xffc"), row[:-1] + b"\x01\x63\x02zz"]
+    found = decode(pa.array(rows), ApiVersionsRequest, 3, validate_utf8=False, unknown_tagged_fields=True)
+    assert both(found, ApiVersionsRequest, 3) == rows
+
+
+@pytest.mark.parametrize("store", [viewed, runs, indexed])
+def test_lists_of_structs(store: Callable[[Any], Any]) -> None:
+    """Texts inside lists, with elements that a null list hides."""
+    topics = [MetadataRequest.MetadataRequestTopic(name=name) for name in ("a", "host")]
+    requests = [MetadataRequest(topics=None), MetadataRequest(topics=topics), MetadataRequest(topics=topics)]
+    rows = [request.write(4) for request in requests]
+    found = decode(pa.array(rows), MetadataRequest, 4)
+    column = found.field("topics")
+    values = changed(column.values, name=store(column.values.field("name")))
+    lists = pa.ListArray.from_arrays(column.offsets, values, mask=column.is_null())
+    assert both(changed(found, topics=lists), MetadataRequest, 4) == rows
+    hidden = pa.ListArray.from_arrays(pa.array([0, 2, 4, 4], pa.int32()), values, mask=pa.array([True, False, False]))
+    none = MetadataRequest(topics=[]).write(4)
+    assert both(changed(found, topics=hidden), MetadataRequest, 4) == [rows[0], rows[2], none]
+
+
+def test_values_that_a_null_row_hides() -> None:
+    """They say nothing: the call failed with row -1."""
+    found = decode(pa.array(ROWS), OffsetCommitValue, 3)
+    array = changed(found, mask=pa.array([False, True, False, False]), offset=pa.array([0.0, 2.5, 2.0, 3.0]))
+    assert both(array, OffsetCommitValue, 3) == [ROWS[0], None, *ROWS[2:]]
+
+
+def test_columns_that_nobody_asked_for() -> None:
+    """They are not looked at, not even where they lie."""
+    offsets = pa.array([0, 9, 2, 6, 6], pa.int32()).buffers()[1]
+    lying = pa.Array.from_buffers(pa.string(), 4, [None, offsets, pa.py_buffer(b"sixsix")])
+    union = pa.UnionArray.from_dense(
+        pa.array([0] * 4, pa.int8()), pa.array([0, 9**9, 0, 0], pa.int32()), [pa.array(["a"])]
+    )
+    found = decode(pa.array(ROWS), OffsetCommitValue, 3)
+    assert both(changed(found, other=lying, union=union), OffsetCommitValue, 3) == ROWS
+
+
+def test_unions_that_lie_and_are_copied() -> None:
+    """To put chunks together is to read all of their columns."""
+    for kinds, places in (([0, 0], [0, 9**9]), ([0, 100], [0, 0])):
+        union = pa.UnionArray.from_dense(pa.array(kinds, pa.int8()), pa.array(places, pa.int32()), [pa.array(["a"])])
+        array = changed(decode(pa.array(ROWS[:2]), OffsetCommitValue, 3), union=union)
+        with pytest.raises(TypeError, match=r"^OffsetCommitValue.union is no sound Arrow array: "):
+            encode(pa.chunked_array([array, array]), OffsetCommitValue, 3)
+
+
+@pytest.mark.parametrize("yes", ["yes", 4, np.True_, [1]])
+@pytest.mark.parametrize("no", ["", 0, None, []])
+def test_options_that_are_true_and_not_bool(yes: Any, no: Any) -> None:
+    """As everywhere in Python; the core took the bits of a number, and failed with a text."""
+    data = pa.array(ROWS)
+    for names in (["emit_defaults"], ["validate_utf8"], ["unknown_tagged_fields"]):
+        for given, meant in ((yes, True), (no, False)):
+            wanted = decode(data, OffsetCommitValue, 3, **dict.fromkeys(names, meant))
+            assert decode(data, OffsetCommitValue, 3, **dict.fromkeys(names, given)).equals(wanted)
+    found = decode(data, OffsetCommitValue, 3)
+    assert encode(found, OffsetCommitValue, 3, prefix=yes).equals(encode(found, OffsetCommitValue, 3, prefix=True))
+    assert encode(found, OffsetCommitValue, 3, prefix=no).equals(encode(found, OffsetCommitValue, 3))
+
+
+def test_versions_of_a_wrong_type_that_lie() -> None:
+    """Their type is looked at before anything reads them: numpy followed the offsets, and the process ended."""
+    offsets = pa.array([0, 2_000_000_000, 2, 1, 1], pa.int32()).buffers()[1]
+    texts = pa.Array.from_buffers(pa.string(), 4, [None, offsets, pa.py_buffer(b"sixsix")])
+    lists = pa.Array.from_buffers(pa.list_(pa.int32()), 4, [None, offsets], children=[pa.array([1], pa.int32())])
+    index = pa.DictionaryArray.from_arrays(pa.array([0, 700_000_000, 0, 0]), pa.array([3]), safe=False)
+    for versions in (texts, lists, index, pa.chunked_array([texts])):
+        with pytest.raises(TypeError) as caught:
+            decode(pa.array(ROWS), OffsetCommitValue, versions)
+        assert str(caught.value) == f"versions are integers, not {versions.type}"
+
+
+def test_run_ends_of_a_slice() -> None:
+    """A slice begins in the middle of a run."""
+    found = decode(pa.array([ROWS[1]] * 3 + [ROWS[2]] * 3), OffsetCommitValue, 3)
+    array = changed(found, metadata=pc.run_end_encode(found.field("metadata")))
+    assert both(array[2:5], OffsetCommitValue, 3) == [ROWS[1], ROWS[2], ROWS[2]]
