@@ -121,7 +121,9 @@ def results(arguments: Namespace, folder: Path, argv: Sequence[str]) -> Iterator
             print(f"measuring {workload.title}, {way}", file=sys.stderr)
             taken = [measured_alone(workload, way, folder, argv) for _ in range(arguments.forks)]
             ours, peer = ([sample for each in taken for sample in each[name]] for name in (way, PEER))
-            yield workload.title, way, *figures(ours, peer, rows_of(workload, arguments.rows))
+            row = (workload.title, way, *figures(ours, peer, rows_of(workload, arguments.rows)))
+            print(" | ".join(row), file=sys.stderr, flush=True)  # of a run that is ended early, too
+            yield row
 
 
 def chosen(arguments: Namespace) -> list[Workload]:

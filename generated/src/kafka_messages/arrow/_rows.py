@@ -24,7 +24,7 @@ from ._shape import SCALARS, UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    pass
 
 _INTEGERS = {name for name, kind in SCALARS.items() if pa.types.is_integer(kind)}
 
