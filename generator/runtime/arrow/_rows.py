@@ -88,7 +88,7 @@ def has_unknown(array: pa.StructArray) -> bool:
     for index, field in enumerate(array.type):
         child = array.field(index)
         if field.name == UNKNOWN:
-            if len(child.flatten()):
+            if len(child) and child.offsets[0] != child.offsets[-1]:
                 return True
             continue
         if pa.types.is_list(field.type):
