@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -11,7 +13,13 @@ pa = pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
 np = pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
 
 import pyarrow.compute as pc
-from kafka_messages import ApiVersionsRequest, MetadataRequest, OffsetCommitValue
+from kafka_messages import (
+    ApiVersionsRequest,
+    FindCoordinatorRequest,
+    ListGroupsRequest,
+    MetadataRequest,
+    OffsetCommitValue,
+)
 from kafka_messages.arrow import EncodeRowError, decode, encode
 
 from tests.support.renderings import pure
@@ -177,6 +185,111 @@ def test_versions_of_a_wrong_type_that_lie() -> None:
         with pytest.raises(TypeError) as caught:
             decode(pa.array(ROWS), OffsetCommitValue, versions)
         assert str(caught.value) == f"versions are integers, not {versions.type}"
+
+
+def test_types_come_before_values() -> None:
+    """A value that no column can have leaves the checks of all other columns on."""
+    found = decode(pa.array(ROWS), OffsetCommitValue, 3)
+    bad = {"offset": pa.array([0.0, 2.5, 2.0, 3.0])}
+    for wrong, reason in (
+        ({"leader_epoch": pa.array([True] * 4)}, "OffsetCommitValue.leader_epoch is bool, int32 is needed"),
+        ({"metadata": pa.array([{"a": 1}] * 4)}, "OffsetCommitValue.metadata is struct<a: int64>, string is needed"),
+    ):
+        for native in (True, False):
+            with nullcontext() if native else pure(), pytest.raises(TypeError) as caught:
+                encode(changed(found, **bad, **wrong), OffsetCommitValue, 3)
+            assert str(caught.value) == reason
+    with pytest.raises(KeyError, match="leader_epoch"):
+        encode(pa.table({**bad, "metadata": found.field("metadata")}), OffsetCommitValue, 3)
+
+
+def test_unknown_tagged_fields_of_another_type() -> None:
+    """Only maps of numbers to bytes are taken; pyarrow's own error named nothing."""
+    found = decode(pa.array([ApiVersionsRequest().write(3)]), ApiVersionsRequest, 3)
+    for value in ([(1, 2)], [("a", b"b")], [(1.5, b"b")]):
+        kind = pa.map_(pa.infer_type([value[0][0]]), pa.infer_type([value[0][1]]))
+        array = changed(found, _unknown_tagged_fields=pa.array([value], kind))
+        with pytest.raises(TypeError) as caught:
+            encode(array, ApiVersionsRequest, 3)
+        assert str(caught.value) == (
+            f"ApiVersionsRequest._unknown_tagged_fields is {kind}, map<int64, binary> is needed"
+        )
+
+
+def test_unknown_tagged_fields_of_one_row() -> None:
+    """Only such rows go the slow way, and the first bad row is the error, whichever way it goes."""
+    plain = ApiVersionsRequest(client_software_name="abc", client_software_version="1").write(3)
+    tagged = plain[:-1] + b"\x01\x63\x02zz"
+    found = decode(pa.array([plain, tagged, plain, tagged]), ApiVersionsRequest, 3, unknown_tagged_fields=True)
+    assert both(found, ApiVersionsRequest, 3) == [plain, tagged, plain, tagged]
+    assert both(found[1:3], ApiVersionsRequest, 3) == [tagged, plain]
+    for names, row in ((["a", "a", None, None], 2), (["a", None, None, "a"], 1), (["a", "a", "a", None], 3)):
+        array = changed(found, client_software_name=pa.array(names))
+        reason = "client_software_name: is None, but this version has no null here"
+        assert refused(array, ApiVersionsRequest, 3) == f"row {row}: ApiVersionsRequest v3: {reason}"
+
+
+def test_lists_without_offsets() -> None:
+    """Arrow lets a list of no length go without; the engine read the first offset all the same, and the process ended."""
+    found = decode(pa.array([MetadataRequest(topics=[]).write(4)]), MetadataRequest, 4)
+    lists = found.field("topics")
+    none = pa.Array.from_buffers(lists.type, 0, [None, None], children=[lists.values[:0]])
+    with pure():
+        assert encode(changed(found[:0], topics=none), MetadataRequest, 4).to_pylist() == []
+
+
+def test_rows_without_a_column() -> None:
+    """Of a message whose version has no field, with a lying column that nobody asked for."""
+    offsets = pa.array([0, 9, 2, 6], pa.int32()).buffers()[1]
+    lying = pa.Array.from_buffers(pa.string(), 3, [None, offsets, pa.py_buffer(b"sixsix")])
+    array = pa.StructArray.from_arrays([lying], names=["other"], mask=pa.array([False, True, False]))
+    assert both(array, ListGroupsRequest, 0) == [b"", None, b""]
+
+
+def test_lists_of_extensions() -> None:
+    """pyarrow's flatten gives views of an extension over the wrong buffers: bytes of others were written."""
+    texts = viewed(pa.array(["a text that a view does not hold itself", "another, which is as long as that one"]))
+    names = pa.ExtensionArray.from_storage(pa.opaque(pa.string_view(), "texts", "tests"), texts)
+    request = FindCoordinatorRequest(key_type=0, coordinator_keys=texts.to_pylist())
+    found = decode(pa.array([request.write(4)] * 2), FindCoordinatorRequest, 4)
+    lists = pa.ListArray.from_arrays(pa.array([0, 2, 2], pa.int32()), names)
+    array = changed(found, coordinator_keys=lists)
+    assert both(array, FindCoordinatorRequest, 4)[0] == request.write(4)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "reason"),
+    [
+        ([3, "a", 3, 3], TypeError, "versions are integers, one for each row, not [3, 'a', 3, 3]"),
+        ([[3], [3, 3]], TypeError, "versions are integers, not list<item: int64>"),
+        ([1 << 70], TypeError, f"versions are integers, one for each row, not {[1 << 70]}"),
+        (
+            pa.array([3, 3, 3, (1 << 64) - 1], pa.uint64()),
+            ValueError,
+            f"version is {(1 << 64) - 1}, which no message has",
+        ),
+    ],
+)
+def test_versions_that_are_none(given: Any, error: type[Exception], reason: str) -> None:
+    """Errors of pyarrow and numpy were passed on, and the largest number became -1."""
+    with pytest.raises(error) as caught:
+        decode(pa.array(ROWS), OffsetCommitValue, given)
+    assert str(caught.value) == reason
+
+
+def test_versions_of_other_byte_order() -> None:
+    """Big-endian, as they are on the wire."""
+    wanted = decode(pa.array(ROWS), OffsetCommitValue, 3)
+    assert decode(pa.array(ROWS), OffsetCommitValue, np.full(4, 3, ">i4")).equals(wanted)
+
+
+def test_decimals_beyond_integers() -> None:
+    """Decimal's own arithmetic gave up."""
+    found = decode(pa.array(ROWS), OffsetCommitValue, 3)
+    array = changed(found, offset=pa.array([Decimal(0), Decimal(10) ** 30, Decimal(2), Decimal(3)], pa.decimal128(38)))
+    assert refused(array, OffsetCommitValue, 3) == (
+        f"row 1: OffsetCommitValue v3: offset: {10**30} is out of range for INT64, {-(1 << 63)} to {(1 << 63) - 1}"
+    )
 
 
 def test_run_ends_of_a_slice() -> None:

@@ -1,51 +1,81 @@
-"""Rows of columns as Python's objects, texts that are no UTF-8 among them."""
+"""Rows of columns as Python's objects: the fields that a message has, of columns of any type, slowly."""
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 
+from ..schema.facts import FieldFacts, MessageFacts
+from ._lanes import Ints
+from ._shape import UNKNOWN, UNKNOWN_TYPE
 from ._sound import BYTES_OF_TEXT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 
-def as_python(array: pa.Array) -> list[Any]:
-    """The values of an array, structs as dicts. In texts a byte that is no UTF-8 is a surrogate (PEP 383)."""
-    try:
-        values: list[Any] = array.to_pylist()
-    except UnicodeDecodeError:
-        values = _escaped(array)
-    return values
+def as_python(array: pa.Array, facts: MessageFacts, fields: tuple[FieldFacts, ...]) -> list[Any]:
+    """Structs as dicts with those of the fields that are there. In texts a byte that is no UTF-8 is a surrogate (PEP 383)."""
+    return _each(array, lambda structs: _dicts(structs, facts, fields))
 
 
-def _escaped(array: pa.Array) -> list[Any]:
-    kind = array.type
-    if isinstance(array, pa.ExtensionArray):
-        return _escaped(array.storage)
-    if kind in BYTES_OF_TEXT:
-        texts = array.view(BYTES_OF_TEXT[kind]).to_pylist()
-        return [None if text is None else text.decode("utf-8", "surrogateescape") for text in texts]
+def _dicts(array: pa.StructArray, facts: MessageFacts, fields: tuple[FieldFacts, ...]) -> list[Any]:
+    if pa.types.is_null(array.type):
+        return [None] * len(array)
+    names = [field.name for field in array.type]
+    columns = {
+        field.name: _values(array.field(names.index(field.name)), facts, field)
+        for field in fields
+        if field.name in names
+    }
+    if UNKNOWN in names:
+        columns[UNKNOWN] = array.field(names.index(UNKNOWN)).cast(UNKNOWN_TYPE).to_pylist()
+    return [
+        {name: column[place] for name, column in columns.items()} if valid else None
+        for place, valid in enumerate(array.is_valid().to_pylist())
+    ]
+
+
+def _values(array: pa.Array, facts: MessageFacts, field: FieldFacts) -> list[Any]:
+    """The values of a field."""
+    if field.is_array:
+        return _each(array, lambda lists: _lists(lists, facts, field))
+    return _elements(array, facts, field)
+
+
+def _lists(array: pa.Array, facts: MessageFacts, field: FieldFacts) -> list[Any]:
+    if pa.types.is_null(array.type):
+        return [None] * len(array)
+    return [None if each.values is None else _elements(each.values, facts, field) for each in array]
+
+
+def _elements(array: pa.Array, facts: MessageFacts, field: FieldFacts) -> list[Any]:
+    if field.is_struct:
+        return as_python(array, facts, facts.structs[field.type])
+    return _each(array, _scalars)
+
+
+def _scalars(array: pa.Array) -> list[Any]:
+    if array.type not in BYTES_OF_TEXT:
+        return array.to_pylist()
+    texts = array.view(BYTES_OF_TEXT[array.type]).to_pylist()
+    return [None if text is None else text.decode("utf-8", "surrogateescape") for text in texts]
+
+
+def _each(array: pa.Array, values_of: Callable[[Any], list[Any]]) -> list[Any]:
+    """The values of an array, which may be stored as a dictionary or as runs."""
     if isinstance(array, pa.DictionaryArray):
-        values = as_python(array.dictionary)
+        values = _each(array.dictionary, values_of)
         return [None if place is None else values[place] for place in array.indices.to_pylist()]
-    if pa.types.is_run_end_encoded(kind):
-        return [as_python(run)[0] for run in _runs(array)]
-    if pa.types.is_struct(kind):
-        columns = [as_python(array.field(index)) for index in range(kind.num_fields)]
-        names = [field.name for field in kind]
-        rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-        return [row if valid else None for row, valid in zip(rows, array.is_valid().to_pylist(), strict=True)]
-    return [None if element.values is None else as_python(element.values) for element in array]
+    if isinstance(array, pa.RunEndEncodedArray):
+        values = _each(array.values, values_of)
+        return [values[place] for place in runs_of(array).tolist()]
+    return values_of(array)
 
 
-def _runs(array: pa.RunEndEncodedArray) -> list[pa.Array]:
-    """For each row an array of its value alone."""
-    ends = array.run_ends.to_pylist()
-    values, place, found = array.values, array.find_physical_offset(), []
-    for row in range(array.offset, array.offset + len(array)):
-        while ends[place] <= row:
-            place += 1
-        found.append(values.slice(place, 1))
-    return found
+def runs_of(array: pa.RunEndEncodedArray) -> Ints:
+    """For each row the number of its run."""
+    places = np.arange(array.offset, array.offset + len(array))
+    return np.searchsorted(np.asarray(array.run_ends), places, side="right")

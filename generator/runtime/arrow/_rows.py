@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 from decimal import Decimal
+from math import isfinite
 from types import SimpleNamespace
 from uuid import UUID
 
+import numpy as np
 import pyarrow as pa
 
 from .._base.message import Message
@@ -17,13 +19,13 @@ from ..schema.build import Builder
 from ..schema.escaped import escaped_schemas
 from ..schema.explain import check_absent
 from ..schema.facts import FieldFacts, MessageFacts, facts_of
-from ._lanes import Ints
+from ._lanes import Bools, Ints
 from ._python import as_python
 from ._shape import SCALARS, UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    pass
+    from typing import Any
 
 _INTEGERS = {name for name, kind in SCALARS.items() if pa.types.is_integer(kind)}
 
@@ -60,7 +62,7 @@ class EncodeRowError(EncodeError):
 def explain(message: type[Message], array: pa.StructArray, number: int, version: int) -> EncodeRowError:
     """The error for a row that the column encoder refused."""
     try:
-        written(message, as_python(array[number : number + 1])[0], version)
+        written(message, _rows(message, array[number : number + 1])[0], version)
     except SchemaError as error:
         return EncodeRowError(number, error.reason, message.NAME, version, error.place)
     reason = "the column encoder refuses what the schema codec writes; please report this"
@@ -75,7 +77,7 @@ def one_by_one(message: type[Message], rows: pa.Array, numbers: Ints, version: i
     """
     start = version.to_bytes(2, "big") if prefix else b""
     values = []
-    for number, row in zip(numbers.tolist(), as_python(rows), strict=True):
+    for number, row in zip(numbers.tolist(), _rows(message, rows), strict=True):
         try:
             values.append(None if row is None else start + written(message, row, version))
         except SchemaError as error:
@@ -83,19 +85,37 @@ def one_by_one(message: type[Message], rows: pa.Array, numbers: Ints, version: i
     return pa.array(values, pa.binary())
 
 
-def has_unknown(array: pa.StructArray) -> bool:
-    """Whether any struct of an array has unknown tagged fields."""
+def with_unknown(array: pa.StructArray) -> Bools:
+    """Which rows have unknown tagged fields, at any depth."""
+    found = np.zeros(len(array), np.bool_)
+    if len(array) and _may_have_unknown(array.type):
+        _mark_unknown(array, np.arange(len(array)), found)
+    return found
+
+
+def _may_have_unknown(kind: pa.DataType) -> bool:
+    if pa.types.is_list(kind):
+        return _may_have_unknown(kind.value_type)
+    return pa.types.is_struct(kind) and any(each.name == UNKNOWN or _may_have_unknown(each.type) for each in kind)
+
+
+def _mark_unknown(array: pa.StructArray, row: Ints, found: Bools) -> None:
     for index, field in enumerate(array.type):
         child = array.field(index)
-        if field.name == UNKNOWN:
-            if len(child) and child.offsets[0] != child.offsets[-1]:
-                return True
-            continue
-        if pa.types.is_list(field.type):
-            child = child.flatten()
-        if pa.types.is_struct(child.type) and has_unknown(child):
-            return True
-    return False
+        if pa.types.is_struct(field.type) and len(row):
+            _mark_unknown(child, row, found)
+        elif (field.name == UNKNOWN or _may_have_unknown(field.type)) and len(row):
+            ends = child.offsets.to_numpy()
+            rows = np.repeat(row, np.diff(ends))
+            if field.name == UNKNOWN:
+                found[rows] = True
+            else:
+                _mark_unknown(child.values.slice(ends[0], ends[-1] - ends[0]), rows, found)
+
+
+def _rows(message: type[Message], array: pa.Array) -> list[Any]:
+    facts = facts_of(message)
+    return as_python(array, facts, facts.fields)
 
 
 def written(message: type[Message], row: dict[str, object], version: int) -> bytes:
@@ -150,8 +170,10 @@ def _element(facts: MessageFacts, field: FieldFacts, value: object, version: int
 
 def _cast(field: FieldFacts, value: object) -> object:
     """A value of a column of another type, as a cast has it."""
-    if isinstance(value, float | Decimal) and field.type in _INTEGERS and value % 1 == 0:
+    if isinstance(value, float | Decimal) and field.type in _INTEGERS and isfinite(value) and value == int(value):
         return int(value)
+    if isinstance(value, str) and field.type in ("bytes", "records"):
+        return value.encode("utf-8", "surrogateescape")
     return float(value) if isinstance(value, Decimal) and field.type == "float64" else value
 
 
@@ -164,7 +186,7 @@ def _text(data: bytes) -> str:
 
 def _uuid(text: str) -> UUID:
     try:
-        if len(text) == 22:
+        if len(text) == 22 and not {*"+/"} & {*text}:
             return UUID(bytes=base64.b64decode(text + "==", b"-_", validate=True))
     except ValueError:
         pass

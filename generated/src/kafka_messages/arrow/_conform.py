@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..schema.facts import FieldFacts
+from ._python import runs_of
 from ._shape import SCALARS, UNKNOWN, UNKNOWN_TYPE, Shape
-from ._sound import BYTES_OF_TEXT, check_places
+from ._sound import BYTES_OF_TEXT, check_places, stored
 
 Is = Callable[[pa.DataType], bool]
 
@@ -50,21 +51,17 @@ def conformed(array: pa.Array, shape: Shape) -> pa.StructArray:
     if array.type == shape.type:
         check_places(array, path)
         return array
-    return _struct(_plain(array, path), shape, shape.facts.fields, path)
+    return _struct(_plain(stored(array), path), shape, shape.facts.fields, path)
 
 
 def _plain(array: pa.Array, path: str) -> pa.Array:
     """Without what only says how values are stored."""
-    if isinstance(array, pa.ExtensionArray):
-        return _plain(array.storage, path)
     if isinstance(array, pa.DictionaryArray):
         check_places(array, path)
         return _without_views(_plain(array.dictionary, path)).take(array.indices)
     if isinstance(array, pa.RunEndEncodedArray):
         check_places(array, path)
-        places = np.arange(array.offset, array.offset + len(array))
-        runs = np.searchsorted(np.asarray(array.run_ends), places, side="right")
-        return _without_views(_plain(array.values, path)).take(pa.array(runs))
+        return _without_views(_plain(array.values, path)).take(pa.array(runs_of(array)))
     return array
 
 
@@ -84,28 +81,42 @@ def _struct(array: pa.Array, shape: Shape, fields: tuple[FieldFacts, ...], path:
         if names.count(field.name) > 1:
             raise TypeError(f"{path} has {names.count(field.name)} columns {field.name}")
         if field.name in names:
-            child = array.field(names.index(field.name))
+            child = _plain(array.field(names.index(field.name)), f"{path}.{field.name}")
             kept.append(field.name)
-            children.append(_column(child, shape, field, f"{path}.{field.name}"))
+            children.append(_column(_inside(array, child), shape, field, f"{path}.{field.name}"))
     if UNKNOWN in names:
         kept.append(UNKNOWN)
         children.append(_unknown(array.field(names.index(UNKNOWN)), f"{path}.{UNKNOWN}"))
     if not children:
-        return array
+        valid = array.is_valid().buffers()[1] if array.null_count else None
+        return pa.Array.from_buffers(pa.struct([]), len(array), [valid])
     return pa.StructArray.from_arrays(children, names=kept, mask=array.is_null() if array.null_count else None)
+
+
+def _inside(array: pa.StructArray, child: pa.Array) -> pa.Array:
+    """A child of a struct, null where the struct is: what stands there says nothing, and no cast shall fail for it."""
+    if array.null_count == 0 or pa.types.is_null(child.type):
+        return child
+    return pc.struct_field(pa.StructArray.from_arrays([child], names=["child"], mask=array.is_null()), [0])
 
 
 def _unknown(array: pa.Array, path: str) -> pa.Array:
     check_places(array, path)
     if array.type == UNKNOWN_TYPE:
         return array
-    if not (pa.types.is_map(array.type) or pa.types.is_null(array.type)):
+    if not (pa.types.is_null(array.type) or _is_map_of_bytes(array.type)):
         raise TypeError(f"{path} is {array.type}, {UNKNOWN_TYPE} is needed")
     return array.cast(UNKNOWN_TYPE)
 
 
+def _is_map_of_bytes(kind: pa.DataType) -> bool:
+    """Whether it is a map of numbers to bytes of any type."""
+    if not pa.types.is_map(kind):
+        return False
+    return pa.types.is_integer(kind.key_type) and any(each(kind.item_type) for each in _BYTES + _TEXTS)
+
+
 def _column(array: pa.Array, shape: Shape, field: FieldFacts, path: str) -> pa.Array:
-    array = _plain(array, path)
     kind = shape.column(field)
     if pa.types.is_null(array.type):
         return array
@@ -121,7 +132,7 @@ def _column(array: pa.Array, shape: Shape, field: FieldFacts, path: str) -> pa.A
     null = array.is_null()
     count = np.asarray(pc.fill_null(pc.list_value_length(array), 0), np.int64)
     offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(count))).astype(np.int32)
-    values = _plain(array.flatten(), f"{path}[]")
+    values = _plain(array.flatten() if len(array) else array.values[:0], f"{path}[]")
     if not pa.types.is_null(values.type):
         values = _value(values, shape, field, f"{path}[]")
     return pa.ListArray.from_arrays(pa.array(offsets), values, mask=null if array.null_count else None)

@@ -97,7 +97,7 @@ class Encoder:
 
     def array(self, kind: ArrayOf, field: FieldFacts, column: pa.Array, row: Ints) -> Piece:
         null = _mask(column.is_null())
-        bounds = column.offsets.to_numpy().astype(np.int64)
+        bounds = _ends(column)
         count = np.where(null, 0, np.diff(bounds))
         offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(count)))
         values = column.values
@@ -158,7 +158,7 @@ class Encoder:
             return _mask(column.is_null())
         valid = _mask(column.is_valid())
         if field.is_array:
-            return np.asarray(valid & (np.diff(column.offsets.to_numpy()) == 0))
+            return np.asarray(valid & (np.diff(_ends(column)) == 0))
         if field.is_struct:
             for inner in self.shape.fields_of(field.type):
                 child = self.child(column, inner)
@@ -207,6 +207,11 @@ def taken(array: pa.Array, numbers: Ints) -> pa.Array:
 def _length(kind: Text | Blob | ArrayOf, length: Ints) -> Piece:
     code = length_code(kind)
     return uvarint((length + 1).astype(np.uint64)) if code is None else number(length, code)
+
+
+def _ends(lists: pa.ListArray) -> Ints:
+    """Where the elements of each list begin, and where the last end. Of no lists Arrow need not have that."""
+    return lists.offsets.to_numpy().astype(np.int64) if len(lists) else np.zeros(1, np.int64)
 
 
 def _mask(array: pa.Array) -> Bools:

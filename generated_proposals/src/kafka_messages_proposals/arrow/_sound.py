@@ -6,6 +6,11 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
 BYTES_OF_TEXT = {
     pa.string(): pa.binary(),
     pa.large_string(): pa.large_binary(),
@@ -13,6 +18,14 @@ BYTES_OF_TEXT = {
 }
 """Types of texts, and those of the same bytes: whether they are UTF-8 is another question."""
 _BYTES = {*BYTES_OF_TEXT.values()}
+
+
+_LISTS = {
+    pa.types.is_list: pa.list_,
+    pa.types.is_large_list: pa.large_list,
+    pa.types.is_list_view: pa.list_view,
+    pa.types.is_large_list_view: pa.large_list_view,
+}
 
 
 def check_buffers(array: pa.Array) -> None:
@@ -32,36 +45,72 @@ def check_places(array: pa.Array, path: str) -> None:
     kind = array.type
     if len(array) == 0:
         return
-    if isinstance(array, pa.ExtensionArray):
-        check_places(array.storage, path)
-    elif pa.types.is_struct(kind):
+    if pa.types.is_struct(kind):
         for index, field in enumerate(kind):
             check_places(array.field(index), f"{path}.{field.name}" if path else field.name)
     elif isinstance(array, pa.DictionaryArray):
         _check_indices(array, path)
         check_places(array.dictionary, path)
-    elif pa.types.is_run_end_encoded(kind) or pa.types.is_union(kind):
+    elif pa.types.is_run_end_encoded(kind):
+        check_all(_without_values(array, path), path)
+        check_places(array.values, path)
+    elif pa.types.is_union(kind):
         check_all(array, path)
     elif kind in BYTES_OF_TEXT or kind in _BYTES:
         check_all(array.view(BYTES_OF_TEXT.get(kind, kind)), path)
     elif isinstance(array, pa.FixedSizeListArray):
         check_places(array.values.slice(array.offset * kind.list_size, len(array) * kind.list_size), f"{path}[]")
     elif isinstance(array, pa.ListArray | pa.LargeListArray):  # a map is one, too
-        check_all(_without_elements(array, pa.list_ if isinstance(array, pa.ListArray) else pa.large_list, 2), path)
+        check_all(
+            _without_elements(array, pa.list_ if isinstance(array, pa.ListArray) else pa.large_list, 2, path), path
+        )
         first, last = array.offsets[0].as_py(), array.offsets[-1].as_py()
         check_places(array.values.slice(first, last - first), f"{path}[]")
     elif isinstance(array, pa.ListViewArray | pa.LargeListViewArray):
         is_small = isinstance(array, pa.ListViewArray)
-        check_all(_without_elements(array, pa.list_view if is_small else pa.large_list_view, 3), path)
+        check_all(_without_elements(array, pa.list_view if is_small else pa.large_list_view, 3, path), path)
         check_places(array.values, f"{path}[]")
 
 
 def in_one(array: pa.ChunkedArray, path: str) -> pa.Array:
     """The chunks of an array as one, which copies all of them: raises TypeError for one that is not sound."""
-    for chunk in array.chunks:
+    chunks = [stored(chunk) for chunk in array.chunks]
+    for chunk in chunks:
         check_buffers(chunk)
         check_places(chunk, path)
-    return array.combine_chunks()
+    try:
+        return pa.chunked_array(chunks, storage_of(array.type)).combine_chunks()
+    except pa.ArrowException as error:
+        raise TypeError(f"chunks of {array.type} cannot be put together: {error}") from None
+
+
+def stored(array: pa.Array) -> pa.Array:
+    """The same values without types of extensions, at any depth: of these pyarrow's functions know little."""
+    kind = storage_of(array.type)
+    if kind == array.type:
+        return array
+    return pa.Array._import_from_c_capsule(kind.__arrow_c_schema__(), array.__arrow_c_array__()[1])
+
+
+def storage_of(kind: Any) -> Any:
+    """A type without types of extensions."""
+    if isinstance(kind, pa.BaseExtensionType):
+        return storage_of(kind.storage_type)
+    if isinstance(kind, pa.DictionaryType):
+        return pa.dictionary(kind.index_type, storage_of(kind.value_type), kind.ordered)
+    if pa.types.is_run_end_encoded(kind):
+        return pa.run_end_encoded(kind.run_end_type, storage_of(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(storage_of(field.type)) for field in kind])
+    if pa.types.is_map(kind):
+        fields = (field.with_type(storage_of(field.type)) for field in (kind.key_field, kind.item_field))
+        return pa.map_(*fields, kind.keys_sorted)
+    for is_list, made in _LISTS.items():
+        if is_list(kind):
+            return made(kind.value_field.with_type(storage_of(kind.value_type)))
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(kind.value_field.with_type(storage_of(kind.value_type)), kind.list_size)
+    return kind
 
 
 def _unsound(path: str, reason: object) -> TypeError:
@@ -84,7 +133,20 @@ def _check_indices(array: pa.DictionaryArray, path: str) -> None:
         raise _unsound(path, f"index {wrong} in a dictionary of {count}")
 
 
-def _without_elements(array: pa.Array, kind: pa.DataType, buffers: int) -> pa.Array:
+def _without_elements(array: pa.Array, kind: Callable[..., Any], buffers: int, path: str) -> pa.Array:
     """The lists of an array with as many nulls for their elements, which are looked at alone."""
-    elements = pa.nulls(len(array.values))
-    return pa.Array.from_buffers(kind(pa.null()), len(array), array.buffers()[:buffers], -1, array.offset, [elements])
+    elements, own = pa.nulls(len(array.values)), array.buffers()[:buffers]
+    try:
+        return pa.Array.from_buffers(kind(pa.null()), len(array), own, -1, array.offset, [elements])
+    except pa.ArrowException as error:
+        raise _unsound(path, error) from None
+
+
+def _without_values(array: pa.RunEndEncodedArray, path: str) -> pa.Array:
+    """The runs of an array with as many nulls for their values."""
+    kind = pa.run_end_encoded(array.type.run_end_type, pa.null())
+    children = [array.run_ends, pa.nulls(len(array.values))]
+    try:
+        return pa.Array.from_buffers(kind, len(array), [None], 0, array.offset, children)
+    except pa.ArrowException as error:
+        raise _unsound(path, error) from None

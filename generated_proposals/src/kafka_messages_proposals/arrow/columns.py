@@ -23,9 +23,9 @@ from ._encode import Encoder, taken
 from ._lanes import Ints, Source
 from ._native import decoded, encoded
 from ._pieces import finished, joined, number
-from ._rows import RowError, explain, has_unknown, one_by_one
+from ._rows import RowError, explain, one_by_one, with_unknown
 from ._shape import UNKNOWN, Shape, shape_of
-from ._sound import check_all, check_buffers, check_places, in_one
+from ._sound import check_all, check_buffers, check_places, in_one, stored
 
 MODES = ("FAILFAST", "PERMISSIVE")
 TRAILING = ("error", "ignore")
@@ -150,9 +150,8 @@ def encode(
     shape, given = shape_of(message), array
     try:
         array = conformed(array, shape)
-    except pa.ArrowException:  # the rows say what is wrong, or that only a null row hides it
-        check_places(array, message.NAME)
-        return one_by_one(message, array, np.arange(len(array)), version, prefix)
+    except pa.ArrowException:
+        return _slowly(stored(array), shape, version, prefix)
     if found is None and array is not given:
         found = encoded(array, message, version, prefix)
     if found is None:
@@ -170,12 +169,25 @@ def _by_numpy(array: pa.StructArray, shape: Shape, version: int, prefix: bool) -
     encoder = Encoder(shape, len(array), version)
     pieces = [number(np.full(len(rows), version), ">i2")] if prefix else []
     pieces.append(encoder.struct(schemas_of(message)[version], shape.facts.fields, rows, present))
-    known = None if not has_unknown(rows) else one_by_one(message, rows, present, version, prefix)
-    if encoder.bad.any():
-        row = int(np.flatnonzero(encoder.bad)[0])
-        raise explain(message, array, row, version)
-    values = finished(joined(pieces, len(rows))) if known is None else known
+    special = np.flatnonzero(with_unknown(rows))
+    bad = int(np.flatnonzero(encoder.bad)[0]) if encoder.bad.any() else len(array)
+    before = special[present[special] < bad]
+    known = one_by_one(message, rows.take(pa.array(before)), present[before], version, prefix)
+    if bad < len(array):
+        raise explain(message, array, bad, version)
+    values = finished(joined(pieces, len(rows)))
+    if len(special):
+        index = np.arange(len(rows))
+        index[special] = len(rows) + np.arange(len(special))
+        values = pa.concat_arrays([values, known.cast(values.type)]).take(pa.array(index))
     return scattered(values, present, len(array), None)
+
+
+def _slowly(array: pa.Array, shape: Shape, version: int, prefix: bool) -> pa.Array:
+    """Rows with a value that no column can have, of which the first is the error, or of types that pyarrow cannot handle."""
+    _by_numpy(conformed(array[:0], shape), shape, version, prefix)  # a wrong type, or no column at all, comes first
+    check_places(array, shape.message.NAME)
+    return one_by_one(shape.message, array, np.arange(len(array)), version, prefix)
 
 
 def _binary(array: pa.Array) -> pa.Array:
@@ -190,7 +202,7 @@ def _binary(array: pa.Array) -> pa.Array:
     kind = array.type
     if pa.types.is_dictionary(kind):
         check_places(array, "")
-        return _binary(array.dictionary_decode())
+        return _binary(array.dictionary).take(array.indices)
     if pa.types.is_binary_view(kind):
         check_places(array, "")
     elif not (pa.types.is_fixed_size_binary(kind) or pa.types.is_null(kind)):
@@ -214,10 +226,10 @@ def _known_version(version: Versions, count: int) -> Known:
         return int(version)
     if isinstance(version, pa.Array | pa.ChunkedArray):
         values = version
-    elif np.ndim(version) == 0:
+    elif _is_one(version):
         raise TypeError(f"version is an integer, an array of integers or None, not {shown(version)}")
     else:
-        values = pa.array(version)
+        values = _numbers(version)
     if not pa.types.is_integer(values.type) and not pa.types.is_null(values.type):
         raise TypeError(f"versions are integers, not {values.type}")
     if len(values) != count:
@@ -225,7 +237,27 @@ def _known_version(version: Versions, count: int) -> Known:
     if isinstance(values, pa.ChunkedArray):
         values = in_one(values, "")
     check_buffers(values)
-    return pc.fill_null(values.cast(pa.int64(), safe=False), -1)
+    try:
+        return pc.fill_null(values.cast(pa.int64()), -1)
+    except pa.ArrowInvalid:
+        raise ValueError(f"version is {pc.max(values)}, which no message has") from None
+
+
+def _is_one(version: object) -> bool:
+    try:
+        return np.ndim(version) == 0  # type: ignore[arg-type]  # whatever was given
+    except ValueError:  # lists of different lengths
+        return False
+
+
+def _numbers(versions: object) -> pa.Array:
+    """An array of what may be integers."""
+    try:
+        if isinstance(versions, np.ndarray):
+            versions = versions.astype(versions.dtype.newbyteorder("="))
+        return pa.array(versions)
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        raise TypeError(f"versions are integers, one for each row, not {shown(versions)}") from None
 
 
 def _versions(source: Source, present: Ints, version: Known) -> Ints:
