@@ -1,12 +1,12 @@
-"""Which versions brokers of older releases have, as far as the package of today has them too."""
+"""What brokers of older releases announce."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from kafka_messages import ApiVersionsResponse
 from kafka_messages.connection import announce
-from kafka_messages.protocol import ApiKey, Versions, api
+from kafka_messages.protocol import ApiKey, Versions
 
 KAFKA_1_0 = {
     ApiKey.PRODUCE: 5,
@@ -23,32 +23,15 @@ KAFKA_1_0 = {
     ApiKey.API_VERSIONS: 1,
     ApiKey.INIT_PRODUCER_ID: 0,
 }
-"""The highest versions of Kafka 1.0.0, whose jars have no definitions: what its ``ApiKeys`` says, see Ranges.java."""
-KAFKA_2_4 = {
-    ApiKey.PRODUCE: 8,
-    ApiKey.FETCH: 11,
-    ApiKey.LIST_OFFSETS: 5,
-    ApiKey.METADATA: 9,
-    ApiKey.OFFSET_COMMIT: 8,
-    ApiKey.OFFSET_FETCH: 6,
-    ApiKey.FIND_COORDINATOR: 3,
-    ApiKey.JOIN_GROUP: 6,
-    ApiKey.HEARTBEAT: 4,
-    ApiKey.LEAVE_GROUP: 4,
-    ApiKey.SYNC_GROUP: 4,
-    ApiKey.API_VERSIONS: 3,
-    ApiKey.INIT_PRODUCER_ID: 2,
-}
-"""Those of Kafka 2.4.0, likewise. The lowest are 0 in both."""
-RELEASES: Mapping[str, Mapping[ApiKey, int] | None] = {"newest": None, "2.4.0": KAFKA_2_4, "1.0.0": KAFKA_1_0}
+"""The highest versions of Kafka 1.0.0, whose jars have no definitions: what its ``ApiKeys`` says. The lowest are 0."""
+NEWEST = "newest"
+RELEASES = (NEWEST, "2.4.0", "1.0.0")
 
 
 def announced(apis: Iterable[int], release: str) -> ApiVersionsResponse:
-    """What a broker of a release says that it has of these APIs, less what Kafka 4 removed, which we cannot read."""
-    highest = RELEASES[release]
-    if highest is None:
+    """What a broker of a release says that it has of these APIs."""
+    if release == NEWEST:
         return announce(apis)
-    lowest = {api(key).key: api(key).stable_versions.lowest for key in apis}
-    # Produce is announced from 0, as by all brokers: clients see by it whether a broker can decompress.
-    lowest[ApiKey.PRODUCE] = 0
-    return announce(apis, versions={key: Versions(lowest[key], highest[ApiKey(key)]) for key in lowest})
+    if release != "1.0.0":
+        return announce(apis, release=release)
+    return announce(apis, versions={key: Versions(0, highest) for key, highest in KAFKA_1_0.items()})

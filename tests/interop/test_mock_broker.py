@@ -15,7 +15,6 @@ from tests.interop.ranges import RELEASES, announced
 from tests.support.programs import program
 
 mock = program("mock_broker")
-APIS = [api.api_key for api in mock.ANNOUNCED.api_keys]
 BEFORE_ZSTD = ("none", "gzip", "snappy", "lz4")
 """Brokers have zstd since Kafka 2.1 (KIP-110)."""
 
@@ -37,7 +36,7 @@ class Watched(mock.Broker):
 def test_clients(name: str, release: str, peer: Callable[[str], Peer], capfd: pytest.CaptureFixture[str]) -> None:
     """Plain and compressed records are written, read in a group, committed and listed; no request fails on the way."""
     codecs = BEFORE_ZSTD if release == "1.0.0" else PLAIN_AND_COMPRESSED
-    ours = announced(APIS, release)
+    ours = announced(mock.SERVED, release)
     brokers: list[Watched] = []
 
     def make(port: int) -> Any:
