@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Protocol
@@ -61,22 +62,21 @@ class Proxy:
 
     def __init__(self) -> None:
         self.ports: dict[tuple[str, int], int] = {}
-        self.lock = asyncio.Lock()
 
     async def listen(self, brokers: Iterable[tuple[str, int]], own: int = 0) -> None:
         """Open a port for each of the brokers, if it has none: for all of them, or none if there are not enough."""
-        opened: dict[tuple[str, int], asyncio.Server] = {}
-        async with self.lock:
-            for host, port in {each: None for each in brokers if each not in self.ports}:
-                serve = partial(self.serve, host=host, port=port)
-                try:
-                    opened[host, port] = await asyncio.start_server(serve, "127.0.0.1", own)
-                except OSError as error:
-                    for server in opened.values():
-                        server.close()
-                    raise OSError(f"no port for {host!r} port {port}: {error}") from error
-            for broker, server in opened.items():
-                self.ports[broker] = server.sockets[0].getsockname()[1]
+        opened: dict[tuple[str, int], socket.socket] = {}
+        try:
+            for broker in brokers:
+                if broker not in self.ports and broker not in opened:
+                    opened[broker] = socket.create_server(("127.0.0.1", own))
+        except OSError as error:
+            for each in opened.values():
+                each.close()
+            raise OSError(f"no port for a broker after {len(self.ports) + len(opened)}: {error}") from error
+        self.ports.update({broker: each.getsockname()[1] for broker, each in opened.items()})
+        for (host, port), each in opened.items():
+            await asyncio.start_server(partial(self.serve, host=host, port=port), sock=each)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str, port: int) -> None:
         """Pass on what a client and the broker say, until one of them goes."""
