@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from typing import Protocol
 
@@ -121,7 +122,8 @@ class Proxy:
                     else:
                         writer.write(await self.rewritten(event))
                 await writer.drain()
-            writer.write_eof()
+            with suppress(OSError):  # of one that has gone meanwhile
+                writer.write_eof()
         except ConnectionError:
             writer.close()  # one of them has gone
         except (RemoteProtocolError, OSError) as error:

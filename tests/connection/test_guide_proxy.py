@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import re
 import resource
@@ -357,6 +358,28 @@ def test_broker_that_does_not_end(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     port, data = told_through(serve, talk)
     assert data == b""
     assert capsys.readouterr().out == f"'127.0.0.1' port {port} goes on 0.1 seconds after its client: closed\n"
+
+
+class Gone:
+    """The stream to one who has reset the connection."""
+
+    def write_eof(self) -> None:
+        raise OSError(errno.ENOTCONN, "Transport endpoint is not connected")
+
+    async def drain(self) -> None:
+        pass
+
+
+def test_both_are_gone(capsys: pytest.CaptureFixture[str]) -> None:
+    """The end of a connection whose other side has just been reset is no event: librdkafka ends so."""
+
+    async def run() -> None:
+        reader = asyncio.StreamReader()
+        reader.feed_eof()
+        await guide.Proxy().passes(reader, Gone(), Middleman().receive_from_broker, None)
+
+    asyncio.run(run())
+    assert capsys.readouterr().out == ""
 
 
 def test_client_that_is_gone() -> None:
