@@ -13,28 +13,16 @@ from kafka_messages import (
     OffsetFetchRequest,
     ProduceRequest,
 )
-from kafka_messages.batches import Record, read_batches, write_batch, write_control_batch
-from kafka_messages.batches.crc import checksum
+from kafka_messages.batches import Record, read_batches, write_batch
 from kafka_messages.connection import announce
 from kafka_messages.protocol import encode_request
 
-from tests.support.asking import BATCH, UNKNOWN, ask, fetch, list_offsets, produce, told, topics
+from tests.support.asking import BATCH, REFUSED, UNKNOWN, ask, fetch, list_offsets, produce, summed, told, topics
 from tests.support.programs import program
 
 guide = program("mock_broker")
 SECONDS = 60
-OLD = write_batch([Record(value=b"v")], magic=1)
 RECORDS = [Record(offset, 1_700_000_000_000, b"k", b"v%d" % offset, (("h", b"x"),)) for offset in range(3)]
-
-
-def changed(at: int, data: bytes) -> bytes:
-    return BATCH[:at] + data + BATCH[at + len(data) :]
-
-
-def summed(attributes: int, delta: int) -> bytes:
-    """The batch with other attributes and another last offset delta, and a checksum that agrees."""
-    covered = attributes.to_bytes(2, "big") + delta.to_bytes(4, "big") + BATCH[27:]
-    return BATCH[:17] + checksum()(covered).to_bytes(4, "big") + covered
 
 
 @pytest.fixture
@@ -120,23 +108,6 @@ def test_commits_of_some_partitions(broker: Any) -> None:
     [response] = ask(broker, OffsetFetchRequest(groups=[group]), version=10)
     assert [part.committed_offset for topic in response.groups[0].topics for part in topic.partitions] == [5, -1]
     assert told(response) == [("groups[0].topics[1].partitions[0].error_code", "UNKNOWN_TOPIC_ID")]
-
-
-REFUSED = {
-    "two": (BATCH + BATCH, "INVALID_RECORD"),
-    "none": (b"", "INVALID_RECORD"),
-    "null": (None, "INVALID_RECORD"),
-    "no batch": (b"nonsense", "INVALID_RECORD"),
-    "cut": (BATCH[:-1], "INVALID_RECORD"),
-    "more behind": (BATCH + b"\0", "INVALID_RECORD"),
-    "of format 1": (OLD, "INVALID_RECORD"),
-    "another checksum": (changed(len(BATCH) - 1, b"\1"), "CORRUPT_MESSAGE"),
-    "a last offset that is too high": (summed(0, 2), "INVALID_RECORD"),
-    "one that is too low": (summed(0, 0), "INVALID_RECORD"),
-    "a negative one": (summed(0, 0xFFFFFFFF), "INVALID_RECORD"),
-    "an unknown compression": (summed(5, 1), "INVALID_RECORD"),
-    "a control batch": (write_control_batch("COMMIT", producer_id=1, producer_epoch=0), "INVALID_RECORD"),
-}
 
 
 @pytest.mark.parametrize(("records", "code"), REFUSED.values(), ids=REFUSED)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 import pytest
 from kafka_messages.batches import read_batches
+from kafka_messages.enums import ErrorCode
 from kafka_messages.protocol import ApiKey
 
-from tests.interop.guide import served
+from tests.interop.broker import Broker
+from tests.interop.guide import looping, served
 from tests.interop.peers import NAMES, PLAIN_AND_COMPRESSED, RECORDS, Peer, expected
 from tests.interop.ranges import RELEASES, announced
+from tests.support.asking import OTHERWISE, REFUSED, produce
 from tests.support.programs import program
 
 mock = program("mock_broker")
+guide = program("client")
 BEFORE_ZSTD = ("none", "gzip", "snappy", "lz4")
 """Brokers have zstd since Kafka 2.1 (KIP-110)."""
 
@@ -66,3 +71,21 @@ def test_clients(name: str, release: str, peer: Callable[[str], Peer], capfd: py
             ApiKey.FETCH: {6},
         }
     assert {ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.JOIN_GROUP, ApiKey.OFFSET_COMMIT, ApiKey.METADATA} <= known.keys()
+
+
+def test_refused_batches(quiet_broker: Broker) -> None:
+    """A real broker refuses the batches that the mock refuses, with the same codes."""
+
+    async def codes() -> dict[str, str]:
+        with closing(await guide.Client.connect("localhost", quiet_broker.port)) as client:
+            await guide.find_leader(client, "refused")
+            found = {}
+            for name in REFUSED.keys() - {"null"}:
+                records, _ = REFUSED[name]
+                [topic] = (await client.ask(produce(records, name="refused"), 12)).responses
+                found[name] = ErrorCode(topic.partition_responses[0].error_code).name
+            return found
+
+    with looping() as loop:
+        found = loop.run(codes)
+    assert found | {"null": None} == {name: code for name, (_, code) in REFUSED.items()} | OTHERWISE

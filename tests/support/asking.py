@@ -8,11 +8,38 @@ from uuid import UUID
 
 from kafka_messages import FetchRequest, ListOffsetsRequest, Message, MetadataRequest, ProduceRequest
 from kafka_messages.batches import Record, write_batch
+from kafka_messages.batches.crc import checksum
 from kafka_messages.connection import ClientConnection, RequestReceived, ServerConnection, errors
 from kafka_messages.protocol import BrokerVersions
 
 UNKNOWN = UUID(int=7)
 BATCH = write_batch([Record(value=b"v", timestamp=1)] * 2)
+
+
+def summed(attributes: int, delta: int) -> bytes:
+    """The batch with other attributes and another last offset delta, and a checksum that agrees."""
+    covered = attributes.to_bytes(2, "big") + delta.to_bytes(4, "big") + BATCH[27:]
+    return BATCH[:17] + checksum()(covered).to_bytes(4, "big") + covered
+
+
+REFUSED = {
+    "two": (BATCH + BATCH, "INVALID_RECORD"),
+    "none": (b"", "INVALID_RECORD"),
+    "null": (None, "INVALID_RECORD"),
+    "no batch": (b"nonsense", "INVALID_RECORD"),
+    "cut": (BATCH[:-1], "INVALID_RECORD"),
+    "more behind": (BATCH + b"\0", "INVALID_RECORD"),
+    "of format 1": (write_batch([Record(value=b"v")], magic=1), "INVALID_RECORD"),
+    "another checksum": (BATCH[:-1] + b"\1", "CORRUPT_MESSAGE"),
+    "a last offset that is too high": (summed(0, 2), "INVALID_RECORD"),
+    "one that is too low": (summed(0, 0), "INVALID_RECORD"),
+    "a negative one": (summed(0, 0xFFFFFFFF), "INVALID_RECORD"),
+    "an unknown compression": (summed(5, 1), "INVALID_RECORD"),
+    "a control batch": (summed(1 << 5, 1), "INVALID_RECORD"),
+}
+"""Records that a broker refuses to store, with the code of Kafka's own, but for those of ``OTHERWISE``."""
+OTHERWISE = {"null": None, "more behind": "NONE", "an unknown compression": "UNKNOWN_SERVER_ERROR"}
+"""What a real broker answers where the mock is stricter or plainer: to null nothing at all, and it cuts what is behind."""
 
 
 def ask(broker: Any, *requests: Message, version: int | None = None) -> list[Any]:
