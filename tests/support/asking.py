@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 from uuid import UUID
 
-from kafka_messages import FetchRequest, ListOffsetsRequest, Message, MetadataRequest, ProduceRequest
+from kafka_messages import FetchRequest, ListOffsetsRequest, Message, MetadataRequest, ProduceRequest, Request
 from kafka_messages.batches import Record, write_batch
 from kafka_messages.batches.crc import checksum
 from kafka_messages.connection import ClientConnection, RequestReceived, ServerConnection, errors
@@ -42,7 +42,7 @@ OTHERWISE = {"null": None, "more behind": "NONE", "an unknown compression": "UNK
 """What a real broker answers where the mock is stricter or plainer: to null nothing at all, and it cuts what is behind."""
 
 
-def ask(broker: Any, *requests: Message, version: int | None = None) -> list[Any]:
+def ask(broker: Any, *requests: Request[Any], version: int | None = None) -> list[Any]:
     """The responses of the broker, all over one connection, as a client reads them."""
     client = ClientConnection("\udce9", versions=BrokerVersions.from_response(broker.announced), text="surrogateescape")
     server = ServerConnection(broker.announced, text="surrogateescape")
