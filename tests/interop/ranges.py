@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from kafka_messages import ApiVersionsResponse
 from kafka_messages.connection import announce
@@ -24,6 +24,21 @@ KAFKA_1_0 = {
     ApiKey.INIT_PRODUCER_ID: 0,
 }
 """The highest versions of Kafka 1.0.0, whose jars have no definitions: what its ``ApiKeys`` says. The lowest are 0."""
+BEFORE_FORMAT_2 = {
+    ApiKey.PRODUCE: 2,
+    ApiKey.FETCH: 2,
+    ApiKey.LIST_OFFSETS: 0,
+    ApiKey.METADATA: 1,
+    ApiKey.OFFSET_COMMIT: 2,
+    ApiKey.OFFSET_FETCH: 1,
+    ApiKey.FIND_COORDINATOR: 0,
+    ApiKey.JOIN_GROUP: 0,
+    ApiKey.HEARTBEAT: 0,
+    ApiKey.LEAVE_GROUP: 0,
+    ApiKey.SYNC_GROUP: 0,
+    ApiKey.API_VERSIONS: 0,
+}
+"""Highest versions that leave clients nothing but the formats 0 and 1 of batches, as brokers before Kafka 0.11 (KIP-98)."""
 NEWEST = "newest"
 RELEASES = (NEWEST, "2.4.0", "1.0.0")
 
@@ -34,4 +49,13 @@ def announced(apis: Iterable[int], release: str) -> ApiVersionsResponse:
         return announce(apis)
     if release != "1.0.0":
         return announce(apis, release=release)
-    return announce(apis, versions={key: Versions(0, highest) for key, highest in KAFKA_1_0.items()})
+    return announce(apis, versions=_from_0(KAFKA_1_0))
+
+
+def announced_before_format_2() -> ApiVersionsResponse:
+    """What a broker says that knows formats 0 and 1 alone."""
+    return announce(BEFORE_FORMAT_2, versions=_from_0(BEFORE_FORMAT_2))
+
+
+def _from_0(highest: Mapping[ApiKey, int]) -> dict[ApiKey, Versions]:
+    return {key: Versions(0, version) for key, version in highest.items()}
