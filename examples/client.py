@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import closing
 from typing import TypeVar
+from uuid import UUID
 
 from kafka_messages import ApiVersionsRequest, FetchRequest, MetadataRequest, ProduceRequest, Request, Response
 from kafka_messages.batches import Record, read_batches, write_batch
@@ -17,6 +19,7 @@ from kafka_messages.connection import (
 )
 
 R = TypeVar("R", bound=Response)
+TRIES, PAUSE_SECONDS = 50, 0.2
 
 
 class Client:
@@ -32,8 +35,15 @@ class Client:
     @classmethod
     async def connect(cls, host: str, port: int) -> Client:
         client = cls(*await asyncio.open_connection(host, port))
-        await client.ask(ApiVersionsRequest(client_software_name="guide", client_software_version="1"))
+        try:
+            await client.ask(ApiVersionsRequest(client_software_name="guide", client_software_version="1"))
+        except BaseException:  # a timeout, too
+            client.close()
+            raise
         return client
+
+    def close(self) -> None:
+        self.writer.close()
 
     async def ask(self, request: Request[R], version: int | None = None) -> R:
         """The response. Raises ConnectionError if the connection ends before it comes, ValueError if it never comes."""
@@ -62,38 +72,53 @@ class Client:
             self.failure = error
             for answered in self.waiting.values():
                 self.wake(answered)
-            self.writer.close()
+            self.close()
 
     def wake(self, answered: asyncio.Future[None]) -> None:
         if not answered.done():  # who asked may have stopped waiting, after a timeout
             answered.set_result(None)
 
 
-async def main(host: str, port: int, name: str) -> None:
-    client = await Client.connect(host, port)
-    metadata = await client.ask(MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name=name)]))
-    [topic] = metadata.topics
-    leaders = {partition.partition_index: partition.leader_id for partition in topic.partitions}
-    broker = metadata.brokers.find(leaders[0])
-    assert broker is not None, f"partition 0 has no leader: {list(errors(metadata))}"
-    leader = await Client.connect(broker.host, broker.port)
+async def find_leader(client: Client, name: str) -> tuple[UUID, str, int]:
+    """The id of a topic, and host and port of the leader of its partition 0: a new topic has none at first."""
+    said = ""
+    for _ in range(TRIES):
+        metadata = await client.ask(MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name=name)]))
+        [topic] = metadata.topics
+        leaders = {partition.partition_index: partition.leader_id for partition in topic.partitions}
+        broker = metadata.brokers.find(leaders.get(0, -1))
+        if broker is not None:
+            return topic.topic_id, broker.host, broker.port
+        said = ", ".join(f"{error.path} is {error.code.name}" for error in errors(metadata))
+        if not all(error.code.is_retriable for error in errors(metadata)):
+            break
+        await asyncio.sleep(PAUSE_SECONDS)
+    raise LookupError(f"partition 0 of {name!r} has no leader: {said or 'no error'}")
 
+
+async def write_and_read(leader: Client, name: str, topic_id: UUID) -> None:
+    """Write one record to partition 0, and print all that are there."""
     records = write_batch([Record(value=b"hello", timestamp=1_700_000_000_000)])
     part = ProduceRequest.PartitionProduceData(index=0, records=records)
     # A version has the name or the id of a topic, and leaves the other out.
-    data = ProduceRequest.TopicProduceData(name=name, topic_id=topic.topic_id, partition_data=[part])
+    data = ProduceRequest.TopicProduceData(name=name, topic_id=topic_id, partition_data=[part])
     produced = await leader.ask(ProduceRequest(acks=-1, timeout_ms=5000, topic_data=[data]))
     print("errors:", list(errors(produced)))
 
     wanted = FetchRequest.FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)
-    asked = FetchRequest.FetchTopic(topic=name, topic_id=topic.topic_id, partitions=[wanted])
+    asked = FetchRequest.FetchTopic(topic=name, topic_id=topic_id, partitions=[wanted])
     fetched = await leader.ask(FetchRequest(max_wait_ms=500, max_bytes=1 << 20, topics=[asked]))
     for answer in fetched.responses:
         for partition in answer.partitions:
             for record in read_batches(partition.records or b"").records():
                 print(record.offset, record.value)
-    for each in (client, leader):
-        each.writer.close()
+
+
+async def main(host: str, port: int, name: str) -> None:
+    with closing(await Client.connect(host, port)) as client:
+        topic_id, its_host, its_port = await find_leader(client, name)
+    with closing(await Client.connect(its_host, its_port)) as leader:
+        await write_and_read(leader, name, topic_id)
 
 
 if __name__ == "__main__":

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
+from typing import Protocol
 from uuid import UUID, uuid4
 
 import kafka_messages as k
 from kafka_messages import DecodeError, Response
-from kafka_messages.batches import read_headers, with_base_offset
+from kafka_messages.batches import ChecksumError, MissingCodecError, read_batches, with_base_offset, write_batch
 from kafka_messages.connection import (
     RemoteProtocolError,
     RequestReceived,
@@ -21,21 +24,41 @@ from kafka_messages.connection import (
 from kafka_messages.enums import ErrorCode, ListOffsetsTimestamp
 from kafka_messages.protocol import ApiKey
 
-ANNOUNCED = announce(
-    [
-        *(ApiKey.API_VERSIONS, ApiKey.METADATA, ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.LIST_OFFSETS),
-        *(ApiKey.INIT_PRODUCER_ID, ApiKey.FIND_COORDINATOR, ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP, ApiKey.HEARTBEAT),
-        *(ApiKey.LEAVE_GROUP, ApiKey.OFFSET_COMMIT, ApiKey.OFFSET_FETCH),
-    ]
-)
+SERVED = [
+    *(ApiKey.API_VERSIONS, ApiKey.METADATA, ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.LIST_OFFSETS),
+    *(ApiKey.INIT_PRODUCER_ID, ApiKey.FIND_COORDINATOR, ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP, ApiKey.HEARTBEAT),
+    *(ApiKey.LEAVE_GROUP, ApiKey.OFFSET_COMMIT, ApiKey.OFFSET_FETCH),
+]
+ANNOUNCED = announce(SERVED)
 
 
 class Refused(Exception):
-    """A request that is answered with nothing but an error."""
+    """A request, or what it asks of one partition, that is answered with nothing but an error."""
 
     def __init__(self, code: ErrorCode) -> None:
         super().__init__(code.name)
         self.code = code
+
+
+class Part(Protocol):
+    """A part of a response that has an error of its own: that of a topic or a partition."""
+
+    error_code: int
+
+
+@contextmanager
+def refusals(part: Part) -> Generator[None, None, None]:
+    """What is refused within is the error of this part alone, and the others have their answers."""
+    try:
+        yield
+    except Refused as refused:
+        part.error_code = refused.code
+    except ChecksumError:
+        part.error_code = ErrorCode.CORRUPT_MESSAGE
+    except DecodeError:
+        part.error_code = ErrorCode.INVALID_RECORD
+    except MissingCodecError:
+        part.error_code = ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
 
 
 @dataclass
@@ -53,19 +76,18 @@ class Mock:
             while data := await reader.read(65536):
                 for event in connection.receive_data(data):
                     if isinstance(event, RequestReceived):
-                        response = await self.response(event)
-                        writer.write(connection.send(event, response.fitted(event.response_version)))
-                await writer.drain()
+                        writer.write(connection.send(event, await self.response(event)))
+                        await writer.drain()  # who does not read what he asked for gets no more
         except RemoteProtocolError as error:
             print(error)
-        except ConnectionError:
+        except OSError:
             pass  # the client has gone
         finally:
             writer.close()
 
     async def response(self, received: RequestReceived) -> Response:
         try:
-            return await self.answer(received.message, received.version)
+            return (await self.answer(received.message, received.version)).fitted(received.response_version)
         except Refused as refused:
             return error_response(received.request, refused.code)
         except Exception as error:  # a fault of the mock costs a request, not the connection
@@ -78,6 +100,20 @@ class Mock:
         raise Refused(ErrorCode.INVALID_REQUEST)
 
 
+MAX_FETCH_BYTES = 55 << 20
+"""Of one response; the default of a broker's fetch.max.bytes."""
+
+
+def converted(records: bytes, magic: int) -> bytes:
+    """The records as a batch of another format, without what that has no place for."""
+    reader = read_batches(records)
+    found = list(reader.records())
+    if reader.incomplete:
+        raise Refused(ErrorCode.INVALID_RECORD)
+    plain = [record._replace(offset=-1, headers=()) for record in found]
+    return write_batch(plain, base_offset=found[0].offset, magic=magic) if found else b""
+
+
 @dataclass
 class Log:
     """A topic: the batches of its only partition, each with the offset behind it."""
@@ -87,25 +123,27 @@ class Log:
     batches: list[tuple[int, bytes]] = field(default_factory=list[tuple[int, bytes]])
 
     def append(self, records: bytes) -> int:
-        """The offset that a batch is given. As in Kafka, a request has one batch of format 2 for a partition."""
-        try:
-            batch = with_base_offset(records, self.end, leader_epoch=0)
-        except DecodeError:
-            raise Refused(ErrorCode.INVALID_RECORD) from None
-        [header] = read_headers(batch)
-        base, self.end = self.end, header.last_offset + 1
-        self.batches.append((self.end, batch))
+        """The offset that a batch is given. As in Kafka, a request has one sound batch of format 2 for a partition."""
+        data = with_base_offset(records, self.end, leader_epoch=0)
+        [batch] = read_batches(data)
+        if batch.count != batch.last_offset_delta + 1 or batch.is_control:
+            raise Refused(ErrorCode.INVALID_RECORD)
+        base, self.end = self.end, self.end + batch.count
+        self.batches.append((self.end, data))
         return base
 
-    def read(self, offset: int, most: int) -> bytes:
-        """The batch with this offset and those behind it: no more bytes than are wanted, but one batch at least."""
-        found = b""
+    def read(self, offset: int, most: int, is_first: bool) -> bytes:
+        """The batch with this offset and those behind it: no more bytes than are wanted, but one batch if it is the first."""
+        if not 0 <= offset <= self.end:
+            raise Refused(ErrorCode.OFFSET_OUT_OF_RANGE)
+        found: list[bytes] = []
         for end, batch in self.batches:
             if end > offset:
-                if found and len(found) + len(batch) > most:
+                most -= len(batch)
+                if most < 0 and (found or not is_first):
                     break
-                found += batch
-        return found
+                found.append(batch)
+        return b"".join(found)
 
     def offset(self, timestamp: int) -> int:
         if timestamp not in (ListOffsetsTimestamp.EARLIEST, ListOffsetsTimestamp.LATEST):
@@ -125,9 +163,9 @@ class Topics(Mock):
             case k.MetadataRequest():
                 return self.metadata(asked, version)
             case k.ProduceRequest():
-                return self.produce(asked)
+                return self.produce(asked, version)
             case k.FetchRequest():
-                response = self.fetch(asked)
+                response = self.fetch(asked, version)
                 if not any(part.records for topic in response.responses for part in topic.partitions):
                     await asyncio.sleep(min(asked.max_wait_ms, 50) / 1000)
                 return response
@@ -140,57 +178,62 @@ class Topics(Mock):
 
     def name(self, name: str | None, topic_id: UUID) -> str:
         """The name of a topic; versions have it, or the id."""
-        if name is None or name == "":
-            name = next((name for name, log in self.logs.items() if log.id == topic_id), None)
-        if name is None:
+        found = name or next((each for each, log in self.logs.items() if log.id == topic_id), None)
+        if found is None:
             raise Refused(ErrorCode.UNKNOWN_TOPIC_ID)
-        return name
+        return found
 
-    def log(self, name: str, partition: int) -> Log:
-        if name not in self.logs or partition != 0:
+    def log(self, name: str | None, topic_id: UUID, partition: int) -> Log:
+        log = self.logs.get(self.name(name, topic_id))
+        if log is None or partition != 0:
             raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-        return self.logs[name]
+        return log
 
     def metadata(self, asked: k.MetadataRequest, version: int) -> k.MetadataResponse:
         broker = k.MetadataResponse.MetadataResponseBroker(node_id=0, host=self.host, port=self.port)
         partition = k.MetadataResponse.MetadataResponsePartition(leader_id=0, replica_nodes=[0], isr_nodes=[0])
         response = k.MetadataResponse(brokers=[broker], controller_id=0)
-        names = [self.name(topic.name, topic.topic_id) for topic in asked.topics or ()]
-        if asked.topics is None or (version == 0 and not names):  # all of them; version 0 has no null
-            names = list(self.logs)
-        for name in names:
-            if asked.allow_auto_topic_creation:
-                self.logs.setdefault(name, Log())
-            topic_id = self.log(name, 0).id
-            response.topics.append(
-                k.MetadataResponse.MetadataResponseTopic(name=name, topic_id=topic_id, partitions=[partition])
-            )
+        topics = list(asked.topics or ())
+        if asked.topics is None or (version == 0 and not topics):  # all of them; version 0 has no null
+            topics = [k.MetadataRequest.MetadataRequestTopic(name=name) for name in self.logs]
+        for topic in topics:
+            told = k.MetadataResponse.MetadataResponseTopic(name=topic.name, topic_id=topic.topic_id)
+            with refusals(told):
+                if topic.name and asked.allow_auto_topic_creation:
+                    self.logs.setdefault(topic.name, Log())
+                told.topic_id = self.log(topic.name, topic.topic_id, 0).id
+                told.name, told.partitions = self.name(topic.name, topic.topic_id), [partition]
+            response.topics.append(told)
         return response
 
-    def produce(self, asked: k.ProduceRequest) -> k.ProduceResponse:
+    def produce(self, asked: k.ProduceRequest, version: int) -> k.ProduceResponse:
         kind = k.ProduceResponse.PartitionProduceResponse
         response = k.ProduceResponse()
         for topic in asked.topic_data:
-            name = self.name(topic.name, topic.topic_id)
-            told = k.ProduceResponse.TopicProduceResponse(name=name, topic_id=topic.topic_id)
+            told = k.ProduceResponse.TopicProduceResponse(name=topic.name, topic_id=topic.topic_id)
             response.responses.append(told)
             for each in topic.partition_data:
-                offset = self.log(name, each.index).append(each.records or b"")
-                told.partition_responses.append(kind(index=each.index, base_offset=offset))
+                part = kind(index=each.index, base_offset=-1)
+                with refusals(part):
+                    log, records = self.log(topic.name, topic.topic_id, each.index), each.records or b""
+                    part.base_offset = log.append(records if version >= 3 else converted(records, 2))
+                told.partition_responses.append(part)
         return response
 
-    def fetch(self, asked: k.FetchRequest) -> k.FetchResponse:
+    def fetch(self, asked: k.FetchRequest, version: int) -> k.FetchResponse:
         response = k.FetchResponse()
+        left = most = min(asked.max_bytes, MAX_FETCH_BYTES)
         for topic in asked.topics:
-            name = self.name(topic.topic, topic.topic_id)
-            told = k.FetchResponse.FetchableTopicResponse(topic=name, topic_id=topic.topic_id)
+            told = k.FetchResponse.FetchableTopicResponse(topic=topic.topic, topic_id=topic.topic_id)
             response.responses.append(told)
             for each in topic.partitions:
-                log = self.log(name, each.partition)
-                part = k.FetchResponse.PartitionData(partition_index=each.partition, high_watermark=log.end)
-                part.last_stable_offset, part.records = log.end, log.read(each.fetch_offset, each.partition_max_bytes)
-                if not 0 <= each.fetch_offset <= log.end:
-                    part.error_code = ErrorCode.OFFSET_OUT_OF_RANGE
+                part = k.FetchResponse.PartitionData(partition_index=each.partition, high_watermark=-1, records=b"")
+                with refusals(part):
+                    log = self.log(topic.topic, topic.topic_id, each.partition)
+                    found = log.read(each.fetch_offset, min(each.partition_max_bytes, left), left == most)
+                    left -= len(found)
+                    part.records = found if version >= 4 else converted(found, 1 if version >= 2 else 0)
+                    part.high_watermark = part.last_stable_offset = log.end
                 told.partitions.append(part)
         return response
 
@@ -201,9 +244,17 @@ class Topics(Mock):
             told = k.ListOffsetsResponse.ListOffsetsTopicResponse(name=topic.name)
             response.topics.append(told)
             for each in topic.partitions:
-                offset = self.log(topic.name, each.partition_index).offset(each.timestamp)
-                told.partitions.append(kind(partition_index=each.partition_index, offset=offset))
+                part = kind(partition_index=each.partition_index)
+                with refusals(part):
+                    log = self.log(topic.name, UUID(int=0), each.partition_index)
+                    part.offset = log.offset(each.timestamp)
+                    part.old_style_offsets = [part.offset][: each.max_num_offsets]  # of version 0, which has no other
+                told.partitions.append(part)
         return response
+
+
+MAX_SESSION_MS = 1_800_000
+"""The default of a broker's group.max.session.timeout.ms."""
 
 
 @dataclass
@@ -245,7 +296,7 @@ class Broker(Topics):
             case k.OffsetCommitRequest():
                 return self.commit(asked)
             case k.OffsetFetchRequest():
-                return self.offsets(asked)
+                return self.offsets(asked, version)
             case _:
                 return await super().answer(asked, version)
 
@@ -257,6 +308,10 @@ class Broker(Topics):
         member.heard_at = time.monotonic()
 
     def join(self, asked: k.JoinGroupRequest) -> k.JoinGroupResponse:
+        if not asked.protocols:
+            raise Refused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+        if not 0 < asked.session_timeout_ms <= MAX_SESSION_MS:
+            raise Refused(ErrorCode.INVALID_SESSION_TIMEOUT)
         if not asked.member_id:
             before, now = self.members.get(asked.group_id), time.monotonic()
             if before is not None and now < before.heard_at + before.session_seconds:
@@ -281,45 +336,55 @@ class Broker(Topics):
         kind = k.OffsetCommitResponse.OffsetCommitResponsePartition
         response = k.OffsetCommitResponse()
         for topic in asked.topics:
-            name = self.name(topic.name, topic.topic_id)
-            told = k.OffsetCommitResponse.OffsetCommitResponseTopic(name=name, topic_id=topic.topic_id)
+            told = k.OffsetCommitResponse.OffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id)
             response.topics.append(told)
             for each in topic.partitions:
-                self.log(name, each.partition_index)
-                offsets = self.committed.setdefault(asked.group_id, {}).setdefault(name, {})
-                offsets[each.partition_index] = each.committed_offset
-                told.partitions.append(kind(partition_index=each.partition_index))
+                part = kind(partition_index=each.partition_index)
+                with refusals(part):
+                    self.log(topic.name, topic.topic_id, each.partition_index)
+                    name = self.name(topic.name, topic.topic_id)
+                    offsets = self.committed.setdefault(asked.group_id, {}).setdefault(name, {})
+                    offsets[each.partition_index] = each.committed_offset
+                told.partitions.append(part)
         return response
 
-    def offsets(self, asked: k.OffsetFetchRequest) -> k.OffsetFetchResponse:
-        kind = k.OffsetFetchResponse
+    def offsets(self, asked: k.OffsetFetchRequest, version: int) -> k.OffsetFetchResponse:
+        request, kind = k.OffsetFetchRequest, k.OffsetFetchResponse
+        if version >= 8:
+            return kind(groups=[self.group_offsets(group) for group in asked.groups])
+        topics = None  # before, requests were for one group
+        if asked.topics is not None:
+            named = ((each.name, each.partition_indexes) for each in asked.topics)
+            topics = [request.OffsetFetchRequestTopics(name=name, partition_indexes=at) for name, at in named]
+        group = self.group_offsets(request.OffsetFetchRequestGroup(group_id=asked.group_id, topics=topics))
         response = kind()
-        one = None if asked.topics is None else {each.name: each.partition_indexes for each in asked.topics}
-        for name, found in self.found(asked.group_id, one).items():  # of one group, before version 8
-            old = [kind.OffsetFetchResponsePartition(partition_index=at, committed_offset=found[at]) for at in found]
-            response.topics.append(kind.OffsetFetchResponseTopic(name=name, partitions=old))
-        for group in asked.groups:
-            told = kind.OffsetFetchResponseGroup(group_id=group.group_id)
-            response.groups.append(told)
-            wanted = (
-                None
-                if group.topics is None
-                else {self.name(t.name, t.topic_id): t.partition_indexes for t in group.topics}
-            )
-            for name, found in self.found(group.group_id, wanted).items():
-                new = [
-                    kind.OffsetFetchResponsePartitions(partition_index=at, committed_offset=found[at]) for at in found
-                ]
-                topic_id = self.logs[name].id if name in self.logs else UUID(int=0)
-                told.topics.append(kind.OffsetFetchResponseTopics(name=name, topic_id=topic_id, partitions=new))
+        for topic in group.topics:
+            told = kind.OffsetFetchResponseTopic(name=topic.name)
+            response.topics.append(told)
+            for part in topic.partitions:
+                at, offset = part.partition_index, part.committed_offset
+                told.partitions.append(kind.OffsetFetchResponsePartition(partition_index=at, committed_offset=offset))
         return response
 
-    def found(self, group_id: str, wanted: dict[str, list[int]] | None) -> dict[str, dict[int, int]]:
-        """What a group has committed, by topic and partition, -1 where nothing is; null asks for all."""
-        offsets = self.committed.get(group_id, {})
-        if wanted is None:
-            return offsets
-        return {name: {at: offsets.get(name, {}).get(at, -1) for at in wanted[name]} for name in wanted}
+    def group_offsets(
+        self, group: k.OffsetFetchRequest.OffsetFetchRequestGroup
+    ) -> k.OffsetFetchResponse.OffsetFetchResponseGroup:
+        """What a group has committed, -1 where nothing is; null asks for all."""
+        told = k.OffsetFetchResponse.OffsetFetchResponseGroup(group_id=group.group_id)
+        committed, topics = self.committed.get(group.group_id, {}), group.topics
+        if topics is None:
+            kind = k.OffsetFetchRequest.OffsetFetchRequestTopics
+            of = [(name, self.logs[name].id, list(found)) for name, found in committed.items()]
+            topics = [kind(name=name, topic_id=id, partition_indexes=at) for name, id, at in of]
+        for topic in topics:
+            found = k.OffsetFetchResponse.OffsetFetchResponseTopics(name=topic.name, topic_id=topic.topic_id)
+            told.topics.append(found)
+            for at in topic.partition_indexes:
+                part = k.OffsetFetchResponse.OffsetFetchResponsePartitions(partition_index=at, committed_offset=-1)
+                with refusals(part):
+                    part.committed_offset = committed.get(self.name(topic.name, topic.topic_id), {}).get(at, -1)
+                found.partitions.append(part)
+        return told
 
 
 async def main(port: int) -> None:

@@ -3,20 +3,52 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
 from typing import Protocol
 
-from kafka_messages.connection import Middleman, RemoteProtocolError, ResponsePassing, endpoints
-from kafka_messages.protocol import ApiKey, apis
+from kafka_messages import ApiVersionsResponse
+from kafka_messages.connection import (
+    Middleman,
+    RemoteProtocolError,
+    RequestPassing,
+    ResponsePassing,
+    announce,
+    endpoints,
+)
+from kafka_messages.protocol import ApiKey, api, apis
 from kafka_messages.schema import facts_of
 
 OF_APPLICATIONS = (ApiKey.STREAMS_GROUP_HEARTBEAT, ApiKey.STREAMS_GROUP_DESCRIBE)
 """The addresses in their responses are those of applications: no broker listens there."""
 WITH_ADDRESSES = [
-    api
-    for api in apis()
-    if not api.is_removed and api.key not in OF_APPLICATIONS and facts_of(api.response_class).endpoints()
+    each
+    for each in apis()
+    if not each.is_removed and each.key not in OF_APPLICATIONS and facts_of(each.response_class).endpoints()
 ]
+API_VERSIONS = api(ApiKey.API_VERSIONS)
+READ = {int(each.key): each.valid_versions for each in apis()}
+"""The versions that this package can read."""
+LINGER_SECONDS = 30
+"""That a broker has for its last answers, after a client has said that it asks no more."""
+
+
+def limited(told: ApiVersionsResponse) -> bool:
+    """Whether a broker offers what this package cannot read, which is taken out: addresses in it would pass unseen."""
+    is_changed = False
+    for each in list(told.api_keys):
+        ours = READ.get(each.api_key)
+        if ours is None or each.min_version > ours.highest or each.max_version < ours.lowest:
+            told.api_keys.remove(each)
+        elif each.min_version < ours.lowest or each.max_version > ours.highest:
+            each.min_version = max(each.min_version, ours.lowest)
+            each.max_version = min(each.max_version, ours.highest)
+        else:
+            continue
+        is_changed = True
+    return is_changed
 
 
 class Passing(Protocol):
@@ -31,65 +63,92 @@ class Proxy:
 
     def __init__(self) -> None:
         self.ports: dict[tuple[str, int], int] = {}
-        self.lock = asyncio.Lock()
 
-    async def listen(self, host: str, port: int, own: int = 0) -> int:
-        """The port that stands for a broker, open from now on."""
-
-        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await self.serve(reader, writer, host, port)
-
-        async with self.lock:
-            if (host, port) not in self.ports:
-                server = await asyncio.start_server(serve, "127.0.0.1", own)
-                self.ports[host, port] = server.sockets[0].getsockname()[1]
-        return self.ports[host, port]
+    async def listen(self, brokers: Iterable[tuple[str, int]], own: int = 0) -> None:
+        """Open a port for each of the brokers, if it has none: for all of them, or none if there are not enough."""
+        opened: dict[tuple[str, int], socket.socket] = {}
+        try:
+            for broker in brokers:
+                if broker not in self.ports and broker not in opened:
+                    opened[broker] = socket.create_server(("127.0.0.1", own))
+        except OSError as error:
+            for each in opened.values():
+                each.close()
+            raise OSError(f"no port for a broker after {len(self.ports) + len(opened)}: {error}") from error
+        self.ports.update({broker: each.getsockname()[1] for broker, each in opened.items()})
+        for (host, port), each in opened.items():
+            await asyncio.start_server(partial(self.serve, host=host, port=port), sock=each)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str, port: int) -> None:
         """Pass on what a client and the broker say, until one of them goes."""
         try:
             broker_reader, broker_writer = await asyncio.open_connection(host, port)
-        except OSError as error:
-            print(error)
+        except (OSError, ValueError, OverflowError) as error:  # nobody is there, or it is no name or port at all
+            print(f"no connection to {host!r} port {port}: {error}")
             writer.close()
             return
-        middleman = Middleman(decode=WITH_ADDRESSES)
-        await asyncio.gather(
-            self.passes(reader, broker_writer, middleman.receive_from_client),
-            self.passes(broker_reader, writer, middleman.receive_from_broker),
-        )
+        middleman = Middleman(decode=[*WITH_ADDRESSES, API_VERSIONS])
+
+        def refuse(request: RequestPassing) -> None:
+            writer.write(middleman.answer(request, announce([])))
+
+        requests = self.passes(reader, broker_writer, middleman.receive_from_client, refuse)
+        responses = asyncio.create_task(self.passes(broker_reader, writer, middleman.receive_from_broker, refuse))
+        both = [asyncio.create_task(requests), responses]
+        try:
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            _, late = await asyncio.wait([responses], timeout=LINGER_SECONDS)
+            if late:
+                print(f"{host!r} port {port} goes on {LINGER_SECONDS} seconds after its client: closed")
+        finally:
+            for each in both:
+                each.cancel()
+            for end in (writer, broker_writer):
+                end.close()
 
     async def passes(
         self,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
         receive: Callable[[bytes], Iterable[Passing]],
+        refuse: Callable[[RequestPassing], None],
     ) -> None:
+        """Pass on one direction to its end. A client that is too new is told so here, by the answer to ApiVersions."""
         try:
             while data := await reader.read(1 << 18):
                 for event in receive(data):
-                    writer.write(await self.rewritten(event))
+                    if isinstance(event, RequestPassing) and event.error and event.api == API_VERSIONS:
+                        refuse(event)
+                    else:
+                        writer.write(await self.rewritten(event))
                 await writer.drain()
-        except RemoteProtocolError as error:
-            print(error)
+            with suppress(OSError):  # of one that has gone meanwhile
+                writer.write_eof()
         except ConnectionError:
-            pass  # one of them has gone
-        finally:
+            writer.close()  # one of them has gone
+        except (RemoteProtocolError, OSError) as error:
+            print(error)
             writer.close()
 
     async def rewritten(self, event: Passing) -> bytes:
         """The bytes of an event, with this proxy's addresses where it has some; without, they are those that came."""
-        if not isinstance(event, ResponsePassing) or event.message is None:
+        if not isinstance(event, ResponsePassing):
             return event.data
+        if event.error:
+            print(f"passed as it is, with any addresses of brokers: {event}: {event.error}")
+        if event.message is None:
+            return event.data
+        if isinstance(event.message, ApiVersionsResponse):
+            return event.encode() if limited(event.message) else event.data
         found = list(endpoints(event.message))
-        for endpoint in found:
-            endpoint.port = await self.listen(endpoint.host, endpoint.port)
-            endpoint.host = "127.0.0.1"
+        await self.listen((each.host, each.port) for each in found)
+        for each in found:
+            each.host, each.port = "127.0.0.1", self.ports[each.host, each.port]
         return event.encode() if found else event.data
 
 
 async def main(own: int, host: str, port: int) -> None:
-    await Proxy().listen(host, port, own)
+    await Proxy().listen([(host, port)], own)
     await asyncio.Event().wait()
 
 

@@ -62,6 +62,14 @@ def test_pages_have_the_programs(program: str) -> None:
     assert "".join(shown.split()) == "".join(text[: text.index("\n\nif __name__")].split())
 
 
+@pytest.mark.parametrize("program", PAGES)
+def test_pages_say_how_long_programs_are(program: str) -> None:
+    """Readers choose by it whether to write their own; a figure that nobody counts is soon wrong."""
+    lines = (ROOT / "examples" / f"{program}.py").read_text(encoding="utf-8").count("\n")
+    page = (ROOT / "docs" / "guide" / f"{PAGES[program]}.md").read_text(encoding="utf-8")
+    assert f"[examples/{program}.py](../../examples/{program}.py), {lines} lines; " in " ".join(page.split())
+
+
 def test_client_proxy_and_broker() -> None:
     """Each program does what its page says: a record is written and read, at the broker and through the proxy."""
     broker, proxy = free_port(), free_port()

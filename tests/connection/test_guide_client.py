@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
+from uuid import UUID
 
 import pytest
 from kafka_messages import ListGroupsRequest, ListGroupsResponse, MetadataRequest, MetadataResponse, ProduceRequest
 from kafka_messages.connection import RemoteProtocolError, RequestReceived, ServerConnection, announce
+from kafka_messages.enums import ErrorCode
 
 from tests.support.programs import program
 
@@ -114,3 +116,75 @@ def test_request_without_response() -> None:
             await client.ask(ProduceRequest(acks=0))
 
     asked(answer, ask)
+
+
+def test_connection_that_fails() -> None:
+    """A client that gives up connecting has to end what it opened, or a program that tries again and again keeps them all."""
+    ends: list[bytes] = []
+
+    async def run() -> None:
+        ended = asyncio.Event()
+
+        async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            ends.append(await reader.read())
+            writer.close()
+            ended.set()
+
+        async with await asyncio.start_server(silent, "127.0.0.1", 0) as server:
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(guide.Client.connect(*server.sockets[0].getsockname()), 0.1)
+            await ended.wait()
+
+    asyncio.run(asyncio.wait_for(run(), SECONDS))
+    assert len(ends) == 1
+
+
+def told_of(*codes: ErrorCode) -> tuple[Any, int]:
+    """What ``find_leader`` says of a topic whose partition has these errors, one after the other; and how often it asked."""
+    times = 0
+
+    async def answer(_: RequestReceived) -> Any:
+        nonlocal times
+        code = codes[min(times, len(codes) - 1)]
+        times += 1
+        kind, part = MetadataResponse, MetadataResponse.MetadataResponsePartition
+        parts = (
+            [part(error_code=code, leader_id=-1 if code else 0)] if code != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION else []
+        )
+        topic = kind.MetadataResponseTopic(name="t", topic_id=UUID(int=7), partitions=parts)
+        if not parts:
+            topic.error_code = code
+        broker = kind.MetadataResponseBroker(node_id=0, host="leader", port=9092)
+        return kind(brokers=[broker], topics=[topic])
+
+    found: list[Any] = []
+
+    async def ask(client: Any) -> None:
+        try:
+            found.append(await guide.find_leader(client, "t"))
+        except LookupError as error:
+            found.append(str(error))
+
+    asked(answer, ask)
+    return found[0], times
+
+
+def test_topic_that_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A broker makes a topic when it is asked for it, and its leader comes later: that was a KeyError."""
+    monkeypatch.setattr(guide, "PAUSE_SECONDS", 0)
+    codes = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.LEADER_NOT_AVAILABLE, ErrorCode.NONE)
+    assert told_of(*codes) == ((UUID(int=7), "leader", 9092), 3)
+
+
+@pytest.mark.parametrize(
+    ("code", "path", "times"),
+    [
+        (ErrorCode.LEADER_NOT_AVAILABLE, "topics[0].partitions[0].error_code", 50),
+        (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "topics[0].error_code", 50),
+        (ErrorCode.TOPIC_AUTHORIZATION_FAILED, "topics[0].partitions[0].error_code", 1),
+    ],
+)
+def test_topic_without_a_leader(code: ErrorCode, path: str, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asking again ends some time, and at once where it is of no use; it says why."""
+    monkeypatch.setattr(guide, "PAUSE_SECONDS", 0)
+    assert told_of(code) == (f"partition 0 of 't' has no leader: {path} is {code.name}", times)

@@ -4,36 +4,29 @@ from __future__ import annotations
 
 import asyncio
 from typing import Any
-from uuid import UUID
 
 import pytest
 from kafka_messages import (
     ApiVersionsRequest,
     ApiVersionsResponse,
     DescribeConfigsRequest,
-    FetchRequest,
     HeartbeatRequest,
     JoinGroupRequest,
     LeaveGroupRequest,
-    ListOffsetsRequest,
-    Message,
     MetadataRequest,
     OffsetCommitRequest,
     OffsetFetchRequest,
-    ProduceRequest,
     SyncGroupRequest,
 )
-from kafka_messages.batches import Record, write_batch
-from kafka_messages.connection import ClientConnection, RequestReceived, ServerConnection, announce, errors
+from kafka_messages.connection import announce
 from kafka_messages.enums import ErrorCode
-from kafka_messages.protocol import ApiKey, BrokerVersions, Versions, decode_response, encode_request
+from kafka_messages.protocol import ApiKey, Versions, decode_response, encode_request
 
+from tests.support.asking import BATCH, UNKNOWN, ask, fetch, list_offsets, produce, told, topics
 from tests.support.programs import program
 
 guide = program("mock_broker")
 SECONDS = 20
-UNKNOWN = UUID(int=7)
-BATCH = write_batch([Record(value=b"v", timestamp=1)] * 2)
 
 
 class Faulty(guide.Broker):
@@ -50,42 +43,6 @@ def broker() -> Any:
     return Faulty("127.0.0.1", 9092)
 
 
-def ask(broker: Any, *requests: Message, version: int | None = None) -> list[Any]:
-    """The responses of the broker, all over one connection, as a client reads them."""
-    client = ClientConnection("\udce9", versions=BrokerVersions.from_response(broker.announced), text="surrogateescape")
-    server = ServerConnection(broker.announced, text="surrogateescape")
-    sent: list[Any] = [client.send(request, version) for request in requests]
-
-    async def answered() -> None:
-        for each in sent:
-            for event in server.receive_data(each.data):
-                assert isinstance(event, RequestReceived)
-                response = await broker.response(event)
-                list(client.receive_data(server.send(event, response.fitted(event.response_version))))
-
-    asyncio.run(answered())
-    return [each.response for each in sent]
-
-
-def told(response: Message) -> list[tuple[str, str]]:
-    return [(error.path, error.code.name) for error in errors(response)]
-
-
-def topics(*names: str) -> MetadataRequest:
-    return MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name=name) for name in names])
-
-
-def produce(records: bytes, *, name: str = "t", topic_id: UUID = UNKNOWN, index: int = 0) -> ProduceRequest:
-    part = ProduceRequest.PartitionProduceData(index=index, records=records)
-    data = ProduceRequest.TopicProduceData(name=name, topic_id=topic_id, partition_data=[part])
-    return ProduceRequest(acks=-1, topic_data=[data])
-
-
-def fetch(offset: int, *, name: str = "t", topic_id: UUID = UNKNOWN, most: int = 1) -> FetchRequest:
-    part = FetchRequest.FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=most)
-    return FetchRequest(topics=[FetchRequest.FetchTopic(topic=name, topic_id=topic_id, partitions=[part])])
-
-
 def test_fault_of_the_mock(broker: Any, capsys: pytest.CaptureFixture[str]) -> None:
     """A fault costs the request alone: its client has an error, the author a line, and the next request its answer."""
     failed, after = ask(broker, topics("fault"), topics("fine"))
@@ -98,21 +55,9 @@ def test_unknown_topic_id(broker: Any) -> None:
     """After a restart of the mock clients have ids that it does not know; they have to be told, as Kafka tells them."""
     produced, fetched = ask(broker, produce(BATCH), fetch(0))
     assert told(produced) == [("responses[0].partition_responses[0].error_code", "UNKNOWN_TOPIC_ID")]
-    assert told(fetched) == [("error_code", "UNKNOWN_TOPIC_ID")]
+    assert told(fetched) == [("responses[0].partitions[0].error_code", "UNKNOWN_TOPIC_ID")]
     [by_id] = ask(broker, MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(topic_id=UNKNOWN, name=None)]))
     assert [code for _, code in told(by_id)][-1] == "UNKNOWN_TOPIC_ID"
-
-
-OLD = write_batch([Record(value=b"v")], magic=1)
-REFUSED = {"two": BATCH + BATCH, "none": b"", "no batch": b"nonsense", "cut": BATCH[:-1], "of format 1": OLD}
-
-
-@pytest.mark.parametrize("records", REFUSED.values(), ids=REFUSED)
-def test_batches_that_are_refused(broker: Any, records: bytes) -> None:
-    """What is not one batch of format 2 is refused with the code that Kafka has for it, and nothing is stored."""
-    _, refused = ask(broker, topics("t"), produce(records), version=12)
-    assert told(refused) == [("responses[0].partition_responses[0].error_code", "INVALID_RECORD")]
-    assert broker.logs["t"].end == 0
 
 
 def test_which_topics(broker: Any) -> None:
@@ -142,16 +87,9 @@ def test_offsets_of_a_log(broker: Any) -> None:
     assert len(both.responses[0].partitions[0].records) == 2 * len(BATCH)
     [behind] = ask(broker, fetch(5), version=12)
     assert told(behind) == [("responses[0].partitions[0].error_code", "OFFSET_OUT_OF_RANGE")]
-    found = [list_offsets(broker, timestamp) for timestamp in (-2, -1, 1_700_000_000_000)]
+    responses = ask(broker, *(list_offsets(timestamp) for timestamp in (-2, -1, 1_700_000_000_000)))
+    found = [(each.topics[0].partitions[0].offset, [code for _, code in told(each)]) for each in responses]
     assert found == [(0, []), (4, []), (-1, ["INVALID_REQUEST"])]
-
-
-def list_offsets(broker: Any, timestamp: int) -> tuple[int, list[str]]:
-    part = ListOffsetsRequest.ListOffsetsPartition(partition_index=0, timestamp=timestamp)
-    [response] = ask(
-        broker, ListOffsetsRequest(topics=[ListOffsetsRequest.ListOffsetsTopic(name="t", partitions=[part])])
-    )
-    return response.topics[0].partitions[0].offset, [code for _, code in told(response)]
 
 
 def join(member_id: str = "", session: int = 10_000) -> JoinGroupRequest:
@@ -166,13 +104,27 @@ def test_a_second_member(broker: Any) -> None:
     first, second = ask(broker, join(), join())
     assert (told(first), told(second)) == ([], [("error_code", "GROUP_MAX_SIZE_REACHED")])
     member = LeaveGroupRequest.MemberIdentity(member_id=first.member_id)
-    left, third, fourth = ask(broker, LeaveGroupRequest(group_id="g", members=[member]), join(session=-1), join())
+    left, third = ask(broker, LeaveGroupRequest(group_id="g", members=[member]), join())
+    broker.members["g"].heard_at -= 11  # seconds, longer than its session
+    [fourth] = ask(broker, join())
     assert [told(each) for each in (left, third, fourth)] == [[], [], []]
     stale = HeartbeatRequest(group_id="g", member_id=third.member_id)
     assert [told(each) for each in ask(broker, stale)] == [[("error_code", "UNKNOWN_MEMBER_ID")]]
     again = ask(broker, join(fourth.member_id), SyncGroupRequest(group_id="g", member_id=fourth.member_id))
     assert [told(each) for each in again] == [[], []]
     assert again[0].generation_id > fourth.generation_id
+
+
+def test_join_that_is_refused(broker: Any) -> None:
+    """It must not leave a member behind: one without protocols, and with a session of 24 days, kept its group to itself."""
+    empty = join(session=2**31 - 1)
+    empty.protocols = []
+    refused = ask(broker, empty, join(session=2**31 - 1), join(session=0), join(session=-1), join(session=1_800_001))
+    assert [code for each in refused for _, code in told(each)] == [
+        "INCONSISTENT_GROUP_PROTOCOL",
+        *["INVALID_SESSION_TIMEOUT"] * 4,
+    ]
+    assert [told(each) for each in ask(broker, join(session=1_800_000))] == [[]]
 
 
 @pytest.mark.parametrize("version", [7, 9, 10])

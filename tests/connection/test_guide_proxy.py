@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+import errno
+import os
+import re
+import resource
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 import pytest
-from kafka_messages import MetadataRequest, MetadataResponse
-from kafka_messages.connection import Middleman, ResponsePassing, endpoints
-from kafka_messages.protocol import Api, ApiKey, apis, decode_response, encode_request, encode_response
+from kafka_messages import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    MetadataRequest,
+    MetadataResponse,
+)
+from kafka_messages.connection import Middleman, ResponsePassing, announce, endpoints
+from kafka_messages.enums import ErrorCode
+from kafka_messages.protocol import Api, ApiKey, api, apis, decode_response, encode_request, encode_response
 from kafka_messages.schema import FieldFacts
 
 from tests.support.filled import filled
@@ -17,6 +29,7 @@ from tests.support.programs import program
 guide = program("proxy")
 mock = program("mock_broker")
 SECONDS = 20
+T = TypeVar("T")
 OWN = 4000
 """What is added to a port, here."""
 APIS = [api for api in apis() if not api.is_removed]
@@ -25,8 +38,16 @@ APIS = [api for api in apis() if not api.is_removed]
 class NowhereProxy(guide.Proxy):
     """A proxy that opens no ports."""
 
-    async def listen(self, host: str, port: int, own: int = 0) -> int:
-        return port + OWN
+    async def listen(self, brokers: Any, own: int = 0) -> None:
+        self.ports.update({(host, port): port + OWN for host, port in brokers})
+
+
+async def proxied(port: int, host: str = "127.0.0.1") -> int:
+    """The port of a new proxy for a broker."""
+    proxy = guide.Proxy()
+    await proxy.listen([(host, port)])
+    own: int = proxy.ports[host, port]
+    return own
 
 
 def with_addresses(field: FieldFacts) -> Any:
@@ -74,7 +95,7 @@ def test_text_that_is_no_utf8() -> None:
         broker = mock.Broker("127.0.0.1", 0)
         async with await asyncio.start_server(broker.serve, "127.0.0.1", 0) as server:
             broker.port = server.sockets[0].getsockname()[1]
-            port = await guide.Proxy().listen("127.0.0.1", broker.port)
+            port = await proxied(broker.port)
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             asked = MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name=odd)])
             writer.write(encode_request(asked, 9, 1, odd, text="surrogateescape"))
@@ -96,7 +117,7 @@ def test_no_broker(capsys: pytest.CaptureFixture[str]) -> None:
         nobody = server.sockets[0].getsockname()[1]
         server.close()
         await server.wait_closed()
-        reader, writer = await asyncio.open_connection("127.0.0.1", await guide.Proxy().listen("127.0.0.1", nobody))
+        reader, writer = await asyncio.open_connection("127.0.0.1", await proxied(nobody))
         data = await reader.read()
         writer.close()
         return data
@@ -111,7 +132,7 @@ def test_garbage(capsys: pytest.CaptureFixture[str]) -> None:
     async def talk() -> bytes:
         broker = mock.Broker("127.0.0.1", 0)
         async with await asyncio.start_server(broker.serve, "127.0.0.1", 0) as server:
-            port = await guide.Proxy().listen("127.0.0.1", server.sockets[0].getsockname()[1])
+            port = await proxied(server.sockets[0].getsockname()[1])
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(b"\0\0\0\1x")
             data = await reader.read()
@@ -120,3 +141,260 @@ def test_garbage(capsys: pytest.CaptureFixture[str]) -> None:
 
     assert asyncio.run(asyncio.wait_for(talk(), SECONDS)) == b""
     assert capsys.readouterr().out.startswith("there is a request without a header at offset 0: ")
+
+
+Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[T]]
+
+
+def told_through(serve: Serve, talk: Talk[T]) -> tuple[int, T]:
+    """What a client is told that talks with a broker through a proxy, and the port of that broker."""
+
+    async def run() -> tuple[int, T]:
+        async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            reader, writer = await asyncio.open_connection("127.0.0.1", await proxied(port))
+            try:
+                return port, await talk(reader, writer)
+            finally:
+                writer.close()
+
+    return asyncio.run(asyncio.wait_for(run(), SECONDS))
+
+
+def answering(*answers: bytes) -> Serve:
+    """A broker that answers each request with the next of these, whatever it is, and goes when its client goes."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for answer in answers:
+            await frame(reader)
+            writer.write(answer)
+        await reader.read()
+        writer.close()
+
+    return serve
+
+
+async def frame(reader: asyncio.StreamReader) -> bytes:
+    return await reader.readexactly(int.from_bytes(await reader.readexactly(4), "big"))
+
+
+def asking(*requests: bytes) -> Talk[list[bytes]]:
+    """A client that asks, one request after the other, for all answers."""
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> list[bytes]:
+        found = []
+        for request in requests:
+            writer.write(request)
+            found.append(await frame(reader))
+        return found
+
+    return talk
+
+
+def metadata(*brokers: tuple[str, int]) -> bytes:
+    """A response to a request with correlation id 1, at version 12."""
+    kind = MetadataResponse.MetadataResponseBroker
+    named = [kind(node_id=number, host=host, port=port) for number, (host, port) in enumerate(brokers)]
+    return encode_response(MetadataResponse(brokers=named), 12, 1, text="surrogateescape")
+
+
+ASKED = encode_request(MetadataRequest(), 12, 1)
+
+
+def at_version(request: bytes, version: int) -> bytes:
+    return request[:6] + version.to_bytes(2, "big") + request[8:]
+
+
+@pytest.mark.parametrize(
+    ("request_sent", "response", "what"),
+    [
+        (at_version(ASKED, 14), metadata(("real", 9092)), "MetadataRequest v14 with correlation id 1, {size} bytes>: "),
+        (ASKED, metadata(("real", 9092)) + b"\0", "MetadataRequest v12 with correlation id 1, {size} bytes>: "),
+    ],
+    ids=["a version that is too new", "a byte too many"],
+)
+def test_responses_that_cannot_be_read(
+    request_sent: bytes, response: bytes, what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Addresses of brokers pass in them, and clients then talk past the proxy: it has to say so."""
+    sent = (len(response) - 4).to_bytes(4, "big") + response[4:]
+    _, found = told_through(answering(sent), asking(request_sent))
+    assert found == [sent[4:]]
+    beginning = "passed as it is, with any addresses of brokers: <ResponsePassing to "
+    out = capsys.readouterr().out
+    assert out.startswith(beginning + what.format(size=len(sent) - 4))
+    assert out.count("\n") == 1
+
+
+def offered(*ranges: tuple[int, int, int]) -> bytes:
+    kind = ApiVersionsResponse.ApiVersion
+    made = [kind(api_key=key, min_version=lowest, max_version=highest) for key, lowest, highest in ranges]
+    return encode_response(ApiVersionsResponse(api_keys=made), 3, 1)
+
+
+def test_versions_that_are_offered() -> None:
+    """A client that keeps to what is offered never asks for what the proxy cannot read."""
+    newest = api("Metadata").valid_versions.highest
+    asked = encode_request(ApiVersionsRequest(client_software_name="c", client_software_version="1"), 3, 1)
+    newer = offered((ApiKey.METADATA, 2, newest + 1), (ApiKey.FETCH, 999, 1000), (18, 0, 4), (9999, 0, 0))
+    _, found = told_through(answering(newer), asking(asked))
+    assert found == [offered((ApiKey.METADATA, 2, newest), (18, 0, 4))[4:]]
+    today = encode_response(announce(), 3, 1)
+    _, found = told_through(answering(today), asking(asked))
+    assert found == [today[4:]]
+
+
+def test_client_that_is_too_new(capsys: pytest.CaptureFixture[str]) -> None:
+    """It is told by the proxy, not by a broker that is as new: the answer would pass unread, with versions as new."""
+    asked = encode_request(ApiVersionsRequest(client_software_name="c", client_software_version="1"), 3, 1)
+    told = offered((18, 0, 4))
+    _, found = told_through(answering(told), asking(at_version(asked, 99), asked))
+    refused = decode_response(found[0], ApiVersionsResponse, 99).message
+    assert refused.error_code == ErrorCode.UNSUPPORTED_VERSION
+    highest = api("ApiVersions").stable_versions.highest
+    assert [(each.api_key, each.max_version) for each in refused.api_keys] == [(ApiKey.API_VERSIONS, highest)]
+    assert found[1] == told[4:]
+    assert capsys.readouterr().out == ""
+
+
+def test_broker_that_is_too_old() -> None:
+    """Its answer to a version of ApiVersions that it lacks is of version 0, and is limited and passes as that."""
+    kind = ApiVersionsResponse.ApiVersion
+    response = ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[kind(api_key=18, max_version=2)])
+    sent = encode_response(response, 0, 1)
+    asked = encode_request(ApiVersionsRequest(client_software_name="c", client_software_version="1"), 3, 1)
+    assert told_through(answering(sent), asking(asked))[1] == [sent[4:]]
+
+
+@pytest.mark.parametrize(
+    ("host", "port"), [("a" * 64, 1), ("a..b", 1), ("\udcff", 9), ("x\0y", 1), ("127.0.0.1", -1), ("127.0.0.1", 70000)]
+)
+def test_brokers_that_cannot_be(host: str, port: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever a response calls a broker, who connects to it is told by the end of the connection; the proxy goes on."""
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+        writer.write(ASKED)
+        response = decode_response(await frame(reader), MetadataResponse, 12).message
+        [broker] = response.brokers
+        its_reader, its_writer = await asyncio.open_connection(broker.host, broker.port)
+        data = await its_reader.read()
+        its_writer.close()
+        return data
+
+    assert told_through(answering(metadata((host, port))), talk)[1] == b""
+    out = capsys.readouterr().out  # the reason is Python's, in words that change
+    assert out.startswith(f"no connection to {host!r} port {port}: ")
+    assert out.count("\n") == 1
+
+
+@contextmanager
+def few_files(more: int) -> Iterator[None]:
+    """This process may have about that many more files open than it has."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/dev/fd")) + more, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_too_few_ports(capsys: pytest.CaptureFixture[str]) -> None:
+    """A response with more brokers than there are ports ends its connection; the ports are given back, all else goes on."""
+
+    async def run() -> tuple[bytes, dict[Any, int], bytes]:
+        response = metadata(*((f"h{number}", 1) for number in range(200)))
+        async with await asyncio.start_server(answering(response), "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            proxy = guide.Proxy()
+            await proxy.listen([("127.0.0.1", port)])
+            found = []
+            for _ in range(2):
+                with few_files(50):
+                    reader, writer = await asyncio.open_connection("127.0.0.1", proxy.ports["127.0.0.1", port])
+                    writer.write(ASKED)
+                    found.append(await reader.read())
+                    writer.close()
+            return found[0], proxy.ports, found[1]
+
+    first, ports, second = asyncio.run(asyncio.wait_for(run(), SECONDS))
+    assert (first, len(ports), second) == (b"", 1, b"")
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2
+    for line in lines:
+        assert re.fullmatch(r"no port for a broker after \d+: \[Errno 24\] Too many open files", line)
+
+
+def test_client_that_says_no_more() -> None:
+    """One that has closed its half of the connection may still wait for the answers to what it asked before."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        assert await reader.read() == ASKED
+        await asyncio.sleep(0.2)
+        writer.write(metadata())
+        writer.close()
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+        writer.write(ASKED)
+        writer.write_eof()
+        return await reader.read()
+
+    assert told_through(serve, talk)[1] == metadata()
+
+
+def test_broker_that_does_not_end(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A broker that goes on for ever after its client has gone must not keep the connection: there are only so many."""
+    monkeypatch.setattr(guide, "LINGER_SECONDS", 0.1)
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        while not writer.is_closing():
+            await asyncio.sleep(0.05)
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+        writer.write_eof()
+        return await reader.read()
+
+    port, data = told_through(serve, talk)
+    assert data == b""
+    assert capsys.readouterr().out == f"'127.0.0.1' port {port} goes on 0.1 seconds after its client: closed\n"
+
+
+class Gone:
+    """The stream to one who has reset the connection."""
+
+    def write_eof(self) -> None:
+        raise OSError(errno.ENOTCONN, "Transport endpoint is not connected")
+
+    async def drain(self) -> None:
+        pass
+
+
+def test_both_are_gone(capsys: pytest.CaptureFixture[str]) -> None:
+    """The end of a connection whose other side has just been reset is no event: librdkafka ends so."""
+
+    async def run() -> None:
+        reader = asyncio.StreamReader()
+        reader.feed_eof()
+        await guide.Proxy().passes(reader, Gone(), Middleman().receive_from_broker, None)
+
+    asyncio.run(run())
+    assert capsys.readouterr().out == ""
+
+
+def test_client_that_is_gone() -> None:
+    """The broker sees the end of the connection, as it would without a proxy."""
+    ended = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+        ended.set()
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        writer.write(ASKED)
+        await asyncio.sleep(0.1)
+        writer.transport.abort()
+        return await ended.wait()
+
+    assert told_through(serve, talk)[1]

@@ -1,4 +1,4 @@
-"""Which versions brokers of older releases have, as far as the package of today has them too."""
+"""What brokers of older releases announce."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from kafka_messages import ApiVersionsResponse
 from kafka_messages.connection import announce
-from kafka_messages.protocol import ApiKey, Versions, api
+from kafka_messages.protocol import ApiKey, Versions
 
 KAFKA_1_0 = {
     ApiKey.PRODUCE: 5,
@@ -23,32 +23,39 @@ KAFKA_1_0 = {
     ApiKey.API_VERSIONS: 1,
     ApiKey.INIT_PRODUCER_ID: 0,
 }
-"""The highest versions of Kafka 1.0.0, whose jars have no definitions: what its ``ApiKeys`` says, see Ranges.java."""
-KAFKA_2_4 = {
-    ApiKey.PRODUCE: 8,
-    ApiKey.FETCH: 11,
-    ApiKey.LIST_OFFSETS: 5,
-    ApiKey.METADATA: 9,
-    ApiKey.OFFSET_COMMIT: 8,
-    ApiKey.OFFSET_FETCH: 6,
-    ApiKey.FIND_COORDINATOR: 3,
-    ApiKey.JOIN_GROUP: 6,
-    ApiKey.HEARTBEAT: 4,
-    ApiKey.LEAVE_GROUP: 4,
-    ApiKey.SYNC_GROUP: 4,
-    ApiKey.API_VERSIONS: 3,
-    ApiKey.INIT_PRODUCER_ID: 2,
+"""The highest versions of Kafka 1.0.0, whose jars have no definitions: what its ``ApiKeys`` says. The lowest are 0."""
+BEFORE_FORMAT_2 = {
+    ApiKey.PRODUCE: 2,
+    ApiKey.FETCH: 2,
+    ApiKey.LIST_OFFSETS: 0,
+    ApiKey.METADATA: 1,
+    ApiKey.OFFSET_COMMIT: 2,
+    ApiKey.OFFSET_FETCH: 1,
+    ApiKey.FIND_COORDINATOR: 0,
+    ApiKey.JOIN_GROUP: 0,
+    ApiKey.HEARTBEAT: 0,
+    ApiKey.LEAVE_GROUP: 0,
+    ApiKey.SYNC_GROUP: 0,
+    ApiKey.API_VERSIONS: 0,
 }
-"""Those of Kafka 2.4.0, likewise. The lowest are 0 in both."""
-RELEASES: Mapping[str, Mapping[ApiKey, int] | None] = {"newest": None, "2.4.0": KAFKA_2_4, "1.0.0": KAFKA_1_0}
+"""Highest versions that leave clients nothing but the formats 0 and 1 of batches, as brokers before Kafka 0.11 (KIP-98)."""
+NEWEST = "newest"
+RELEASES = (NEWEST, "2.4.0", "1.0.0")
 
 
 def announced(apis: Iterable[int], release: str) -> ApiVersionsResponse:
-    """What a broker of a release says that it has of these APIs, less what Kafka 4 removed, which we cannot read."""
-    highest = RELEASES[release]
-    if highest is None:
+    """What a broker of a release says that it has of these APIs."""
+    if release == NEWEST:
         return announce(apis)
-    lowest = {api(key).key: api(key).stable_versions.lowest for key in apis}
-    # Produce is announced from 0, as by all brokers: clients see by it whether a broker can decompress.
-    lowest[ApiKey.PRODUCE] = 0
-    return announce(apis, versions={key: Versions(lowest[key], highest[ApiKey(key)]) for key in lowest})
+    if release != "1.0.0":
+        return announce(apis, release=release)
+    return announce(apis, versions=_from_0(KAFKA_1_0))
+
+
+def announced_before_format_2() -> ApiVersionsResponse:
+    """What a broker says that knows formats 0 and 1 alone."""
+    return announce(BEFORE_FORMAT_2, versions=_from_0(BEFORE_FORMAT_2))
+
+
+def _from_0(highest: Mapping[ApiKey, int]) -> dict[ApiKey, Versions]:
+    return {key: Versions(0, version) for key, version in highest.items()}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import pytest
 from kafka_messages import (
     ApiVersionsRequest,
     CreateAclsRequest,
@@ -116,3 +117,11 @@ def test_every_pair(quiet_broker: Broker, tmp_path: Path) -> None:
     assert len(found) > 250
     succeeded = {of.key for of, _, response in found if not any(errors(response))}
     assert {ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.METADATA, ApiKey.LIST_GROUPS, ApiKey.DESCRIBE_ACLS} <= succeeded
+
+
+def test_new_topic(quiet_broker: Broker, capfd: pytest.CaptureFixture[str]) -> None:
+    """A real broker makes a topic when the client asks for it, and has no leader to name in its first answers."""
+    with looping() as loop:
+        for number in range(3):
+            loop.run(lambda name=f"new-{number}": program("client").main("localhost", quiet_broker.port, name))
+    assert capfd.readouterr().out == "errors: []\n0 b'hello'\n" * 3

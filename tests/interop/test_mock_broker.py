@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 import pytest
 from kafka_messages.batches import read_batches
+from kafka_messages.enums import ErrorCode
 from kafka_messages.protocol import ApiKey
 
-from tests.interop.guide import served
+from tests.interop.broker import Broker
+from tests.interop.guide import looping, served
 from tests.interop.peers import NAMES, PLAIN_AND_COMPRESSED, RECORDS, Peer, expected
-from tests.interop.ranges import RELEASES, announced
+from tests.interop.ranges import RELEASES, announced, announced_before_format_2
+from tests.support.asking import OTHERWISE, REFUSED, produce
 from tests.support.programs import program
 
 mock = program("mock_broker")
-APIS = [api.api_key for api in mock.ANNOUNCED.api_keys]
+guide = program("client")
 BEFORE_ZSTD = ("none", "gzip", "snappy", "lz4")
 """Brokers have zstd since Kafka 2.1 (KIP-110)."""
 
@@ -37,7 +41,7 @@ class Watched(mock.Broker):
 def test_clients(name: str, release: str, peer: Callable[[str], Peer], capfd: pytest.CaptureFixture[str]) -> None:
     """Plain and compressed records are written, read in a group, committed and listed; no request fails on the way."""
     codecs = BEFORE_ZSTD if release == "1.0.0" else PLAIN_AND_COMPRESSED
-    ours = announced(APIS, release)
+    ours = announced(mock.SERVED, release)
     brokers: list[Watched] = []
 
     def make(port: int) -> Any:
@@ -67,3 +71,48 @@ def test_clients(name: str, release: str, peer: Callable[[str], Peer], capfd: py
             ApiKey.FETCH: {6},
         }
     assert {ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.JOIN_GROUP, ApiKey.OFFSET_COMMIT, ApiKey.METADATA} <= known.keys()
+
+
+@pytest.mark.parametrize("name", ["kafka-python", "aiokafka", "franz-go"])
+def test_old_formats(name: str, peer: Callable[[str], Peer], capfd: pytest.CaptureFixture[str]) -> None:
+    """What they write in format 1 they read in format 1, whatever the mock keeps; the other two would need producer ids."""
+    brokers: list[Watched] = []
+
+    def make(port: int) -> Any:
+        brokers.append(Watched("127.0.0.1", port, announced_before_format_2()))
+        return brokers[0].serve
+
+    client = peer(name)
+    capfd.readouterr()
+    with served(make) as port:
+        talk = client.talk(port, "old", BEFORE_ZSTD)
+    (broker,) = brokers
+    assert capfd.readouterr().out == ""
+    want = expected("old", BEFORE_ZSTD)
+    assert talk.records == want
+    if name != "franz-go":  # which asks for all offsets, and OffsetFetch 1 cannot say that
+        assert talk.committed == dict.fromkeys(want, RECORDS)
+    assert talk.topics == sorted(want)
+    assert [broker.asked[key] for key in (ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.LIST_OFFSETS)] == [{2}, {2}, {0}]
+    stored = [
+        batch for log in broker.logs.values() for batch in read_batches(b"".join(data for _, data in log.batches))
+    ]
+    assert {(batch.magic, batch.compression) for batch in stored} == {(2, "none")}
+
+
+def test_refused_batches(quiet_broker: Broker) -> None:
+    """A real broker refuses the batches that the mock refuses, with the same codes."""
+
+    async def codes() -> dict[str, str]:
+        with closing(await guide.Client.connect("localhost", quiet_broker.port)) as client:
+            await guide.find_leader(client, "refused")
+            found = {}
+            for name in REFUSED.keys() - {"null"}:
+                records, _ = REFUSED[name]
+                [topic] = (await client.ask(produce(records, name="refused"), 12)).responses
+                found[name] = ErrorCode(topic.partition_responses[0].error_code).name
+            return found
+
+    with looping() as loop:
+        found = loop.run(codes)
+    assert found | {"null": None} == {name: code for name, (_, code) in REFUSED.items()} | OTHERWISE

@@ -70,11 +70,11 @@ class Watched(proxy.Proxy):
         super().__init__()
         self.connections: dict[Any, Connection] = {}
 
-    async def passes(self, reader: Any, writer: Any, receive: Any) -> None:
+    async def passes(self, reader: Any, writer: Any, receive: Any, refuse: Any) -> None:
         connection = self.connections.setdefault(receive.__self__, Connection())
         is_request = receive.__name__ == "receive_from_client"
         direction = connection.requests if is_request else connection.responses
-        await super().passes(Reader(reader, direction.came), Writer(writer, direction.went), receive)
+        await super().passes(Reader(reader, direction.came), Writer(writer, direction.went), receive, refuse)
 
 
 def passed(requests: bytes, responses: bytes) -> Iterator[ResponsePassing]:
