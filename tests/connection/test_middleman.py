@@ -325,7 +325,7 @@ def test_one_api_where_several_are_wanted(which: Any, shown: str) -> None:
     for make, what in ((Middleman, "decode"), (announce, "apis")):
         with pytest.raises(TypeError) as caught:
             make(which)
-        assert str(caught.value) == f"{what} must be several APIs, not {shown}; write [{shown}]"
+        assert str(caught.value) == f"{what} takes several APIs, in a list, not {shown}"
 
 
 def test_an_answer_after_a_token_without_one() -> None:

@@ -50,7 +50,7 @@ def check_type(value: object, wanted: type[object]) -> None:
 def several(named: Iterable[AnyApi], what: str) -> list[Api]:
     """The APIs that are named; ``what`` is the argument that names them. Raises UnknownApiError."""
     if isinstance(named, str | type):
-        raise TypeError(f"{what} must be several APIs, not {shown(named)}; write [{shown(named)}]")
+        raise TypeError(f"{what} takes several APIs, in a list, not {shown(named)}")
     return [api_of(each) for each in named]
 
 
