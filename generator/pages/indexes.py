@@ -103,6 +103,7 @@ class EnumerationTable:
 
 _ENTITIES = {
     "brokerId": ("Broker id", "A number that names a broker."),
+    "clientId": ("Client id", "The name that a client gives itself, in the header of its requests."),
     "clientMetrics": ("Client metrics", "The name of a subscription to metrics of clients."),
     "delegationToken": ("Delegation token", "The id of a delegation token."),
     "groupId": ("Group id", "The name of a consumer, share or streams group."),
@@ -111,6 +112,7 @@ _ENTITIES = {
     "shareKey": ("Share key", "A partition of a share group: its group, topic id and number, with colons between."),
     "topicName": ("Topic name", "The name of a topic."),
     "transactionalId": ("Transactional id", "The name under which a producer runs its transactions."),
+    "user": ("User", "The name of a user, without the type that a principal has before it."),
 }
 _TOPIC_ID = ("Topic id", "A UUID that names a topic. Definitions do not mark it: these are the UUIDs called topic id.")
 

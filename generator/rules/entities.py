@@ -17,10 +17,12 @@ from kafka_message_generator.spec.spelling import or_meant
 TYPES: Mapping[str, tuple[str, ...]] = {
     **{name: (kind,) for name, kind in ENTITY_TYPES.items() if kind is not None},
     "brokerId": ("int32", "string"),
+    "clientId": ("string",),
     "clientMetrics": ("string",),
     "delegationToken": ("string",),
     "principal": ("string",),
     "shareKey": ("string",),
+    "user": ("string",),
 }
 """Each entity type, those that definitions cannot say too, and the types of fields that hold it."""
 
@@ -38,8 +40,8 @@ class Named:
     request: str = ""
     """The request that has that field; empty where the struct itself has it."""
     by: str = ""
-    types: tuple[tuple[int, str], ...] = ()
-    """Code and entity type."""
+    types: tuple[tuple[int | str, str], ...] = ()
+    """Code and entity type; codes are numbers or texts, as that field is."""
     wildcard: str = ""
 
     @property
@@ -48,7 +50,7 @@ class Named:
         return tuple(dict.fromkeys((self.entity,) if self.entity else (entity for _, entity in self.types)))
 
     @property
-    def codes(self) -> dict[int, str]:
+    def codes(self) -> dict[int | str, str]:
         return dict(self.types)
 
 
@@ -98,8 +100,8 @@ def _request(response: str, messages: Messages) -> str:
 
 def _codes(
     fact: EntityFact, by: FieldPath, request: str, path: FieldPath, messages: Messages, problems: Problems
-) -> tuple[tuple[int, str], ...]:
-    """The entity types by number, and whether the field that says it is there and can hold these numbers."""
+) -> tuple[tuple[int | str, str], ...]:
+    """The entity types by code, and whether the field that says it is there and can hold these codes."""
     message = request if fact.is_by_request else fact.message
     field = field_at(by, *messages[message]) if message else None
     if field is None:
@@ -109,11 +111,13 @@ def _codes(
     if by.names[:-1] != ([] if fact.is_by_request else path.names[:-1]):
         what = f"{by.text} of {message} is in another struct; the type stands beside the name, or in the request itself"
         problems.error(by.location, what)
+    if str(field.type) == "string":
+        return tuple((code.text, entity) for code, entity in fact.kinds.values)
     if str(field.type) not in BITS:
-        problems.error(by.location, f"{by.text} of {message} is {field.type}; it must be a number")
+        problems.error(by.location, f"{by.text} of {message} is {field.type}; it must be a number or a string")
         return ()
     lowest, highest = BITS[str(field.type)]
-    found = []
+    found: list[tuple[int | str, str]] = []
     for code, entity in fact.kinds.values:
         text = code.text
         if text.isascii() and text.isdigit() and lowest <= int(text) <= highest:

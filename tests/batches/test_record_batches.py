@@ -31,6 +31,8 @@ RECORDS = [
     Record(timestamp=1_700_000_000_007, value=b""),
 ]
 PLAIN = [record._replace(headers=()) for record in RECORDS]
+HUGE = 10**5000
+"""More digits than Python prints."""
 PACKED = [("gzip", None), ("snappy", "cramjam"), ("lz4", "cramjam"), ("zstd", "zstandard")]
 FORMATS = [
     (magic, *codec) for magic in (2, 1, 0) for codec in [("none", None), *PACKED] if magic == 2 or codec[0] != "zstd"
@@ -222,7 +224,6 @@ def test_the_checksum_in_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
     crc.checksum.cache_clear()
 
 
-BATCH_NUMBER = "a number of the batch does not fit:"
 TOO_FAR = "is too far from the first one, 0: 32 bits hold the difference"
 
 
@@ -260,7 +261,24 @@ TOO_FAR = "is too far from the first one, 0: 32 bits hold the difference"
             "magic: only format 2 has producers, transactions, leader epochs and delete horizons",
         ),
         (PLAIN, {"magic": 0, "log_append_time": 7}, "log_append_time: format 0 has no timestamps"),
-        (PLAIN, {"producer_epoch": 1 << 15}, f"{BATCH_NUMBER} 'h' format requires -32768 <= number <= 32767"),
+        (PLAIN, {"producer_epoch": 1 << 15}, "producer_epoch: 32768 is no int of 16 bits"),
+        (PLAIN, {"producer_id": "7"}, "producer_id: '7' is no int of 64 bits"),
+        (PLAIN, {"leader_epoch": None}, "leader_epoch: None is no int of 32 bits"),
+        (PLAIN, {"base_sequence": 1 << 40}, f"base_sequence: {1 << 40} is no int of 32 bits"),
+        (PLAIN, {"log_append_time": 1.5}, "log_append_time: 1.5 is no int of 64 bits"),
+        (PLAIN, {"delete_horizon": "1"}, "delete_horizon: '1' is no int of 64 bits"),
+        (PLAIN, {"base_offset": "1"}, "base_offset: '1' is no int of 64 bits"),
+        (PLAIN, {"base_offset": None}, "base_offset: None is no int of 64 bits"),
+        (PLAIN, {"compression": ["gzip"]}, "compression: ['gzip'] is none of none, gzip, snappy, lz4, zstd"),
+        (PLAIN, {"compression": 1}, "compression: 1 is none of none, gzip, snappy, lz4, zstd"),
+        ([Record(offset="1")], {}, "records[0].offset: '1' is no int of 64 bits"),  # type: ignore[arg-type]
+        ([Record(offset=HUGE)], {}, "records[0].offset: an unprintable int is no offset"),
+        ([Record(timestamp=HUGE)], {}, "records[0].timestamp: an unprintable int is no int of 64 bits"),
+        (
+            [Record(), Record(headers=(("k", b""), ("\ud800", b"")))],
+            {},
+            "records[1].headers[1]: its key has a surrogate that stands for no byte: '\\ud800'",
+        ),
         ([Record(offset=0), Record(offset=1 << 31)], {}, f"records[1].offset: {1 << 31} {TOO_FAR}"),
     ],
 )
@@ -268,6 +286,45 @@ def test_what_cannot_be_written(records: list[Record], arguments: dict[str, Any]
     """Each refusal names its place."""
     with pytest.raises(EncodeError) as caught:
         write_batch(records, **arguments)
+    assert str(caught.value) == text
+
+
+def test_none_is_no_compression() -> None:
+    """As with kafka-python; a type checker refused what was taken."""
+    assert write_batch(PLAIN, compression=None) == write_batch(PLAIN)
+    assert write_batch(PLAIN, compression=None, magic=1) == write_batch(PLAIN, magic=1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"offset": "1"}, "a control record cannot hold what was given: unsupported operand type(s) for -: 'str' and 'str'"),
+        ({"producer_id": 1 << 63}, "a number does not fit: int too large to convert"),
+        (
+            {"control_type": "SNAPSHOT_HEADER", "value": "x"},
+            "a control record cannot hold what was given: bytes are expected, not str",
+        ),
+    ],
+)  # fmt: skip
+def test_control_batches_that_cannot_be_written(arguments: dict[str, Any], text: str) -> None:
+    """As EncodeErrors, like those of other batches."""
+    with pytest.raises(EncodeError) as caught:
+        write_control_batch(**{"control_type": "COMMIT", **arguments})
+    assert str(caught.value) == text
+
+
+@pytest.mark.parametrize(
+    ("offset", "epoch", "text"),
+    [
+        ("1", None, "RecordBatch: offset: '1' is no offset"),
+        (1 << 63, None, f"RecordBatch: offset: {1 << 63} is no offset"),
+        (1, "2", "RecordBatch: leader_epoch: '2' is no leader epoch"),
+    ],
+)
+def test_offsets_that_no_batch_has(offset: Any, epoch: Any, text: str) -> None:
+    """Numbers in texts come from settings, and were a TypeError about ``<=``."""
+    with pytest.raises(EncodeError) as caught:
+        with_base_offset(write_batch(PLAIN), offset, leader_epoch=epoch)
     assert str(caught.value) == text
 
 

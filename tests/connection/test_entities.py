@@ -7,10 +7,14 @@ from typing import Any
 
 import pytest
 from kafka_messages import (
+    AlterClientQuotasRequest,
     AlterConfigsRequest,
     AlterConfigsResponse,
+    AlterUserScramCredentialsResponse,
     ConsumerProtocolSubscription,
     CreateAclsRequest,
+    CreateDelegationTokenRequest,
+    DelegationTokenRecord,
     DeleteAclsRequest,
     DeleteAclsResponse,
     DescribeAclsRequest,
@@ -23,6 +27,7 @@ from kafka_messages import (
     IncrementalAlterConfigsResponse,
     MetadataRequest,
     OffsetFetchRequest,
+    QuorumStateData,
     ReadShareGroupStateRequest,
     ShareFetchResponse,
     StreamsGroupTopologyValue,
@@ -204,11 +209,64 @@ def test_names_that_definitions_do_not_mark() -> None:
     assert [each.value for each in entities(response, "brokerId")] == [3]
 
 
+def test_users_and_principals() -> None:
+    """A proxy that gives users a prefix left those of quotas, credentials and tokens as they were."""
+    answer = AlterUserScramCredentialsResponse.AlterUserScramCredentialsResult(user="ann")
+    assert changed(AlterUserScramCredentialsResponse(results=[answer]), "user").results[0].user == "ann.ann"
+
+    renewer = CreateDelegationTokenRequest.CreatableRenewers
+    asked = CreateDelegationTokenRequest(
+        owner_principal_type="User",
+        owner_principal_name="ann",
+        renewers=[
+            renewer(principal_type="User", principal_name="bob"),
+            renewer(principal_type="Team", principal_name="c"),
+        ],
+    )
+    found = [(each.path, each.type, each.value) for each in entities(asked)]
+    assert found == [("owner_principal_name", "user", "ann"), ("renewers[0].principal_name", "user", "bob")]
+
+    stored = DelegationTokenRecord(owner="User:ann", requester="User:bob", renewers=["User:c", "User:*"], token_id="t")
+    assert [(each.path, each.type) for each in entities(stored)] == [
+        ("owner", "principal"),
+        ("requester", "principal"),
+        ("renewers[0]", "principal"),
+        ("token_id", "delegationToken"),
+    ]
+
+
+def test_everybody_has_no_name() -> None:
+    """``User:*`` of an ACL would become one user of the name ``*`` with a prefix, who has nobody's rights."""
+    creation = CreateAclsRequest.AclCreation
+    request = CreateAclsRequest(creations=[creation(principal="User:*"), creation(principal="User:ann")])
+    assert [each.value for each in entities(request, "principal")] == ["User:ann"]
+
+
+def test_entities_of_quotas() -> None:
+    """A word says what they name; null is the default of a type, and an address has no name."""
+    part = AlterClientQuotasRequest.EntityData
+    rows = [("user", "ann"), ("client-id", "shop"), ("ip", "10.0.0.1"), ("user", None), ("planet", "mars")]
+    entry = AlterClientQuotasRequest.EntryData(entity=[part(entity_type=t, entity_name=n) for t, n in rows])
+    request = AlterClientQuotasRequest(entries=[entry])
+    assert [(each.type, each.value) for each in entities(request)] == [("user", "ann"), ("clientId", "shop")]
+    after = [each.entity_name for each in changed(request).entries[0].entity]
+    assert after == ["ann.ann", "ann.shop", "10.0.0.1", None, "mars"]
+
+
+def test_numbers_below_0_name_nothing() -> None:
+    """-1 is no leader, and with 100 more it would be broker 99."""
+    state = QuorumStateData(leader_id=-1, voted_id=2, current_voters=[QuorumStateData.Voter(voter_id=0)])
+    assert [(each.path, each.value) for each in entities(state)] == [("voted_id", 2), ("current_voters[0].voter_id", 0)]
+    assert list(entities(TransactionLogValue(producer_id=-1, previous_producer_id=-1, next_producer_id=-1))) == []
+
+
 def test_codes_are_those_of_the_enumerations() -> None:
     """The facts have bare numbers; a typing mistake would rename groups as topics."""
     text = (ROOT / "specs" / "kafka" / "entities.json").read_text(encoding="utf-8")
     facts = json.loads("\n".join(line for line in text.splitlines() if not line.startswith("//")))
-    coordinators, configs, acls = (each["values"] for each in facts if "values" in each)
+    coordinators, configs, acls = (
+        each["values"] for each in facts if "values" in each and "user" not in each["values"].values()
+    )
     named = {"groupId": "GROUP", "topicName": "TOPIC", "clientMetrics": "CLIENT_METRICS", "shareKey": "SHARE"}
     named |= {"delegationToken": "DELEGATION_TOKEN", "principal": "USER"}
     for values, kind, others in (

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
+from typing import Any, NoReturn
 
 import pytest
 from hypothesis import given, settings
@@ -24,12 +26,14 @@ from kafka_messages import (
 )
 from kafka_messages.connection import (
     AnswerPassing,
+    ClientConnection,
     ConnectionClosed,
     LocalProtocolError,
     Middleman,
     RemoteProtocolError,
     RequestPassing,
     ResponsePassing,
+    ServerConnection,
     TokenPassing,
     announce,
     endpoints,
@@ -260,6 +264,68 @@ def test_an_answer_whose_turn_it_is_goes_at_once() -> None:
     [passing] = middleman.receive_from_broker(encode_response(HeartbeatResponse(), 4, 3))
     assert isinstance(passing, ResponsePassing)
     assert passing.request is third
+
+
+class NoWalk(deque[Any]):
+    """A queue that nobody walks through."""
+
+    def __iter__(self) -> NoReturn:
+        raise AssertionError("all that waits was walked through")
+
+
+def test_answers_from_the_last_to_the_first() -> None:
+    """Each looked through all requests for its own: 20,000 of them took half a minute."""
+    middleman = Middleman()
+    frames = b"".join(encode_request(HeartbeatRequest(), 4, number) for number in range(5))
+    requests = [each for each in middleman.receive_from_client(frames) if isinstance(each, RequestPassing)]
+    for name, queue in vars(middleman).items():
+        if isinstance(queue, deque):
+            setattr(middleman, name, NoWalk(queue))
+    answers = [middleman.answer(each, HeartbeatResponse()) for each in reversed(requests)]
+    assert [len(each) for each in answers] == [0, 0, 0, 0, 5 * len(encode_response(HeartbeatResponse(), 4, 0))]
+
+
+@pytest.mark.parametrize(
+    ("request_", "response", "text"),
+    [
+        (None, HeartbeatResponse(), "a RequestPassing is needed, not None"),
+        ("it", HeartbeatResponse(), "a RequestPassing is needed, not 'it'"),
+        (..., None, "a HeartbeatResponse is needed, not None"),
+        (..., b"\0", "a HeartbeatResponse is needed, not b'\\x00'"),
+    ],
+)
+def test_what_is_no_answer(request_: Any, response: Any, text: str) -> None:
+    """An AttributeError of None said nothing of what was wanted; a client or server in between does the same."""
+    middleman = Middleman()
+    [passing] = middleman.receive_from_client(encode_request(HeartbeatRequest(), 4, 1))
+    with pytest.raises(TypeError) as caught:
+        middleman.answer(passing if request_ is ... else request_, response)
+    assert str(caught.value) == text
+    server = ServerConnection()
+    [received] = server.receive_data(encode_request(HeartbeatRequest(), 4, 1))
+    with pytest.raises(TypeError) as caught:
+        server.send(received if request_ is ... else request_, response)  # type: ignore[arg-type]
+    assert str(caught.value) == text.replace("RequestPassing", "RequestReceived")
+
+
+@pytest.mark.parametrize("size", [0, -1, 1 << 31, 1.5, "9", None])
+def test_frames_of_no_size(size: Any) -> None:
+    """A connection that takes no frame at all was made, and failed at its first one."""
+    text = f"max_frame_size must be a number of bytes, 1 to 2147483647, not {size!r}"
+    make: Any
+    for make in (Middleman, ServerConnection, ClientConnection):
+        with pytest.raises(ValueError, match="max_frame_size") as caught:
+            make(max_frame_size=size)
+        assert str(caught.value) == text
+
+
+@pytest.mark.parametrize(("which", "shown"), [("Metadata", "'Metadata'"), (int, "<class 'int'>")])
+def test_one_api_where_several_are_wanted(which: Any, shown: str) -> None:
+    """Of a text each letter was taken for an API."""
+    for make, what in ((Middleman, "decode"), (announce, "apis")):
+        with pytest.raises(TypeError) as caught:
+            make(which)
+        assert str(caught.value) == f"{what} takes several APIs, in a list, not {shown}"
 
 
 def test_an_answer_after_a_token_without_one() -> None:

@@ -11,10 +11,12 @@ from kafka_messages import (
     DescribeGroupsRequest,
     EncodeError,
     FindCoordinatorResponse,
+    LeaderAndIsrRequest,
     MetadataResponse,
     ProduceResponse,
     RawTaggedField,
     TxnOffsetCommitRequest,
+    UpdateMetadataRequest,
 )
 from kafka_messages.connection import endpoints, entities, errors
 from kafka_messages.json import to_json
@@ -83,6 +85,21 @@ def test_an_empty_host_is_no_address() -> None:
     assert list(endpoints(FindCoordinatorResponse(host="", port=-1))) == []
     [own] = endpoints(FindCoordinatorResponse(host="a", port=1))
     assert own.path == ""
+
+
+@pytest.mark.parametrize("version", range(6))
+def test_addresses_in_requests_of_controllers(version: int) -> None:
+    """Up to 3.9 a controller told brokers where others are, under other names: a proxy let these pass."""
+    leader = LeaderAndIsrRequest.LeaderAndIsrLiveLeader(broker_id=1, host_name="a", port=1)
+    place = UpdateMetadataRequest.UpdateMetadataEndpoint(host="a", port=1)
+    own = {"endpoints": [place]} if version else {"v0_host": "a", "v0_port": 1}
+    update = UpdateMetadataRequest(live_brokers=[UpdateMetadataRequest.UpdateMetadataBroker(id=1, **own)])
+    for message in (LeaderAndIsrRequest(live_leaders=[leader]), update):
+        for endpoint in endpoints(message):
+            assert repr(endpoint) == f"<Endpoint {endpoint.path}: a:1>"
+            endpoint.host, endpoint.port = "proxy", 2
+        again = type(message).read(message.write(version), version)
+        assert [(each.host, each.port) for each in endpoints(again)] == [("proxy", 2)]
 
 
 def addresses(value: Any) -> Iterator[tuple[str, int]]:
@@ -199,7 +216,7 @@ def test_a_misspelt_type_of_names() -> None:
     """It found nothing, which looks like a message without names."""
     with pytest.raises(ValueError, match=r"^no entity type is called 'topicNames'; did you mean 'topicName'\?$"):
         entities(METADATA, "topicNames")  # type: ignore[arg-type]
-    words = "brokerId clientMetrics delegationToken groupId principal producerId shareKey topicName transactionalId"
-    choices = ", ".join(map(repr, words.split()))
+    words = "brokerId clientId clientMetrics delegationToken groupId principal producerId shareKey topicName transactionalId"
+    choices = ", ".join(map(repr, [*words.split(), "user"]))
     with pytest.raises(ValueError, match=rf"^no entity type is called 'x'; they are {choices}$"):
         entities(METADATA, "x")  # type: ignore[arg-type]

@@ -14,7 +14,13 @@ from kafka_message_generator.spec.source import SpecError
 from tests.support.building import write_specs
 from tests.support.specs import field, message
 
-THING = [field("Kind", "int8"), field("Name", "string"), field("Owner", "string", entityType="groupId")]
+THING = [
+    field("Kind", "int8"),
+    field("Name", "string"),
+    field("Owner", "string", entityType="groupId"),
+    field("Sort", "string"),
+    field("Label", "string"),
+]
 ASK = message(
     field("Mode", "int16"),
     field("Text", "string"),
@@ -38,7 +44,10 @@ def of(message: str, *names: object, **more: object) -> dict[str, Any]:
 
 
 BY = {"values": {"1": "topicName"}}
-TYPES = "brokerId, clientMetrics, delegationToken, groupId, principal, producerId, shareKey, topicName, transactionalId"
+TYPES = (
+    "brokerId, clientId, clientMetrics, delegationToken, groupId, principal, producerId, shareKey, topicName, "
+    "transactionalId, user"
+)
 BROKEN = [
     ("{}", "1: $: expected an array of entries, found object"),
     ("[0]", "1: $[0]: an entry must be a JSON object, found number"),
@@ -81,8 +90,8 @@ BROKEN = [
      "struct; the type stands beside the name, or in the request itself"),
     (one(of("AskResponse", "Keys", byRequest="Things.Kind"), **BY), "1: $[0].fields[0].byRequest: Things.Kind of AskRequest "
      "is in another struct; the type stands beside the name, or in the request itself"),
-    (one(of("AskResponse", "Keys", byRequest="Text"), **BY),
-     "1: $[0].fields[0].byRequest: Text of AskRequest is string; it must be a number"),
+    (one(of("AskResponse", "Keys", byRequest="Things"), **BY),
+     "1: $[0].fields[0].byRequest: Things of AskRequest is []Thing; it must be a number or a string"),
     (one(of("AskRequest", "Things.Name", by="Things.Kind"), values={"128": "topicName"}),
      "1: $[0].values.128: Things.Kind of AskRequest is int8, and cannot be '128'; write a number that it holds"),
     (one(of("AskRequest", "Text", by="Mode"), values={"one": "topicName"}),
@@ -111,11 +120,13 @@ def test_what_is_sound_is_resolved(tmp_path: Path) -> None:
         {"source": "a", "values": {"0": "topicName", "7": "principal"}, "wildcard": "*",
          "fields": [things, things | {"fields": ["More.Name"], "by": "More.Kind"}]},
         {"source": "b", "values": {"2": "groupId"}, "fields": [of("AskResponse", "Keys", byRequest="Mode", about="why")]},
+        {"source": "d", "values": {"user": "user"}, "fields": [of("AskRequest", "More.Label", by="More.Sort")]},
         {"source": "c", "entity": "brokerId", "fields": [of("AskResponse", "Count"), of("AskRequest", "Text")]},
     ]  # fmt: skip
     (specs / "entities.json").write_text(json.dumps(facts))
     assert definitions.load(specs).entities == (
         Named("AskRequest", "AskRequest", "text", "brokerId"),
+        Named("AskRequest", "Thing", "label", "", "", "sort", (("user", "user"),)),
         Named("AskRequest", "Thing", "name", "", "", "kind", ((0, "topicName"), (7, "principal")), "*"),
         Named("AskResponse", "AskResponse", "count", "brokerId"),
         Named("AskResponse", "AskResponse", "keys", "", "AskRequest", "mode", ((2, "groupId"),)),

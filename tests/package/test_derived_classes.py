@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from kafka_messages import EncodeError, MetadataRequest, UnsupportedVersionError
+from kafka_messages import EncodeError, HeartbeatRequest, MetadataRequest, UnsupportedVersionError
 from kafka_messages._core import native
 from kafka_messages.connection import entities, error_response
 from kafka_messages.json import from_json, to_json
 from kafka_messages.protocol import decode_request, encode_request
 from kafka_messages.testing import random_messages
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from kafka_messages._base.message import Text
+    from kafka_messages._core.wire import BytesLike
 
 Topic = MetadataRequest.MetadataRequestTopic
 
@@ -63,14 +70,61 @@ def test_the_errors_of_a_derived_class_name_the_field() -> None:
 
 @pytest.mark.usefixtures("rendering")
 def test_a_derived_class_travels() -> None:
-    """What is read is the message itself: bytes do not say what somebody derived from it, in whichever way they are read."""
+    """What comes over a connection is the message itself: bytes do not say what somebody derived from it."""
     request = decode_request(encode_request(asked(), 12, 1, framed=False))
     assert type(request.message) is MetadataRequest
-    assert type(Asked.read(asked().write(12), 12)) is MetadataRequest
-    escaped = asked("caf\udce9").write(12, text="surrogateescape")
-    assert type(Asked.read(escaped, 12, text="surrogateescape")) is MetadataRequest
     assert [entity.value for entity in entities(asked(), "topicName")] == ["orders"]
     assert error_response(request, 3).write(12)
+
+
+class Other(MetadataRequest):
+    """One that overrides reading, and has a constructor of its own, as a class of somebody else may."""
+
+    def __init__(self, **fields: Any) -> None:
+        super().__init__(**fields)
+        self.note = "made"
+
+    @classmethod
+    def read(cls, data: BytesLike, version: int, *, text: Text = "strict") -> Self:
+        found = super().read(data, version, text=text)
+        found.note += ", read"
+        return found
+
+
+@pytest.mark.usefixtures("rendering")
+def test_what_a_derived_class_reads_is_of_that_class() -> None:
+    """It was typed so, and was the message itself: the methods of the class were missing, and no checker had said so."""
+    data, escaped = asked().write(12), asked("caf\udce9").write(12, text="surrogateescape")
+    for _ in range(2):  # the first use of a message takes another way
+        read = Asked.read(data, 12)
+        assert (type(read), read.names, read) == (Asked, ["orders"], asked())
+        assert read.write(12) == data
+        assert Asked.read(escaped, 12, text="surrogateescape").names == ["caf\udce9"]
+        begun, end = Asked.read_from(b"ab" + data + b"c", 2, 12)
+        assert (type(begun), begun.names, end) == (Asked, ["orders"], len(data) + 2)
+        begun, end = Asked.read_from(b"ab" + escaped, 2, 12, text="surrogateescape")
+        assert (type(begun), begun.names, end) == (Asked, ["caf\udce9"], len(escaped) + 2)
+        assert (type(Other.read(data, 12)), Other.read(data, 12).note) == (Other, "made, read")
+        assert Other.read_from(data, 0, 12)[0].note == "made"
+        assert type(MetadataRequest.read(data, 12)) is MetadataRequest
+
+
+@pytest.mark.usefixtures("rendering")
+def test_a_class_that_is_derived_when_others_are_in_use() -> None:
+    """The native core reads into the class that it was given; it must not be asked any more for others."""
+    data = HeartbeatRequest(group_id="g").write(4)
+    assert type(HeartbeatRequest.read(data, 4)) is HeartbeatRequest
+
+    class Beat(HeartbeatRequest):
+        NAME = "Beat"  # which is that of no message
+
+    class Later(Beat):
+        pass
+
+    for _ in range(2):
+        assert [type(each.read(data, 4)) for each in (HeartbeatRequest, Beat, Later)] == [HeartbeatRequest, Beat, Later]
+        odd = data.replace(b"g", b"\xe9")
+        assert [type(each.read(odd, 4, text="surrogateescape")) for each in (Beat, Later)] == [Beat, Later]
 
 
 @pytest.mark.parametrize("version", [True, 12.0, "12", None])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -60,7 +61,7 @@ def test_what_kafka_4_removed() -> None:
     assert missing_in("ApiVersionsRequest", 0) == ""
     assert words("AlterPartitionRequest")[0].startswith("version 0: since ")
     assert words("InitProducerIdRequest")[-1] == "version 6: unstable"
-    with pytest.raises(ValueError, match=r"^no release has a message FetchReqest; did you mean 'FetchRequest'\?$"):
+    with pytest.raises(ValueError, match=r"^no release has a message 'FetchReqest'; did you mean 'FetchRequest'\?$"):
         since("FetchReqest")
 
 
@@ -70,6 +71,35 @@ def test_fields_that_came_into_versions_that_were_there() -> None:
     assert field_since("ApiVersionsResponse", "SupportedFeatures", 3) == "2.7.0"
     assert field_since("ApiVersionsResponse", "ZkMigrationReady", 3) == "3.4.0"
     assert field_since("ApiVersionsResponse", "ApiKeys[].ApiKey", 3) == "2.4.0"
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda: since(3), TypeError, "the name or the class of a message is needed, not 3"),  # type: ignore[arg-type]
+        (lambda: since(int), TypeError, "the name or the class of a message is needed, not <class 'int'>"),  # type: ignore[arg-type]
+        (lambda: versions_in("2.8", "Metadata"), ValueError,
+         "no release has a message 'Metadata'; did you mean 'MetadataRequest'?"),
+        (lambda: versions_in(3.1, "MetadataRequest"), TypeError, "a release is a text, such as '2.8', not 3.1"),  # type: ignore[arg-type]
+        (lambda: field_since("MetadataResponse", "Brokers[].Rak", 1), ValueError,
+         "MetadataResponse has no field 'Brokers[].Rak'; did you mean 'Brokers[].Rack'?"),
+        (lambda: field_since("MetadataResponse", "nope", 1), ValueError, "MetadataResponse has no field 'nope'"),
+    ],
+)  # fmt: skip
+def test_what_nobody_knows(call: Callable[[], object], error: type[Exception], text: str) -> None:
+    """A field that does not exist was as old as its version, a number had no NAME, and 3.10 would be 3.1."""
+    with pytest.raises(error) as caught:
+        call()
+    assert str(caught.value) == text
+
+
+def test_fields_that_a_version_lacks() -> None:
+    """The answer was that of the version, in which the field never was."""
+    assert field_since("MetadataResponse", "Brokers[].Rack", 0) is None
+    assert field_since("MetadataResponse", "Brokers[].Rack", 1) == RELEASES[0]
+    assert field_since("GroupMetadataValue", "members[].clientId", 0) == since(
+        "GroupMetadataValue", 0
+    )  # as the definition has it
 
 
 def test_error_codes() -> None:

@@ -135,6 +135,8 @@ def test_search_finds(site: Path) -> None:
         ("entities.html#topicId", "MetadataRequest"),
         ("entities.html#principal", "CreateAclsRequest"),
         ("entities.html#shareKey", "FindCoordinatorRequest"),
+        ("entities.html#user", "AlterUserScramCredentialsResponse"),
+        ("entities.html#clientId", "RequestHeader"),
         ("messages/DescribeConfigsRequest.html", "clientMetrics"),
         ("errors.html#NOT_COORDINATOR", "NOT_COORDINATOR"),
         ("records.html#group-coordinator", "__consumer_offsets"),

@@ -1,4 +1,4 @@
-"""Values in error texts."""
+"""Values in error texts, and whether they are the numbers that they should be."""
 
 from __future__ import annotations
 
@@ -17,7 +17,18 @@ def in_short(value: object) -> str:
         return f"[{', '.join(map(in_short, value))}]"
     if isinstance(value, str):
         return str.__repr__(value)
-    return int.__repr__(value) if isinstance(value, int) and type(value) is not bool else repr(value)
+    if not isinstance(value, int) or type(value) is bool:
+        return repr(value)
+    try:
+        return int.__repr__(value)
+    except ValueError:  # of thousands of digits
+        return f"<{shown(value)}>"
+
+
+def is_int(value: object, bits: int, lowest: int | None = None) -> bool:
+    """Whether a value, whatever its type promises, is an int of so many bits with its sign, and not below ``lowest``."""
+    most = 1 << bits - 1
+    return isinstance(value, int) and (-most if lowest is None else lowest) <= value < most
 
 
 def shown(value: object) -> str:

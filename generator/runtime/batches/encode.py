@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from struct import Struct
 from zlib import crc32
 
+from .._core.shown import shown
 from ..errors import EncodeError
 from .format import BATCH_BEGIN, BATCH_SUMMED, CODECS, COMPRESSION, LOG_APPEND_TIME, OVERHEAD, SUMMED_FROM
 from .records import wrapped
@@ -54,13 +55,13 @@ class Shared:
 _NUMBERS: dict[str | None, int] = {None: 0, **{name: number for number, name in enumerate(CODECS)}}
 
 
-def codec_number(compression: str | None, magic: int) -> int:
+def codec_number(compression: object, magic: int) -> int:
     """The number of a compression in a format. Raises EncodeError if there is none."""
     if magic not in (0, 1, 2):
-        raise EncodeError(f"there is no format {magic}", path="magic")
-    codec = _NUMBERS.get(compression)
+        raise EncodeError(f"there is no format {shown(magic)}", path="magic")
+    codec = _NUMBERS.get(compression) if isinstance(compression, str | None) else None
     if codec is None:
-        raise EncodeError(f"{compression!r} is none of {', '.join(CODECS)}", path="compression")
+        raise EncodeError(f"{shown(compression)} is none of {', '.join(CODECS)}", path="compression")
     if codec == 4 and magic < 2:
         raise EncodeError(f"zstd is for format 2, not {magic} (KIP-110)", path="compression")
     return codec

@@ -5,6 +5,7 @@ from __future__ import annotations
 from struct import Struct
 from zlib import crc32
 
+from .._core.shown import is_int, shown
 from ..errors import DecodeError, EncodeError
 from .crc import checksum
 from .format import (
@@ -114,10 +115,10 @@ def with_base_offset(batch: bytes | bytearray | memoryview, offset: int, *, lead
     size = int.from_bytes(batch[8:OVERHEAD], "big") + OVERHEAD
     if size != len(batch):
         raise DecodeError(f"{len(batch)} bytes, but the batch has a size of {size}", "RecordBatch", 2, offset=0)
-    if not 0 <= offset < 1 << 63:
-        raise EncodeError(f"{offset} is no offset", "RecordBatch", path="offset")
+    if not is_int(offset, 64, 0):
+        raise EncodeError(f"{shown(offset)} is no offset", "RecordBatch", path="offset")
     if leader_epoch is None:
         return b"".join((_int64(offset), batch[8:]))
-    if not -1 <= leader_epoch < 1 << 31:
-        raise EncodeError(f"{leader_epoch} is no leader epoch", "RecordBatch", path="leader_epoch")
+    if not is_int(leader_epoch, 32, -1):
+        raise EncodeError(f"{shown(leader_epoch)} is no leader epoch", "RecordBatch", path="leader_epoch")
     return b"".join((_int64(offset), batch[8:LEADER_EPOCH_AT], _int32(leader_epoch), batch[MAGIC_AT:]))

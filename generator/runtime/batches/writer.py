@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from struct import error as StructError
 from typing import Any
 
+from .._core.shown import is_int, shown
 from ..errors import EncodeError
 from .crc import checksum
 from .encode import Shared, codec_number, encode_batch
@@ -31,7 +32,7 @@ def write_batch(
     records: Iterable[Record],
     *,
     base_offset: int = 0,
-    compression: str = "none",
+    compression: str | None = "none",
     log_append_time: int | None = None,
     producer_id: int = -1,
     producer_epoch: int = -1,
@@ -44,10 +45,10 @@ def write_batch(
     """One record batch with these records, at least one, as ``records`` of a Produce request or a Fetch response has it.
 
     Records whose ``offset`` is -1 count on from ``base_offset`` and from each other; others must ascend. ``compression`` is
-    none, gzip, snappy, lz4 or zstd. ``log_append_time`` (milliseconds) is the timestamp of all records where a broker gave
-    one; ``delete_horizon`` is in milliseconds (KIP-534). ``producer_id``, ``producer_epoch`` and ``base_sequence`` are for
-    idempotent producers (KIP-98). ``magic`` 0 and 1 give the message sets of KIP-32, one message for each record or a
-    compressed one around all; they have no headers and none of what producers and transactions need.
+    none, for which None may stand, gzip, snappy, lz4 or zstd. ``log_append_time`` (milliseconds) is the timestamp of all
+    records where a broker gave one; ``delete_horizon`` is in milliseconds (KIP-534). ``producer_id``, ``producer_epoch`` and
+    ``base_sequence`` are for idempotent producers (KIP-98). ``magic`` 0 and 1 give the message sets of KIP-32, one message
+    for each record or a compressed one around all; they have no headers and none of what producers and transactions need.
 
     Raises EncodeError for what the format cannot hold: its ``path`` is ``records[3]`` or the name of an argument. Raises
     MissingCodecError if nothing installed can compress.
@@ -74,7 +75,7 @@ def write_batch(
     except EncodeError:
         raise
     except (StructError, TypeError, AttributeError, ValueError, OverflowError) as error:
-        raise _culprit(some, offsets, error) from error
+        raise _culprit(some, offsets, shared, error) from error
 
 
 def check_format(magic: int, numbers: tuple[int, int, int, int], transactional: bool, horizon: int | None) -> None:
@@ -83,13 +84,31 @@ def check_format(magic: int, numbers: tuple[int, int, int, int], transactional: 
         raise EncodeError("only format 2 has producers, transactions, leader epochs and delete horizons", path="magic")
 
 
-def _culprit(records: list[Record], offsets: Sequence[int], error: Exception) -> EncodeError:
-    """The error about the first record that cannot be written; about the numbers of the batch if there is none."""
+_NUMBERS = (
+    ("leader_epoch", 32, False),
+    ("producer_id", 64, False),
+    ("producer_epoch", 16, False),
+    ("base_sequence", 32, False),
+    ("log_append_time", 64, True),
+    ("delete_horizon", 64, True),
+)
+"""Arguments, their bits and whether they may be None, in the order in which the encoder takes them."""
+
+
+def _culprit(
+    records: list[Record], offsets: Sequence[int], numbers: tuple[object, ...], error: Exception
+) -> EncodeError:
+    """The error about the first number of the batch, or the first record, that cannot be written."""
+    for (name, bits, may_be_none), value in zip(_NUMBERS, numbers, strict=False):
+        if not is_int(value, bits) and (value is not None or not may_be_none):
+            return EncodeError(f"{shown(value)} is no int of {bits} bits", path=name)
     for number, record in enumerate(records):
         for name, reason in _wrong(record):
             return EncodeError(reason, path=f"records[{number}].{name}")
         if offsets[number] - offsets[0] >= _INT32:
-            reason = f"{offsets[number]} is too far from the first one, {offsets[0]}: 32 bits hold the difference"
+            reason = (
+                f"{shown(offsets[number])} is too far from the first one, {offsets[0]}: 32 bits hold the difference"
+            )
             return EncodeError(reason, path=f"records[{number}].offset")
     return EncodeError(f"a number of the batch does not fit: {error}")
 
@@ -99,8 +118,8 @@ def _wrong(record: Record) -> Iterator[tuple[str, str]]:
     timestamp: Any
     headers: Any
     _, timestamp, key, value, headers = record
-    if not isinstance(timestamp, int) or not -_INT64 <= timestamp < _INT64:
-        yield "timestamp", f"{timestamp!r} is no int of 64 bits"
+    if not is_int(timestamp, 64):
+        yield "timestamp", f"{shown(timestamp)} is no int of 64 bits"
     yield from _no_bytes("key", key)
     yield from _no_bytes("value", value)
     if not isinstance(headers, Sequence):
@@ -112,8 +131,20 @@ def _wrong(record: Record) -> Iterator[tuple[str, str]]:
             yield path, "a key and a value are expected"
         elif not isinstance(header[0], (str, *_BYTES)):
             yield path, f"its key is a str, not {type(header[0]).__name__}"
+        elif not _is_text(header[0]):
+            yield path, f"its key has a surrogate that stands for no byte: {shown(header[0])}"
         else:
             yield from _no_bytes(path, header[1])
+
+
+def _is_text(key: Any) -> bool:
+    """Whether a key can be written: surrogates stand for bytes that are no UTF-8, but not all of them do."""
+    try:
+        if isinstance(key, str):
+            key.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _no_bytes(path: str, content: Any) -> Iterator[tuple[str, str]]:
@@ -125,22 +156,29 @@ def _offsets(records: list[Record], base_offset: int) -> Sequence[int]:
     """The offset of each record; they ascend."""
     if not records:
         raise EncodeError("a batch has at least one record", path="records")
+    if not isinstance(base_offset, int):
+        raise EncodeError(f"{shown(base_offset)} is no int of 64 bits", path="base_offset")
     last = base_offset - 1
     if len(records) == 1 and type(records[0]) is Record and records[0][0] == -1 and 0 <= base_offset < _INT64:
         return (base_offset,)  # as most batches of producers that do not wait
-    offsets = []
-    for number, record in enumerate(records):
-        if not isinstance(record, Record):
-            raise EncodeError(f"this is no Record: {type(record).__name__}", path=f"records[{number}]")
-        offset = record[0]
-        if offset == -1:
-            offset = last + 1
-        if offset <= last if number else offset < 0:
-            raise EncodeError(f"{offset} cannot follow {last}", path=f"records[{number}].offset")
-        last = offset
-        offsets.append(offset)
+    offsets: list[int] = []
+    offset: Any = None
+    number = 0
+    try:
+        for number, record in enumerate(records):
+            if not isinstance(record, Record):
+                raise EncodeError(f"this is no Record: {type(record).__name__}", path=f"records[{number}]")
+            offset = record[0]
+            if offset == -1:
+                offset = last + 1
+            if offset <= last if number else offset < 0:
+                raise EncodeError(f"{shown(offset)} cannot follow {shown(last)}", path=f"records[{number}].offset")
+            last = offset
+            offsets.append(offset)
+    except TypeError:
+        raise EncodeError(f"{shown(offset)} is no int of 64 bits", path=f"records[{number}].offset") from None
     if last >= _INT64:
-        raise EncodeError(f"{last} is no offset", path=f"records[{len(offsets) - 1}].offset")
+        raise EncodeError(f"{shown(last)} is no offset", path=f"records[{len(offsets) - 1}].offset")
     return offsets
 
 
@@ -162,7 +200,7 @@ def write_control_batch(
     ``value`` as the message of that name writes it. ``timestamp`` is in milliseconds. Raises EncodeError.
     """
     if control_type not in CONTROL_TYPES[:-1]:
-        raise EncodeError(f"{control_type!r} is none of {', '.join(CONTROL_TYPES[:-1])}", path="control_type")
+        raise EncodeError(f"{shown(control_type)} is none of {', '.join(CONTROL_TYPES[:-1])}", path="control_type")
     marker = control_type in ("ABORT", "COMMIT")
     if marker == (value is not None):
         raise EncodeError("a value is for all control records but COMMIT and ABORT", path="value")
@@ -173,5 +211,7 @@ def write_control_batch(
         key = CONTROL_KEY.pack(0, CONTROL_TYPES.index(control_type))
         content = MARKER_VALUE.pack(0, coordinator_epoch) if value is None else value
         return batch.encode([Record(offset, timestamp, key, content)], (offset,))
-    except StructError as error:
+    except (StructError, OverflowError) as error:
         raise EncodeError(f"a number does not fit: {error}") from error
+    except (TypeError, ValueError) as error:
+        raise EncodeError(f"a control record cannot hold what was given: {error}") from error

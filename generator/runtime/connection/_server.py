@@ -17,7 +17,7 @@ from ..protocol import (
 )
 from ._errors import LocalProtocolError
 from ._events import TokenReceived
-from ._exchange import API_VERSIONS, check_response, expects_response, opens_tokens, unsupported
+from ._exchange import API_VERSIONS, check_response, check_type, expects_response, opens_tokens, unsupported
 from ._side import Side
 
 TYPE_CHECKING = False
@@ -134,8 +134,9 @@ class ServerConnection(Side["ServerEvent"]):
         those of later requests too that were answered before. There are none for a request that expects no response.
 
         Raises LocalProtocolError for another message than the response and for a second response, EncodeError with the
-        field.
+        field, and TypeError for what is no request that was received or no message.
         """
+        check_type(received, RequestReceived)
         api, correlation_id = received.api, received.header.correlation_id
         check_response(api, response)
         if not received.expects_response:

@@ -6,6 +6,6 @@ from .._base.message import Response
 
 ApiVersionsResponse = Response
 Answer = tuple[str, str, int, int, tuple[str, ...] | None, Any]
-Named = tuple[str, str, str, str, str, str, dict[int, str], str]
+Named = tuple[str, str, str, str, str, str, dict[int | str, str], str]
 ANSWERS: tuple[Answer, ...]
 ENTITIES: tuple[Named, ...]

@@ -14,7 +14,7 @@ from .._core.structs import StructBase
 from .._core.value import dataclass
 from ..errors import EncodeError
 from ..protocol import ErrorCode, Request
-from ..schema.facts import FieldFacts, MessageFacts, facts_of
+from ..schema.facts import FieldFacts, MessageFacts, address_of, facts_of
 from ..schema.types import SchemaError, elements
 from ._tables import ENTITIES
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     EntityType: TypeAlias = Literal[
         "brokerId",
+        "clientId",
         "clientMetrics",
         "delegationToken",
         "groupId",
@@ -34,11 +35,13 @@ if TYPE_CHECKING:
         "shareKey",
         "topicName",
         "transactionalId",
+        "user",
     ]
     _Own: TypeAlias = dict[tuple[str, str], Named]
 
 ENTITY_TYPES: tuple[EntityType, ...] = (
     "brokerId",
+    "clientId",
     "clientMetrics",
     "delegationToken",
     "groupId",
@@ -47,6 +50,7 @@ ENTITY_TYPES: tuple[EntityType, ...] = (
     "shareKey",
     "topicName",
     "transactionalId",
+    "user",
 )
 _NUMBERS = ("brokerId", "producerId")
 _DIGITS = re.compile(r"[0-9]{1,10}").fullmatch
@@ -66,32 +70,33 @@ class Error:
 class Endpoint:
     """A host and a port in a message. Set them, and the message has the new ones."""
 
-    __slots__ = ("_struct", "path")
+    __slots__ = ("_names", "_struct", "path")
 
-    def __init__(self, path: str, struct: Any) -> None:
+    def __init__(self, path: str, struct: Any, names: tuple[str, str]) -> None:
         self.path = path
         """Of the struct that has them: ``brokers[0]``; empty if the message itself has them."""
         self._struct = struct
+        self._names = names  # of the fields
 
     @property
     def host(self) -> str:
         """Name or address of the host."""
-        host: str = self._struct.host
+        host: str = getattr(self._struct, self._names[0])
         return host
 
     @host.setter
     def host(self, host: str) -> None:
-        self._struct.host = host
+        setattr(self._struct, self._names[0], host)
 
     @property
     def port(self) -> int:
         """Port, 0 to 65535, or -1 where there is none."""
-        port: int = self._struct.port
+        port: int = getattr(self._struct, self._names[1])
         return port
 
     @port.setter
     def port(self, port: int) -> None:
-        self._struct.port = port
+        setattr(self._struct, self._names[1], port)
 
     def __repr__(self) -> str:
         return f"<Endpoint {self.path}: {self.host}:{self.port}>"
@@ -131,8 +136,11 @@ class Entity:
             self._keyed.reindex()
 
     def _is_name(self, nothing: tuple[str, ...]) -> bool:
-        """Whether it names something: texts that are ``nothing`` do not, nor do those of numbers that are none."""
-        return self._stored not in nothing and (not self._is_digits or _DIGITS(str(self._stored)) is not None)
+        """Whether it names something: texts that are ``nothing`` do not, nor do those of numbers that are none, nor -1."""
+        stored = self._stored
+        if self._is_digits:
+            return _DIGITS(str(stored)) is not None
+        return stored >= 0 if isinstance(stored, int) else stored not in nothing
 
     @property
     def _stored(self) -> str | int:
@@ -162,24 +170,28 @@ def errors(message: Message) -> Iterator[Error]:
 def endpoints(message: Message) -> Iterator[Endpoint]:
     """Every host with its port, in the order of the message, to read or to change; an empty host is none.
 
-    A struct with the fields ``host`` and ``port`` has them, in Kafka 4.4 16 in responses and 4 in requests.
+    A struct has them in fields called ``host`` and ``port``, those of LeaderAndIsr and of the first version of
+    UpdateMetadata in some called ``host_name`` and ``v0_host``, ``v0_port``.
     """
-    names = set(_facts(message).endpoints())
+    facts = _facts(message)
+    structs = {facts.name: facts.fields, **facts.structs}
+    names = {name: address_of(structs[name]) for name in facts.endpoints()}
     for step in _structs(message):
-        if step.name in names and step.struct.host:
-            yield Endpoint(step.path, step.struct)
+        fields = names.get(step.name)
+        if fields is not None and getattr(step.struct, fields[0]):
+            yield Endpoint(step.path, step.struct, fields)
 
 
 def entities(message: Message, *types: EntityType, request: Message | Request | None = None) -> Iterator[Entity]:
     """Everything that a message names, in the order of the message, to read or to change.
 
     ``types`` are those that are wanted, all if none is given. What a field names says its definition or, where that is
-    silent, ``entities.json`` beside it: resource names of configurations and ACLs and the keys of FindCoordinator name
-    what the type beside them says. The keys in a FindCoordinatorResponse have their type in its ``request``; without that
-    they are not found. Names under a type that is not known are left out, and so is ``*`` of ACLs, which stands for all.
-    Null and the empty text name nothing. Names in bytes of their own, such as the records of Produce and the assignments
-    of groups, are not found. Raises ValueError for another type, and TypeError for a request that is not that of the
-    response.
+    silent, ``entities.json`` beside it: resource names of configurations and ACLs, the keys of FindCoordinator and the
+    entities of quotas name what the type beside them says. The keys in a FindCoordinatorResponse have their type in its
+    ``request``; without that they are not found. Names under a type that is not known are left out, and so are ``*`` and
+    ``User:*`` of ACLs, which stand for all. Null, the empty text and numbers below 0 name nothing. Names in bytes of their
+    own, such as the records of Produce and the assignments of groups, are not found. Raises ValueError for another type,
+    and TypeError for a request that is not that of the response.
     """
     for each in types:
         if each not in ENTITY_TYPES:
@@ -221,7 +233,7 @@ def _kind(named: Named, struct: object, request: Message | None) -> str | None:
     if not by:
         return entity
     code = getattr(request if asked else struct, by, None)
-    return kinds.get(code) if isinstance(code, int) else None
+    return kinds.get(code) if isinstance(code, int | str) else None
 
 
 @cache

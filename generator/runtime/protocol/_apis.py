@@ -5,6 +5,7 @@ from __future__ import annotations
 from .._base.message import Message, Request, Response, class_of
 from .._base.versions import Versions
 from .._core.generic import Generic
+from .._core.shown import shown
 from .._core.spelling import did_you_mean
 from .._core.value import dataclass
 from ..enums import ApiKey, ErrorCode
@@ -144,10 +145,11 @@ def api(which: AnyApi) -> Api[Any]:
     if isinstance(which, Api):
         return which
     if isinstance(which, str):
-        return api(_key(which, "no API is called {!r}{}"))
+        return api(_key(which, f"no API is called {shown(which)}"))
     if not isinstance(which, type):
-        raise TypeError(f"an API key, an API's name or a message class is needed, not {which!r}")
-    return api(_key(getattr(which, "NAME", which.__name__), "{} is neither the request nor the response of an API"))
+        raise TypeError(f"an API key, an API's name or a message class is needed, not {shown(which)}")
+    name = getattr(which, "NAME", which.__name__)
+    return api(_key(name, f"{name} is neither the request nor the response of an API", False))
 
 
 def key_of(which: AnyApi) -> int:
@@ -155,14 +157,14 @@ def key_of(which: AnyApi) -> int:
     return int(which) if isinstance(which, int) else int(api(which).key)
 
 
-def _key(name: str, otherwise: str) -> int:
+def _key(name: str, otherwise: str, is_guess: bool = True) -> int:
     """The key of the API with this name, or with a message of this name."""
     if not _keys:
         _keys.update({name: row[0] for row in APIS for name in row[1:3] if name})
         _keys.update({row[1].removesuffix("Request"): row[0] for row in APIS})
     key = _keys.get(name)
     if key is None:
-        raise UnknownApiError(otherwise.format(name, did_you_mean(name, _keys)))
+        raise UnknownApiError(otherwise + (did_you_mean(name, _keys) if is_guess else ""))
     return key
 
 
@@ -174,7 +176,7 @@ def apis() -> tuple[Api, ...]:
 def _build(key: int) -> Api[Any]:
     if key not in _ROWS:
         known = f"{min(_ROWS)} to {max(_ROWS)}" if _ROWS else "none"
-        raise UnknownApiError(f"no API has the key {key}; the known keys are {known}")
+        raise UnknownApiError(f"no API has the key {shown(key)}; the known keys are {known}")
     _, request, response, *ends, unstable, listeners, request_headers, response_headers = _ROWS[key]
     valid, offered, deprecated = map(Versions, ends[::2], ends[1::2])
     built: Api[Any] = Api(

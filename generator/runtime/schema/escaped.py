@@ -27,7 +27,7 @@ def read_escaped(message: type[D], data: bytes, offset: int, version: int, is_wh
         raise explain_read(message, data, offset, version, is_whole, schema) from None
     if is_whole and end != len(data):
         raise explain_read(message, data, offset, version, is_whole, schema)
-    found: D = _object(message, class_in(message, message.NAME), facts_of(message).fields, struct)
+    found: D = _object(message, message, facts_of(message).fields, struct)
     return found, end
 
 

@@ -11,7 +11,7 @@ import os
 import sys
 from _thread import RLock
 
-from .structs import NULLED
+from .structs import NULLED, as_derived
 from .wire import UNSET, ZERO_UUID, RawTaggedField
 
 TYPE_CHECKING = False
@@ -61,6 +61,8 @@ class _Native:
         message = namespace[owner.NAME]
         plan = core.Plan(package, owner._plan, namespace)
         self.owner = owner
+        self.message = message
+        self.pure = pure
         self.calls = {name: core.Reader(plan, message, name, pure[name].__get__(None, message)) for name in READERS}
         self.calls |= {name: core.Writer(plan, message, name, pure[name]) for name in WRITERS}
         names = [line[1:].split(" ", 1)[0] for line in owner._plan.split("\n") if line[:1] == ":"]
@@ -71,13 +73,34 @@ class _Native:
 
     def switch(self, is_on: bool, names: Iterable[str]) -> None:
         """Put those of the core's calls into the class that are called ``names``, or take all of them out of it."""
+        has_derived = bool(self.message.__subclasses__())
         for name, call in self.calls.items():
             if is_on and name in names:
-                setattr(self.owner, name, call)
+                setattr(self.owner, name, self.reader(name) if has_derived and name in READERS else call)
             elif name in vars(self.owner):
                 delattr(self.owner, name)
         for struct in self.structs:
             self.set_constructor(struct, is_on)
+
+    def reader(self, name: str) -> Any:
+        """What reads a message whose class others are derived from: the core knows this class alone."""
+
+        def read(cls: Any, /, *args: object, **named: object) -> object:
+            return self.read(cls, name, *args, **named)
+
+        return classmethod(_like(read, self.pure[name].__func__))
+
+    def read(self, cls: Any, name: str, /, *args: object, **named: object) -> object:
+        """Read a message, and make it an object of the class that was asked for it."""
+        found: Any = self.calls[name](*args, **named)
+        if cls is self.message:
+            return found
+        return as_derived(cls, found) if name == "read" else (as_derived(cls, found[0]), found[1])
+
+
+def _owner_of(cls: Any) -> Any:
+    """The base of a message that has its plan, for the message and for what is derived from it; None for bases of all."""
+    return next((base for base in cls.__mro__ if "_plan" in vars(base)), None)
 
 
 def _has_its_constructor(struct: type, namespace: dict[str, Any]) -> bool:
@@ -168,6 +191,15 @@ class _Door:
                 self.messages[owner.NAME] = self._opened(core, owner)
             self._settle(self.messages[owner.NAME])
 
+    def derive(self, cls: type) -> None:
+        """Make way for a class that somebody derived from a message."""
+        owner = _owner_of(cls)
+        if owner is not None:
+            with self._lock:
+                use = self.messages.get(owner.NAME)
+                if isinstance(use, _Native) and use.owner is owner:
+                    self._settle(use)
+
     def call(self, owner: Any, name: str) -> Any:
         """What reads or writes a message now: the core's call, or the pure method."""
         if self.is_wanted and name not in vars(owner):  # always so where the base has a wrapper
@@ -175,7 +207,9 @@ class _Door:
             if not isinstance(use, _Native) or use.owner is not owner or name in self.own_names():
                 self.open(owner)
         use = self.messages.get(owner.NAME)
-        return use.calls[name] if self.is_wanted and isinstance(use, _Native) else self.pure[name]
+        if not self.is_wanted or not isinstance(use, _Native):
+            return self.pure[name]
+        return use.reader(name) if name in READERS else use.calls[name]
 
     def _opened(self, core: ModuleType, owner: Any) -> _Native | Exception:
         try:
@@ -188,6 +222,7 @@ class _Door:
 
 _door = _Door()
 hang = _door.hang
+derive = _door.derive
 
 
 def _first_use(name: str, pure: Any) -> Any:
@@ -195,15 +230,19 @@ def _first_use(name: str, pure: Any) -> Any:
 
     def first(receiver: Any, /, *args: object, **named: object) -> object:
         cls = receiver if name in READERS else type(receiver)
-        owner = next((base for base in cls.__mro__ if "_plan" in vars(base)), None)
+        owner = _owner_of(cls)
         found = pure if owner is None else _door.call(owner, name)
-        if name in WRITERS:
-            return found(receiver, *args, **named)
-        method: Callable[..., object] = pure.__get__(None, cls) if found is pure else found
-        return method(*args, **named)
+        method: Callable[..., object] = found if name in WRITERS else found.__func__
+        return method(receiver, *args, **named)
 
     inner = pure.__func__ if name in READERS else pure
-    for attribute in ("__doc__", "__name__", "__qualname__", "__module__", "__annotations__"):
-        setattr(first, attribute, getattr(inner, attribute))
-    first.__wrapped__ = inner  # type: ignore[attr-defined]  # for inspect
+    _like(first, inner)
     return classmethod(first) if name in READERS else first
+
+
+def _like(function: Any, inner: Any) -> Any:
+    """A function that says of itself what another one does, which it stands for."""
+    for attribute in ("__doc__", "__name__", "__qualname__", "__module__", "__annotations__"):
+        setattr(function, attribute, getattr(inner, attribute))
+    function.__wrapped__ = inner  # for inspect
+    return function

@@ -7,17 +7,20 @@ from collections.abc import Iterable, Mapping
 
 from .._base.message import Message, class_of
 from .._core.optional import optional
+from .._core.shown import shown
 from ..protocol import Api, UnknownApiError, Versions, apis
 from ..protocol import api as api_of
 from ..protocol._apis import key_of
-from ._exchange import API_VERSIONS, PRODUCE
+from ._exchange import API_VERSIONS, PRODUCE, several
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeVar
 
     from ..protocol._apis import AnyApi
     from ._tables import ApiVersionsResponse
+
+    K = TypeVar("K")
 
 _TELEMETRY = ("GetTelemetrySubscriptions", "PushTelemetry")
 _NO_VERSIONS: Mapping[AnyApi, Versions] = {}
@@ -53,13 +56,16 @@ def announce(
     a broker for one that cannot decompress, and says nothing (KAFKA-18659). ``versions`` has the last word there too.
 
     Features are levels by name; ``finalized_features_epoch`` is -1 while they are not known. Raises UnknownApiError for
-    an API or a package without versions, and ValueError for a listener that no API has, or a release that is not known.
+    an API or a package without versions; ValueError for a listener that no API has, a release that is not known or has
+    nothing unstable to allow, and for versions that are none; and TypeError for ranges that are no ``Versions``.
     """
+    if release is not None and allow_unstable:
+        raise ValueError("allow_unstable is for what this package has; a release announces stable versions only")
     source = _Package(allow_unstable) if release is None else _Release(release)
     kind: Any = _response_class()
-    served = _all(source, listener, has_telemetry) if apis is None else [api_of(each) for each in (API_VERSIONS, *apis)]
-    chosen = {int(api.key): api for api in served}
-    given = {key_of(each): theirs for each, theirs in versions.items()}
+    named = None if apis is None else [api_of(API_VERSIONS), *several(apis, "apis")]
+    chosen = {int(api.key): api for api in (_all(source, listener, has_telemetry) if named is None else named)}
+    given = {key_of(each): theirs for each, theirs in _ranges("versions", versions)}
     ranges = {key: given[key] if key in given else _versions(api, source) for key, api in chosen.items()}
     made: ApiVersionsResponse = kind(
         api_keys=[
@@ -68,16 +74,28 @@ def announce(
         ],
         supported_features=[
             kind.SupportedFeatureKey(name=name, min_version=levels.lowest, max_version=levels.highest)
-            for name, levels in supported_features.items()
+            for name, levels in _ranges("supported_features", supported_features)
         ],
         finalized_features=[
             kind.FinalizedFeatureKey(name=name, min_version_level=levels.lowest, max_version_level=levels.highest)
-            for name, levels in finalized_features.items()
+            for name, levels in _ranges("finalized_features", finalized_features)
         ],
         finalized_features_epoch=finalized_features_epoch,
         zk_migration_ready=zk_migration_ready,
     )
     return made
+
+
+def _ranges(argument: str, given: Mapping[K, Versions]) -> list[tuple[K, Versions]]:
+    """The ranges of an argument by what they are of; each has a version."""
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{argument} must be a mapping to Versions, not {shown(given)}")
+    for name, theirs in given.items():
+        if not isinstance(theirs, Versions):
+            raise TypeError(f"{argument}[{shown(name)}] must be Versions(lowest, highest), not {shown(theirs)}")
+        if not 0 <= theirs.lowest <= theirs.highest:
+            raise ValueError(f"{argument}[{shown(name)}] is {shown(theirs)}, in which there is no version to announce")
+    return list(given.items())
 
 
 class _Package:

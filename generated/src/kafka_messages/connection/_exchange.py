@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from copy import copy
 
 from .._base.message import Message
+from .._core.shown import shown
 from ..protocol import api as api_of
 from ._errors import LocalProtocolError
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
     from .._base.message import Response
     from ..protocol import Api
+    from ..protocol._apis import AnyApi
 
 UNSUPPORTED_VERSION = 35
 """The error code of an answer to a version of ApiVersions that a broker does not have (KIP-511)."""
@@ -39,8 +42,23 @@ def opens_tokens(message: Message, version: int) -> bool:
     return message.NAME == "SaslHandshakeResponse" and version == 0 and getattr(message, "error_code", -1) == 0
 
 
+def check_type(value: object, wanted: type[object]) -> None:
+    """Raise TypeError for what is not of a class."""
+    if not isinstance(value, wanted):
+        raise TypeError(f"a {wanted.__name__} is needed, not {shown(value)}")
+
+
+def several(named: Iterable[AnyApi], what: str) -> list[Api]:
+    """The APIs that are named; ``what`` is the argument that names them. Raises UnknownApiError."""
+    if isinstance(named, str | type):
+        raise TypeError(f"{what} takes several APIs, in a list, not {shown(named)}")
+    return [api_of(each) for each in named]
+
+
 def check_response(api: Api, response: Message) -> None:
     """Raise LocalProtocolError for a message that does not answer requests of an API."""
+    if not isinstance(response, Message):
+        raise TypeError(f"a {api.response_name or 'message'} is needed, not {shown(response)}")
     if api.response_name != type(response).NAME:
         answer = f"is answered with {api.response_name}" if api.response_name else "has no response"
         raise LocalProtocolError(f"{api.request_name} {answer}, not {type(response).NAME}")

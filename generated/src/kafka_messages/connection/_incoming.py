@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from .._core.shown import is_int, shown
 from ..protocol import FrameReader, FramingError
 from ._errors import LocalProtocolError, RemoteProtocolError
 
@@ -17,6 +18,8 @@ class Incoming:
     """The bytes of one direction. After an error every use raises the same again."""
 
     def __init__(self, max_frame_size: int) -> None:
+        if not is_int(max_frame_size, 32, 1):
+            raise ValueError(f"max_frame_size must be a number of bytes, 1 to {2**31 - 1}, not {shown(max_frame_size)}")
         self._reader = FrameReader(max_frame_size)
         self._offset = 0
         self._rest: bytes | None = None

@@ -22,7 +22,16 @@ from ..schema.facts import facts_of
 from ..schema.types import ESCAPED_STRINGS, SchemaError
 from ._errors import LocalProtocolError
 from ._events import ConnectionClosed
-from ._exchange import API_VERSIONS, PRODUCE, check_response, expects_response, opens_tokens, unsupported
+from ._exchange import (
+    API_VERSIONS,
+    PRODUCE,
+    check_response,
+    check_type,
+    expects_response,
+    opens_tokens,
+    several,
+    unsupported,
+)
 from ._incoming import LENGTH_SIZE, Incoming
 from ._passing import TEXT, AnswerPassing, RequestPassing, ResponsePassing, TokenPassing
 
@@ -56,17 +65,18 @@ class Middleman:
         max_frame_size: int = MAX_FRAME_SIZE,
     ) -> None:
         """``max_frame_size``: bytes that a frame may have; one that claims more ends the connection."""
-        self._decoded = {int(api_of(each).key) for each in (apis() if decode is None else decode)}
+        self._decoded = {int(api.key) for api in (apis() if decode is None else several(decode, "decode"))}
         self._client = Incoming(max_frame_size)
         self._broker = Incoming(max_frame_size)
         self._waiting: deque[RequestPassing | None] = deque()  # None stands for a token
+        self._requests: deque[RequestPassing] = deque()  # those of them that are none: a turn is found at once
         self._may_be_token = False
         self._ends_said: set[Incoming] = set()
 
     @property
     def unanswered(self) -> tuple[RequestPassing, ...]:
         """The requests whose responses have not come, the oldest first."""
-        return tuple(request for request in self._waiting if request is not None and request._answer is None)
+        return tuple(request for request in self._requests if request._answer is None)
 
     @property
     def trailing_data(self) -> tuple[bytes, bytes]:
@@ -98,15 +108,16 @@ class Middleman:
 
         ``error_response(request.request, code)`` makes a response where the request was decoded. Raises LocalProtocolError
         for another message than the response, and for a request that is answered or came on another connection;
-        UnsupportedVersionError, and EncodeError with the field.
+        UnsupportedVersionError, EncodeError with the field, and TypeError for what is no request that passes or no message.
         """
+        check_type(request, RequestPassing)
         api, header = request.api, request.header
         if api is None:
             raise LocalProtocolError(f"there is no response to requests of the unknown API {header.request_api_key}")
         check_response(api, response)
         if not request.expects_response:
             return b""
-        if request._answer is not None or not any(each is request for each in self._waiting):
+        if request._answer is not None or request._waits_at is not self:
             where = f"{api.request_name} with correlation id {header.correlation_id}"
             raise LocalProtocolError(f"{where} was answered before, or came on another connection")
         version = header.request_api_version
@@ -118,12 +129,18 @@ class Middleman:
 
     def _next_answer(self) -> AnswerPassing | None:
         """The next answer of this side, if no response of the broker is to come before it."""
-        first = next((each for each in self._waiting if each is not None), None)
-        if first is None or first._answer is None:
+        if not self._requests or self._requests[0]._answer is None:
             return None
-        while self._waiting.popleft() is not first:  # a token that has no answer: the client went on to a request
+        first = self._take()
+        return AnswerPassing(first._answer or b"", first)
+
+    def _take(self) -> RequestPassing:
+        """The first request, which waits no longer; nor do tokens before it, which have no answer: the last of GSSAPI."""
+        first = self._requests.popleft()
+        while self._waiting.popleft() is not first:
             pass
-        return AnswerPassing(first._answer, first)
+        first._waits_at = None
+        return first
 
     def _next_of_client(self) -> ClientSide | None:
         payload = self._client.next_frame()
@@ -138,7 +155,9 @@ class Middleman:
             raise self._client.refuse(payload, "there is a request without a header", error) from error
         self._may_be_token = self._may_be_token and _is_handshake(request)
         if request.expects_response:
+            request._waits_at = self
             self._waiting.append(request)
+            self._requests.append(request)
         return request
 
     def _request(self, payload: bytes) -> RequestPassing:
@@ -173,22 +192,16 @@ class Middleman:
         if payload is None:
             return self._end(self._broker)
         found = int.from_bytes(payload[:LENGTH_SIZE], "big", signed=True)
-        if self._waiting and self._waiting[0] is None:
-            following = next((each for each in self._waiting if each is not None), None)
-            if following is None or following.header.correlation_id != found:
-                self._waiting.popleft()
-                return TokenPassing(payload)
-            while self._waiting[0] is None:  # the last token of GSSAPI has no answer
-                self._waiting.popleft()
-        request = self._waiting[0] if self._waiting else None
-        if request is None:
+        wanted = self._requests[0].header.correlation_id if self._requests else None
+        if self._waiting and self._waiting[0] is None and found != wanted:
+            self._waiting.popleft()
+            return TokenPassing(payload)
+        if wanted is None:
             raise self._broker.refuse(payload, f"there is a frame of {len(payload)} bytes that answers no request")
-        wanted = request.header.correlation_id
         if len(payload) < LENGTH_SIZE or found != wanted:
             what = f"there is a response that is not to the request with correlation id {wanted}, the next one,"
             raise self._broker.refuse(payload, what)
-        self._waiting.popleft()
-        return self._response(request, payload)
+        return self._response(self._take(), payload)
 
     def _response(self, request: RequestPassing, payload: bytes) -> ResponsePassing:
         passing = ResponsePassing(payload, request)

@@ -46,7 +46,7 @@ class Passing:
 class RequestPassing(Passing):
     """A request on its way to the broker: write ``data``, or ``encode()`` if its message was changed."""
 
-    __slots__ = ("_answer", "api", "error", "expects_response", "header", "request")
+    __slots__ = ("_answer", "_waits_at", "api", "error", "expects_response", "header", "request")
 
     def __init__(self, payload: bytes, header: RequestHeader, api: Api | None) -> None:
         super().__init__(payload)
@@ -61,6 +61,7 @@ class RequestPassing(Passing):
         self.expects_response = True
         """Whether there will be a response; of a ProduceRequest with ``acks=0`` there is none."""
         self._answer: bytes | None = None  # of this side, without its length
+        self._waits_at: object = None  # the middleman that a response is to come to
 
     @property
     def message(self) -> Message | None:

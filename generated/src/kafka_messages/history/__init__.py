@@ -8,16 +8,19 @@ anywhere, and nothing here is imported by other parts before it is asked for.
 from __future__ import annotations
 
 from .._base.listing import all_messages
-from .._base.message import Message
+from .._base.message import Message, class_of
 from .._base.versions import Versions
+from .._core.shown import shown
 from .._core.spelling import did_you_mean
+from ..schema.facts import facts_of
 from ._tables import ERROR_CODES, LATE_FIELDS, LISTENERS, RELEASES, RUNS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from .._base.listing import MessageInfo
+    from ..schema.facts import FieldFacts
 
     AnyMessage = str | type[Message]
     """A message by its name or its class."""
@@ -42,7 +45,12 @@ _NONE = Versions(0, -1)
 
 
 def release_of(release: str) -> str:
-    """A release that the tables have, for itself or for its line: ``2.8`` is the newest 2.8. Raises ValueError."""
+    """A release that the tables have, for itself or for its line: ``2.8`` is the newest 2.8. Raises ValueError.
+
+    TypeError for what is no text: of a number 3.10 and 3.1 are the same.
+    """
+    if not isinstance(release, str):
+        raise TypeError(f"a release is a text, such as '2.8', not {shown(release)}")
     if release in RELEASES:
         return release
     line = [each for each in RELEASES if each.startswith(f"{release}.")]
@@ -113,10 +121,14 @@ def until(message: AnyMessage, version: int | None = None) -> str | None:
 def field_since(message: AnyMessage, path: str, version: int) -> str | None:
     """The first release that has a field in a version, by its path in Kafka's names: ``Topics[].Partitions[].LeaderId``.
 
-    Tagged fields may be younger than the version they are in. The version must be one that has the field: that is not
-    checked. None as for ``since``, raises ValueError as well.
+    Tagged fields may be younger than the version they are in. None as for ``since``, and for a version that does not have
+    the field. Raises ValueError for a message and for a field that are not known.
     """
-    late = LATE_FIELDS.get(_name(message), {}).get(path)
+    if version not in _field(message, path).versions:
+        return None
+    late = next(
+        (at for place, at in LATE_FIELDS.get(_name(message), {}).items() if place.lower() == path.lower()), None
+    )
     first = since(message, version)
     if late is None or first is None or RELEASES.index(first) > late:
         return first
@@ -183,14 +195,38 @@ def _range(lowest: int, highest: int) -> str:
     return f"version {lowest}" if lowest == highest else f"versions {lowest}-{highest}"
 
 
-def _name(message: AnyMessage) -> str:
-    return message if isinstance(message, str) else message.NAME
+def _name(message: object) -> str:
+    if isinstance(message, str):
+        return message
+    if isinstance(message, type) and issubclass(message, Message):
+        return message.NAME
+    raise TypeError(f"the name or the class of a message is needed, not {shown(message)}")
+
+
+def _field(message: AnyMessage, path: str) -> FieldFacts:
+    """The field at a path in Kafka's names. Definitions begin a few of them with a small letter, so either will do."""
+    name = _name(message)
+    _runs(name)
+    fields = {place.lower(): (place, field) for place, field in _fields("", facts_of(class_of(name)).fields)}
+    if path.lower() not in fields:
+        meant = did_you_mean(path, (place for place, _ in fields.values()))
+        raise ValueError(f"{name} has no field {shown(path)}{meant}")
+    return fields[path.lower()][1]
+
+
+def _fields(place: str, fields: tuple[FieldFacts, ...]) -> Iterator[tuple[str, FieldFacts]]:
+    """The fields with their paths, those of structs behind the field that has them."""
+    for field in fields:
+        path = f"{place}{field.json_name[:1].upper()}{field.json_name[1:]}"
+        yield path, field
+        yield from _fields(f"{path}[]." if field.is_array else f"{path}.", field.fields)
 
 
 def _runs(message: AnyMessage) -> tuple[tuple[int, int, int, int], ...]:
     name = _name(message)
     if name not in RUNS:
-        raise ValueError(f"no release has a message {name}{did_you_mean(name, RUNS)}")
+        meant = did_you_mean(name, RUNS) or did_you_mean(f"{name}Request", RUNS)
+        raise ValueError(f"no release has a message {shown(name)}{meant}")
     return RUNS[name]
 
 

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from operator import index
 
 from .._core.generic import Generic
-from .._core.native import hang
-from .._core.structs import StructBase
+from .._core.native import derive, hang
+from .._core.shown import shown
+from .._core.structs import StructBase, as_derived
 from .._core.wire import READ_FAILURES, WRITE_FAILURES, as_bytes, in_pieces
 from ..errors import DecodeError, EncodeError, UnsupportedVersionError
 
@@ -54,6 +55,10 @@ class Message(StructBase):
     _facts: ClassVar[str] = ""
     _plan: ClassVar[str]
 
+    def __init_subclass__(cls, **named: object) -> None:
+        super().__init_subclass__(**named)
+        derive(cls)
+
     @classmethod
     def read(cls, data: BytesLike, version: int, *, text: Text = "strict") -> Self:
         """Read a whole message.
@@ -77,7 +82,7 @@ class Message(StructBase):
             raise _decode_error(cls, data, 0, version, True) from error
         if end != len(data):
             raise _decode_error(cls, data, 0, version, True)
-        result: Self = message
+        result: Self = message if type(message) is cls else as_derived(cls, message)
         return result
 
     @classmethod
@@ -95,14 +100,14 @@ class Message(StructBase):
         if type(data) is not bytes:
             data = as_bytes(data)
         if not 0 <= offset <= len(data):
-            raise ValueError(f"offset {offset} is outside the {len(data)} bytes of data")
+            raise ValueError(f"offset {shown(offset)} is outside the {len(data)} bytes of data")
         try:
             message, end = codec[0](data, offset)
         except READ_FAILURES as error:
             raise _decode_error(cls, data, offset, version, False) from error
         if end > len(data):
             raise _decode_error(cls, data, offset, version, False)
-        result: Self = message
+        result: Self = message if type(message) is cls else as_derived(cls, message)
         return result, end
 
     def write(self, version: int, *, text: Text = "strict") -> bytes:
@@ -252,7 +257,7 @@ def unsupported(message: type[Message], version: int) -> UnsupportedVersionError
     """The error for a version that a message does not have."""
     lowest, highest = message.LOWEST_SUPPORTED_VERSION, message.HIGHEST_SUPPORTED_VERSION
     known = f"version {lowest}" if lowest == highest else f"versions {lowest} to {highest}"
-    return UnsupportedVersionError(f"{message.NAME} has no version {version!r}, only {known}")
+    return UnsupportedVersionError(f"{message.NAME} has no version {shown(version)}, only {known}")
 
 
 def _read_escaped(
@@ -281,7 +286,7 @@ def _write_escaped(message: Message, version: int, text: str) -> bytes:
 
 def _check_text(text: str) -> None:
     if text != "surrogateescape":
-        raise ValueError(f"text must be 'strict' or 'surrogateescape', not {text!r}")
+        raise ValueError(f"text must be 'strict' or 'surrogateescape', not {shown(text)}")
 
 
 def _decode_error(message: type[Message], data: bytes, offset: int, version: int, is_whole: bool) -> Exception:

@@ -9,9 +9,11 @@ from .shown import in_short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import ClassVar
+    from typing import Any, ClassVar, TypeVar
 
     from .wire import RawTaggedFields
+
+    S = TypeVar("S", bound="StructBase")
 
 
 class StructBase:
@@ -35,6 +37,13 @@ class StructBase:
             return dataclasses.replace(self, **changes)
 
 
+def as_derived(cls: type[S], struct: StructBase) -> S:
+    """An object of a class that somebody derived from that of ``struct``: its constructor gets every field by name."""
+    make: Any = cls
+    made: S = make(**{name: getattr(struct, name) for name in struct._names})
+    return made
+
+
 NULLED = object()
 """What a slot of ``LazyDefaults`` holds when its field was set to None, which no version can write."""
 
@@ -51,7 +60,8 @@ class LazyDefaults(StructBase):
 
     if not TYPE_CHECKING:  # checkers know the fields from the dataclass
 
-        def __init_subclass__(cls):
+        def __init_subclass__(cls, **named):
+            super().__init_subclass__(**named)
             for name, make in cls.__dict__.get("_lazy", {}).items():
                 setattr(cls, name, _lazy_field(f"_{name}", make))
 

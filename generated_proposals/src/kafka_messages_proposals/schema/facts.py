@@ -162,12 +162,20 @@ class MessageFacts:
     def endpoints(self) -> tuple[str, ...]:
         """The structs, the message itself included, that have a host and a port, in the order of their names."""
         structs = {**self.structs, self.name: self.fields}
-        return tuple(sorted(name for name, fields in structs.items() if _is_endpoint(fields)))
+        return tuple(sorted(name for name, fields in structs.items() if address_of(fields) is not None))
 
 
-def _is_endpoint(fields: tuple[FieldFacts, ...]) -> bool:
+_ADDRESSES = (("host", "port"), ("host_name", "port"), ("v0_host", "v0_port"))
+"""Fields of host and port; those behind the first are in requests of controllers to brokers, up to 3.9."""
+
+
+def address_of(fields: tuple[FieldFacts, ...]) -> tuple[str, str] | None:
+    """The names of the fields of a struct that have a host and its port; None where it has none."""
     types = {field.name: field.type for field in fields if not field.is_array}
-    return types.get("host") == "string" and types.get("port") in ("int32", "uint16")
+    found = (
+        names for names in _ADDRESSES if types.get(names[0]) == "string" and types.get(names[1]) in ("int32", "uint16")
+    )
+    return next(found, None)
 
 
 _parsed: dict[type[Described], MessageFacts] = {}

@@ -1,0 +1,157 @@
+"""Every field that looks like a name or an address: a walk finds it, or it stands here with the reason why not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from kafka_messages import all_messages
+from kafka_messages.connection._tables import ENTITIES
+from kafka_messages.schema.facts import FieldFacts, address_of, facts_of
+
+LOOKS_LIKE_A_NAME = re.compile(
+    r"broker|candidate|client_id|controller|coordinator|elr|entity|group|isr|leader|node|owner|principal|producer|renewer"
+    r"|replica|requester|resource|successor|token|topic|transactional|user|voted|voter|(^|_)(id|ids|key|keys|match|name|names)$"
+).search
+TYPES = ("int32", "int64", "string")
+
+NO_NAMES = {
+    r"\w*_epoch": "counts",
+    r"producer_id_len": "counts",
+    r"(assignor|protocol|client_software)_name": "of a piece of software",
+    r"cluster_id": "of the cluster itself, of which there is one on a connection",
+    r"configuration_keys": "of settings, which are the same everywhere",
+    r"correlation_id|generation_id|session_id|subscription_id": "a number of this connection or this group alone",
+    r"(group_)?instance_id|member_id|process_id": "known within a group alone",
+    r"(entity|group|\w*principal)_type|group_state": "one of a few words",
+    r"partition_ids?|topic_group_id": "the number of a part",
+    r"rack_id": "of a place",
+    r"subtopology_id|successors": "of a part of a Kafka Streams program",
+    r"\w*topic_regex|transactional_id_pattern": "a regular expression, which may stand for any names",
+    r"topic_authorized_operations": "bits",
+}
+"""By the name of the field, wherever it is."""
+OF_A_LISTENER = "of a listener"
+OF_A_SETTING = "of a setting, or of a quota"
+OF_A_FEATURE = "of a feature"
+OF_STREAMS = "of a part of a Kafka Streams program"
+OF_A_MEMBER = "a member, known within its group alone"
+NO_NAMES_HERE = {
+    "AddRaftVoterRequest.Listener.name": OF_A_LISTENER,
+    "AlterClientQuotasRequest.OpData.key": OF_A_SETTING,
+    "AlterConfigsRequest.AlterableConfig.name": OF_A_SETTING,
+    "ApiVersionsResponse.FinalizedFeatureKey.name": OF_A_FEATURE,
+    "ApiVersionsResponse.SupportedFeatureKey.name": OF_A_FEATURE,
+    "BeginQuorumEpochRequest.LeaderEndpoint.name": OF_A_LISTENER,
+    "BeginTransactionRecord.name": "says what the controller is at, for people",
+    "BrokerRegistrationRequest.Feature.name": OF_A_FEATURE,
+    "BrokerRegistrationRequest.Listener.name": OF_A_LISTENER,
+    "ClientQuotaRecord.key": OF_A_SETTING,
+    "ConfigRecord.name": OF_A_SETTING,
+    "ConsumerGroupMemberMetadataValue.ClassicProtocol.name": "of an assignor",
+    "ControllerRegistrationRequest.Feature.name": OF_A_FEATURE,
+    "ControllerRegistrationRequest.Listener.name": OF_A_LISTENER,
+    "CreateTopicsRequest.CreatableTopicConfig.name": OF_A_SETTING,
+    "CreateTopicsResponse.CreatableTopicConfigs.name": OF_A_SETTING,
+    "DescribeClientQuotasResponse.ValueData.key": OF_A_SETTING,
+    "DescribeConfigsResponse.DescribeConfigsResourceResult.name": OF_A_SETTING,
+    "DescribeConfigsResponse.DescribeConfigsSynonym.name": OF_A_SETTING,
+    "DescribeQuorumResponse.Listener.name": OF_A_LISTENER,
+    "EndQuorumEpochRequest.LeaderEndpoint.name": OF_A_LISTENER,
+    "FeatureLevelRecord.name": OF_A_FEATURE,
+    "GroupMetadataValue.leader": OF_A_MEMBER,
+    "IncrementalAlterConfigsRequest.AlterableConfig.name": OF_A_SETTING,
+    "JoinGroupRequest.JoinGroupRequestProtocol.name": "of an assignor",
+    "JoinGroupResponse.leader": OF_A_MEMBER,
+    "RegisterBrokerRecord.BrokerEndpoint.name": OF_A_LISTENER,
+    "RegisterBrokerRecord.BrokerFeature.name": OF_A_FEATURE,
+    "RegisterControllerRecord.ControllerEndpoint.name": OF_A_LISTENER,
+    "RegisterControllerRecord.ControllerFeature.name": OF_A_FEATURE,
+    "RemoveFeatureLevelRecord.name": OF_A_FEATURE,
+    "StreamsGroupDescribeResponse.KeyValue.key": OF_STREAMS,
+    "StreamsGroupDescribeResponse.TopologyDescriptionNode.name": OF_STREAMS,
+    "StreamsGroupHeartbeatRequest.KeyValue.key": OF_STREAMS,
+    "StreamsGroupMemberMetadataValue.KeyValue.key": OF_STREAMS,
+    "StreamsGroupMetadataValue.LastAssignmentConfig.key": OF_STREAMS,
+    "StreamsGroupTopologyDescriptionUpdateRequest.TopologyDescriptionNode.name": OF_STREAMS,
+    "StreamsGroupTopologyValue.TopicConfig.key": OF_A_SETTING,
+    "UpdateRaftVoterRequest.Listener.name": OF_A_LISTENER,
+    "VotersRecord.Endpoint.name": OF_A_LISTENER,
+}
+"""Where others of that name do name something."""
+
+OF_AN_ACL = "whom an ACL lets in: a client, which nobody connects to"
+OF_A_CLIENT = "a client as a broker saw it, without a port: nobody connects to it"
+NO_ADDRESSES = {
+    "AccessControlEntryRecord.host": OF_AN_ACL,
+    "AccessControlRecord.host": OF_AN_ACL,
+    "CreateAclsRequest.AclCreation.host": OF_AN_ACL,
+    "DeleteAclsRequest.DeleteAclsFilter.host_filter": OF_AN_ACL,
+    "DeleteAclsResponse.DeleteAclsMatchingAcl.host": OF_AN_ACL,
+    "DescribeAclsRequest.host_filter": OF_AN_ACL,
+    "DescribeAclsResponse.AclDescription.host": OF_AN_ACL,
+    "ConsumerGroupDescribeResponse.Member.client_host": OF_A_CLIENT,
+    "ConsumerGroupMemberMetadataValue.client_host": OF_A_CLIENT,
+    "DescribeGroupsResponse.DescribedGroupMember.client_host": OF_A_CLIENT,
+    "EnvelopeRequest.client_host_address": OF_A_CLIENT,
+    "GroupMetadataValue.MemberMetadata.client_host": OF_A_CLIENT,
+    "ShareGroupDescribeResponse.Member.client_host": OF_A_CLIENT,
+    "ShareGroupMemberMetadataValue.client_host": OF_A_CLIENT,
+    "StreamsGroupDescribeResponse.Member.client_host": OF_A_CLIENT,
+    "StreamsGroupMemberMetadataValue.client_host": OF_A_CLIENT,
+}
+
+
+def structs() -> Iterator[tuple[str, str, tuple[FieldFacts, ...]]]:
+    """Every struct of every message: message, struct, fields of any version."""
+    for info in all_messages():
+        facts = facts_of(info.message_class)
+        yield facts.name, facts.name, facts.fields
+        for name, fields in facts.structs.items():
+            yield facts.name, name, fields
+
+
+def place(message: str, struct: str, field: FieldFacts) -> str:
+    return f"{message}.{field.name}" if message == struct else f"{message}.{struct}.{field.name}"
+
+
+def test_what_looks_like_a_name_is_one_or_has_its_reason() -> None:
+    """Thirty fields were not found, among them users, owners of tokens and the groups of share groups' records."""
+    facts = {each[:3] for each in ENTITIES}
+    found, patterns, here = set(), set(), set()
+    for message, struct, fields in structs():
+        for field in fields:
+            if field.type not in TYPES or not LOOKS_LIKE_A_NAME(field.name):
+                continue
+            if field.name in (address_of(fields) or ()):
+                continue
+            if field.entity_type is not None or (message, struct, field.name) in facts:
+                continue
+            pattern = next((each for each in NO_NAMES if re.fullmatch(each, field.name)), None)
+            if pattern is not None:
+                patterns.add(pattern)
+            elif (where := place(message, struct, field)) in NO_NAMES_HERE:
+                here.add(where)
+            else:
+                found.add(where)
+    assert found == set()
+    assert patterns == set(NO_NAMES)
+    assert here == set(NO_NAMES_HERE)
+
+
+def test_what_looks_like_an_address_is_one_or_has_its_reason() -> None:
+    """Controllers told brokers up to 3.9 where others are, in fields of other names; a proxy that misses one is passed by."""
+    found = {
+        place(message, struct, field)
+        for message, struct, fields in structs()
+        for field in fields
+        if "host" in field.name and field.name not in (address_of(fields) or ())
+    }
+    assert found == set(NO_ADDRESSES)
+    ports = {
+        place(message, struct, field)
+        for message, struct, fields in structs()
+        for field in fields
+        if field.name.endswith("port") and field.name not in (address_of(fields) or ())
+    }
+    assert ports == set()
