@@ -10,6 +10,7 @@ from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.pages.boxes import Box, boxes_of
 from kafka_message_generator.pages.fields import Field, Run, fields_of, runs_of
 from kafka_message_generator.pages.inspector import Inspector, inspect
+from kafka_message_generator.pages.lives import NOTHING, Life, Lives, Release, distinct
 from kafka_message_generator.pages.package import Package
 from kafka_message_generator.pages.samples import Samples
 from kafka_message_generator.plan.model import MessagePlan
@@ -77,6 +78,27 @@ class MessagePage:
     facts: tuple[Fact, ...]
     runs: tuple[Run, ...]
     fields: tuple[Field, ...]
+    life: Life
+    lives: dict[int, Life]
+    """By version."""
+
+    @property
+    def has_life(self) -> bool:
+        """Whether any release is known to have it."""
+        return self.life.since is not None
+
+    @property
+    def has_end(self) -> bool:
+        """Whether newer releases do not have some version any more."""
+        return any(life.until is not None for life in self.lives.values())
+
+    def since(self, versions: Run) -> tuple[Release, ...]:
+        """The releases that brought some versions."""
+        return distinct(self.lives[version].since for version in versions)
+
+    def until(self, versions: Run) -> tuple[Release, ...]:
+        """The first releases without some versions."""
+        return distinct(self.lives[version].until for version in versions)
 
     @property
     def name(self) -> str:
@@ -97,12 +119,15 @@ class MessagePage:
         return str(self.plan.flexible.intersect(self.plan.valid))
 
 
-def page_of(plan: MessagePlan, definitions: Definitions) -> MessagePage:
+def page_of(plan: MessagePlan, definitions: Definitions, lives: Lives = NOTHING) -> MessagePage:
     """What is said of a message on its page, but for its versions."""
     message = next(each for each in definitions.messages if each.name == plan.name)
     runs = runs_of(plan)
-    facts = tuple(_facts(plan, message, definitions))
-    return MessagePage(plan, message, KINDS[plan.kind], facts, runs, fields_of(plan, runs, definitions.entities))
+    life = lives.message(plan.name, plan.valid)
+    facts = (*_facts(plan, message, definitions), *_facts_of_life(life))
+    fields = fields_of(plan, runs, definitions.entities, lives)
+    by_version = {version: lives.version(plan.name, version) for version in plan.valid}
+    return MessagePage(plan, message, KINDS[plan.kind], facts, runs, fields, life, by_version)
 
 
 def parts_of(
@@ -151,6 +176,14 @@ def _facts(plan: MessagePlan, message: Message, definitions: Definitions) -> Ite
     if topics and plan.kind in (COORDINATOR_KEY, COORDINATOR_VALUE, METADATA):
         yield Fact("Internal topic", ", ".join(topics), "records.html")
     yield Fact("Definition", plan.file)
+
+
+def _facts_of_life(life: Life) -> Iterator[Fact]:
+    """Since when the message is there, where that is known."""
+    if life.since is not None:
+        yield Fact("Since", life.since.since, life.since.link)
+    if life.until is not None:
+        yield Fact("Until", f"Kafka {life.until.name}", life.until.link)
 
 
 def _sayer(message: Message, messages: Sequence[Message]) -> Message:

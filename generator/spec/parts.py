@@ -43,7 +43,7 @@ PARTS = {
             ("errors", "_core", "_base", "enums"),
             frozenset((REQUEST, RESPONSE)),
         ),
-        Part("history", "since which release everything exists", ("_core", "_base")),
+        Part("history", "since which release everything exists", ("_core", "schema", "_base")),
         Part(
             "connection",
             "a connection without I/O, and walks over errors, addresses and names",

@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 from kafka_messages import FetchRequest, LeaderAndIsrRequest, all_messages
+from kafka_messages.command._layouts import rows_of
 from kafka_messages.connection import RequestReceived, ServerConnection, announce
 from kafka_messages.history import (
     RELEASES,
     error_code_since,
     error_code_until,
     field_since,
+    field_until,
+    fields_since,
     listeners_in,
     missing_in,
     release_of,
@@ -70,6 +73,47 @@ def test_fields_that_came_into_versions_that_were_there() -> None:
     assert field_since("ApiVersionsResponse", "SupportedFeatures", 3) == "2.7.0"
     assert field_since("ApiVersionsResponse", "ZkMigrationReady", 3) == "3.4.0"
     assert field_since("ApiVersionsResponse", "ApiKeys[].ApiKey", 3) == "2.4.0"
+
+
+def test_since_when_a_field_is_there() -> None:
+    """In any version; by Kafka's path or by Python's, for the one is in KIPs and the other in code."""
+    assert field_since("ApiVersionsResponse", "api_keys.api_key") == "2.2.0"
+    assert field_since("ApiVersionsResponse", "SupportedFeatures[].Name") == "2.7.0"
+    assert field_since(FetchRequest, "topics.topic_id") == "3.1.0"
+    assert field_since("InitProducerIdRequest", "enable_2_pc") is None  # in an unstable version alone
+    assert (field_until(FetchRequest, "topics.topic"), field_until("ListOffsetsRequest", "topics.name")) == (None, None)
+    assert field_until("ListOffsetsRequest", "Topics[].Partitions[].MaxNumOffsets") == "4.0.0"
+    assert field_until("InitProducerIdRequest", "enable_2_pc") is None
+    assert fields_since("MetadataRequest") == {
+        "topics": "2.2.0",
+        "topics.topic_id": "2.8.0",
+        "topics.name": "2.2.0",
+        "allow_auto_topic_creation": "2.2.0",
+        "include_cluster_authorized_operations": "2.3.0",
+        "include_topic_authorized_operations": "2.3.0",
+    }
+    with pytest.raises(ValueError, match=r"^FetchRequest has no field 'topics\.topik'; did you mean '?topics\.topic'?"):
+        field_since("FetchRequest", "topics.topik")
+    with pytest.raises(ValueError, match=r"^no release has a message FetchReqest; did you mean 'FetchRequest'\?$"):
+        fields_since("FetchReqest")
+
+
+def test_every_field_of_every_message_is_of_a_release() -> None:
+    """A path that no table knows would be told as older than it is. What is in no release is in no version, or may change."""
+    unstable = {each.name for each in all_messages() if each.latest_version_unstable}
+    unreleased = []
+    for each in all_messages():
+        rows = {row.path: list(row.types) for row in rows_of(each.message_class)}
+        releases = fields_since(each.name)
+        assert list(releases) == list(rows)
+        unreleased += [f"{each.name}.{path}" for path, versions in rows.items() if versions and not releases[path]]
+    assert {path.partition(".")[0] for path in unreleased} <= unstable
+
+
+def test_keys_of_records_that_were_told_by_their_versions() -> None:
+    """Up to Kafka 4.0 the version of a key was its type; the package has it as version 0, and so does the table."""
+    assert (since("ShareGroupPartitionMetadataKey", 0), until("ShareGroupPartitionMetadataKey")) == ("3.9.0", "4.1.0")
+    assert versions_in("4.0.0", "ShareGroupPartitionMetadataKey") == Versions(0, 0)
 
 
 def test_error_codes() -> None:

@@ -8,16 +8,18 @@ anywhere, and nothing here is imported by other parts before it is asked for.
 from __future__ import annotations
 
 from .._base.listing import all_messages
-from .._base.message import Message
+from .._base.message import Message, class_of
 from .._base.versions import Versions
 from .._core.spelling import did_you_mean
+from ..schema.facts import facts_of
 from ._tables import ERROR_CODES, LATE_FIELDS, LISTENERS, RELEASES, RUNS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from .._base.listing import MessageInfo
+    from ..schema.facts import FieldFacts
 
     AnyMessage = str | type[Message]
     """A message by its name or its class."""
@@ -27,6 +29,8 @@ __all__ = [
     "error_code_since",
     "error_code_until",
     "field_since",
+    "field_until",
+    "fields_since",
     "has_listeners",
     "listeners_in",
     "missing_in",
@@ -110,17 +114,37 @@ def until(message: AnyMessage, version: int | None = None) -> str | None:
     return found
 
 
-def field_since(message: AnyMessage, path: str, version: int) -> str | None:
-    """The first release that has a field in a version, by its path in Kafka's names: ``Topics[].Partitions[].LeaderId``.
+def field_since(message: AnyMessage, path: str, version: int | None = None) -> str | None:
+    """The first release that has a field in a version, or in any.
 
-    Tagged fields may be younger than the version they are in. The version must be one that has the field: that is not
-    checked. None as for ``since``, raises ValueError as well.
+    The path is in Kafka's names, ``Topics[].Partitions[].LeaderId``, or in Python's, ``topics.partitions.leader_id``. A
+    tagged field may be younger than the version it is in. A version that is given must be one that has the field: that is
+    not checked. None as for ``since``. Raises ValueError for a message or a field that is not known.
     """
-    late = LATE_FIELDS.get(_name(message), {}).get(path)
-    first = since(message, version)
-    if late is None or first is None or RELEASES.index(first) > late:
-        return first
-    return RELEASES[late]
+    name = _name(message)
+    versions = (version,) if version is not None else _field_versions(name, path)
+    return _first_of_field(name, _late(name).get(_place(path), 0), versions)
+
+
+def field_until(message: AnyMessage, path: str) -> str | None:
+    """The first release that does not have a field any more, in no version; None if the newest has it.
+
+    Also None for what no release has. The path is as in ``field_since``. Raises ValueError as that does.
+    """
+    name = _name(message)
+    versions = [each for each in _field_versions(name, path) if _first(name, each) is not None]
+    gone = [until(name, each) for each in versions]
+    return max((each for each in gone if each is not None), key=RELEASES.index, default=None) if all(gone) else None
+
+
+def fields_since(message: AnyMessage) -> dict[str, str | None]:
+    """The first release that has each field, by paths in Python's names, in the order of the definition.
+
+    None for fields that are in no stable version of any release. Raises ValueError for a message that is not known.
+    """
+    name = _name(message)
+    late = _late(name)
+    return {path: _first_of_field(name, late.get(_place(path), 0), each) for path, each in _paths(name).items()}
 
 
 def error_code_since(name: str) -> str | None:
@@ -192,6 +216,51 @@ def _runs(message: AnyMessage) -> tuple[tuple[int, int, int, int], ...]:
     if name not in RUNS:
         raise ValueError(f"no release has a message {name}{did_you_mean(name, RUNS)}")
     return RUNS[name]
+
+
+def _first(name: str, version: int) -> int | None:
+    """The number of the first release that has a version."""
+    return next((release for release, lowest, highest, _ in _runs(name) if lowest <= version <= highest), None)
+
+
+def _first_of_field(name: str, late: int, versions: Iterable[int]) -> str | None:
+    """The first release that has a field that stands in some versions, and that no release had before ``late``."""
+    found = [number for each in versions if (number := _first(name, each)) is not None]
+    return RELEASES[max(min(found), late)] if found else None
+
+
+def _place(path: str) -> str:
+    """A path without what Kafka's names and Python's differ in."""
+    return path.replace("[]", "").replace("_", "").lower()
+
+
+def _late(name: str) -> dict[str, int]:
+    """The releases of fields that are younger than their first version."""
+    return {_place(path): release for path, release in LATE_FIELDS.get(name, {}).items()}
+
+
+def _field_versions(name: str, path: str) -> Versions:
+    """The versions of a message that have a field."""
+    paths = _paths(name)
+    found = next((versions for each, versions in paths.items() if _place(each) == _place(path)), None)
+    if found is None:
+        raise ValueError(f"{name} has no field {path!r}{did_you_mean(path, paths)}")
+    return found
+
+
+def _paths(name: str) -> dict[str, Versions]:
+    """The versions that have each field, by paths in Python's names."""
+    _runs(name)  # raises for a message that no release has
+    facts = facts_of(class_of(name))
+    return dict(_inside(facts.fields, "", Versions(facts.valid.lowest, facts.valid.highest)))
+
+
+def _inside(fields: Iterable[FieldFacts], above: str, there: Versions) -> Iterator[tuple[str, Versions]]:
+    for field in fields:
+        own = Versions(max(there.lowest, field.versions.lowest), min(there.highest, field.versions.highest))
+        path = f"{above}.{field.name}" if above else field.name
+        yield path, own
+        yield from _inside(field.fields, path, own)
 
 
 def _info(message: AnyMessage) -> MessageInfo:
