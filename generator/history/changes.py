@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from kafka_message_generator.history.sides import Side
 from kafka_message_generator.history.since import Since, Today, names_of
+from kafka_message_generator.history.store import CodeLife
 from kafka_message_generator.layouts.atoms import layout_of
 from kafka_message_generator.layouts.compare import Difference, difference
 from kafka_message_generator.spec.versions import NONE, Versions
@@ -46,28 +47,27 @@ class Changes:
     codes: tuple[str, ...] = ()
     """Error codes that the release before did not have."""
     codes_gone: tuple[str, ...] = ()
+    codes_renamed: dict[str, str] = field(default_factory=dict)
+    """The new names of error codes by their former ones."""
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing changed."""
-        return not (self.brought or self.dropped or self.late or self.differing or self.codes or self.codes_gone)
+        codes = (self.codes, self.codes_gone, self.codes_renamed)
+        return not any((self.brought, self.dropped, self.late, self.differing, *codes))
 
 
-def changes(
-    found: Since, sides: Sequence[Side], today: Today, codes: Mapping[str, tuple[str, str | None]]
-) -> list[Changes]:
+def changes(found: Since, sides: Sequence[Side], today: Today, codes: Mapping[str, CodeLife]) -> list[Changes]:
     """What every release changed, from the oldest to the newest.
 
-    ``sides`` are the releases that ``found`` tells of, and ``codes`` the releases that brought and dropped error codes.
+    ``sides`` are the releases that ``found`` tells of, and ``codes`` the lives of error codes by their names.
     """
     names = names_of(sides, today)
     differing = [(), *(tuple(_differing(before, now, names)) for before, now in pairwise(sides))]
     return [_changes(found, number, codes, differing[number]) for number in range(len(sides))]
 
 
-def _changes(
-    found: Since, number: int, codes: Mapping[str, tuple[str, str | None]], differing: tuple[Differing, ...]
-) -> Changes:
+def _changes(found: Since, number: int, codes: Mapping[str, CodeLife], differing: tuple[Differing, ...]) -> Changes:
     release = found.releases[number]
     brought: Versioned = {}
     dropped: Versioned = {}
@@ -83,6 +83,9 @@ def _changes(
             gone |= {name} if now.empty else set()
     late = {name: tuple(path for path, by in paths.items() if by == number) for name, paths in found.late.items()}
     later = {name: tuple(path for path, by in paths.items() if by > number) for name, paths in found.late.items()}
+    came = sorted(name for name, life in codes.items() if life.first == release)
+    went = sorted(name for name, life in codes.items() if life.last == release)
+    renamed = {old: new for old in went for new in came if codes[old].code == codes[new].code}
     return Changes(
         release,
         found.releases[number - 1] if number else None,
@@ -93,8 +96,9 @@ def _changes(
         {name: paths for name, paths in late.items() if paths},
         {name: paths for name, paths in later.items() if paths},
         differing,
-        tuple(sorted(name for name, (first, _) in codes.items() if first == release)),
-        tuple(sorted(name for name, (_, last) in codes.items() if last == release)),
+        tuple(name for name in came if name not in renamed.values()),
+        tuple(name for name in went if name not in renamed),
+        renamed,
     )
 
 

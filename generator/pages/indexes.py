@@ -89,6 +89,7 @@ class CodeRow:
     retriable: str
     about: str
     life: Life
+    former_names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -223,8 +224,8 @@ def errors(definitions: Definitions, messages: Sequence[MessagePage], lives: Liv
 
 def _code(code: ErrorCode, lives: Lives) -> CodeRow:
     retriable = "yes, with fresh metadata" if code.retriable and code.refresh else "yes" if code.retriable else ""
-    life, shown = lives.code(code.name), code.code.to_bytes(2, "big", signed=True).hex(" ")
-    return CodeRow(code.code, shown, code.name, retriable, code.about, life)
+    life, shown = lives.code(code.code), code.code.to_bytes(2, "big", signed=True).hex(" ")
+    return CodeRow(code.code, shown, code.name, retriable, code.about, life, lives.former_names(code.code))
 
 
 def enumerations(definitions: Definitions, messages: Sequence[MessagePage]) -> list[EnumerationTable]:

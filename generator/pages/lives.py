@@ -9,7 +9,7 @@ from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.history.changes import Changes, changes
 from kafka_message_generator.history.sides import sides_of
 from kafka_message_generator.history.since import Since
-from kafka_message_generator.history.store import read_error_codes
+from kafka_message_generator.history.store import CodeLife, read_error_codes
 from kafka_message_generator.render.since import since_of, today_of
 
 FOLDER = "releases"
@@ -61,20 +61,24 @@ class Lives:
     """What is known of releases; of a package without a history nothing is."""
 
     found: Since | None = None
-    codes: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
-    """The first release with each error code, and the first without it."""
+    codes: Mapping[str, CodeLife] = field(default_factory=dict)
+    """Error codes by their names."""
 
     @property
     def is_known(self) -> bool:
         """Whether there is a history."""
         return self.found is not None
 
-    def code(self, name: str) -> Life:
-        """Of an error code."""
-        if self.found is None or name not in self.codes:
+    def code(self, number: int) -> Life:
+        """Of an error code that the newest release has, under whatever name it began with."""
+        if self.found is None:
             return UNKNOWN
-        first, last = self.codes[name]
-        return self._life(*(None if each is None else self.found.releases.index(each) for each in (first, last)))
+        first = (self.found.releases.index(life.first) for life in self.codes.values() if life.code == number)
+        return self._life(min(first, default=None), None)
+
+    def former_names(self, number: int) -> tuple[str, ...]:
+        """What releases called an error code that call it something else now."""
+        return tuple(name for name, life in self.codes.items() if life.code == number and life.last is not None)
 
     def version(self, message: str, version: int) -> Life:
         """Of a version of a message."""

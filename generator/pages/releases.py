@@ -98,6 +98,7 @@ class ReleasePage:
     broken: tuple[Broken, ...]
     codes: tuple[str, ...]
     codes_gone: tuple[str, ...]
+    codes_renamed: Mapping[str, str]
 
     @property
     def path(self) -> str:
@@ -143,6 +144,7 @@ def _release(changes: Changes, after: str | None, pages: Mapping[str, MessagePag
         tuple(_broken(each, pages[each.message]) for each in changes.differing),
         changes.codes,
         changes.codes_gone,
+        changes.codes_renamed,
     )
 
 

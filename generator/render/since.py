@@ -20,7 +20,7 @@ class Table:
     listeners: tuple[tuple[str, ...], ...] = ((),)
     runs: tuple[tuple[str, tuple[Row, ...]], ...] = ()
     late: tuple[tuple[str, dict[str, int]], ...] = ()
-    error_codes: tuple[tuple[str, tuple[int, int | None]], ...] = ()
+    error_codes: tuple[tuple[str, tuple[int, int | None, int]], ...] = ()
 
 
 def since_of(definitions: Definitions) -> Since | None:
@@ -52,8 +52,8 @@ def table(definitions: Definitions, found: Since | None) -> Table:
         for name, runs in sorted(found.runs.items())
     )
     codes = (
-        (name, (numbers[first], None if last is None else numbers[last]))
-        for name, (first, last) in sorted(read_error_codes(definitions.history).items())
+        (name, (numbers[life.first], None if life.last is None else numbers[life.last], life.code))
+        for name, life in sorted(read_error_codes(definitions.history).items())
     )
     return Table(found.releases, tuple(listeners), tuple(runs), tuple(sorted(found.late.items())), tuple(codes))
 

@@ -292,8 +292,11 @@ def test_damaged_log(run: Run, tmp_path: Path) -> None:
 def test_errors_apis_and_tags(run: Run) -> None:
     """The small tables."""
     assert rows(run("errors", "35")[1]) == [
-        {"code": 35, "name": "UNSUPPORTED_VERSION", "retriable": False, "since": "2.2.0"}
+        {"code": 35, "name": "UNSUPPORTED_VERSION", "retriable": False, "since": "2.2.0", "former_names": []}
     ]
+    assert run("errors", "6", "--text")[1].splitlines()[1] == (
+        "6     NOT_LEADER_OR_FOLLOWER  2.2.0  retriable, was NOT_LEADER_FOR_PARTITION until 2.6.0"
+    )
     assert rows(run("errors", "not-coordinator")[1])[0]["code"] == 16
     found = rows(run("apis", "18")[1])
     assert [(row["api"], row["response_headers"]) for row in found] == [

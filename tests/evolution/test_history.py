@@ -186,15 +186,21 @@ def test_the_page_on_the_past_is_what_the_history_says() -> None:
 
 def test_error_codes_have_a_life(tmp_path: Path) -> None:
     """A code that goes and comes back is there again; the file is not touched where nothing changed."""
-    codes = {"2.2.0": ["NONE", "OLD", "BACK"], "2.10.0": ["NONE"], "2.11.0": ["NONE", "NEW", "BACK"]}
+    codes = {
+        "2.2.0": {"NONE": 0, "OLD": 6, "BACK": 7},
+        "2.10.0": {"NONE": 0},
+        "2.11.0": {"NONE": 0, "NEW": 6, "BACK": 7},
+    }
     assert store.write_error_codes(tmp_path, codes) == ["write error-codes.json"]
     assert store.write_error_codes(tmp_path, codes) == []
     assert store.read_error_codes(tmp_path) == {
-        "BACK": ("2.2.0", None),
-        "NEW": ("2.11.0", None),
-        "NONE": ("2.2.0", None),
-        "OLD": ("2.2.0", "2.10.0"),
+        "BACK": store.CodeLife("2.2.0", None, 7),
+        "NEW": store.CodeLife("2.11.0", None, 6),
+        "NONE": store.CodeLife("2.2.0", None, 0),
+        "OLD": store.CodeLife("2.2.0", "2.10.0", 6),
     }
+    with pytest.raises(store.HistoryError, match=r"^error code BACK is 8 in 3\.0\.0, and was 7 before$"):
+        store.write_error_codes(tmp_path, codes | {"3.0.0": {"BACK": 8}})
     (tmp_path / store.ERROR_CODES).write_text("[]")
     with pytest.raises(store.HistoryError, match=r"is not a table of error codes"):
         store.read_error_codes(tmp_path)
@@ -223,10 +229,10 @@ def test_what_a_release_brought_and_dropped(of_releases: Mapping[str, Changes]) 
 
 
 def test_which_error_codes_a_release_brought(of_releases: Mapping[str, Changes]) -> None:
-    """One was renamed in 2.6: the old name went, and the new one came."""
+    """One was renamed in 2.6: the number stayed, so no code came and none went."""
     found = of_releases["2.6.0"]
-    assert found.codes == ("NOT_LEADER_OR_FOLLOWER",)
-    assert found.codes_gone == ("NOT_LEADER_FOR_PARTITION",)
+    assert found.codes_renamed == {"NOT_LEADER_FOR_PARTITION": "NOT_LEADER_OR_FOLLOWER"}
+    assert (found.codes, found.codes_gone) == ((), ())
     assert of_releases["4.4.0"].codes[0] == "CONTROLLER_ID_NOT_REGISTERED"
 
 

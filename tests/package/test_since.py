@@ -12,6 +12,7 @@ from kafka_messages.command._layouts import rows_of
 from kafka_messages.connection import RequestReceived, ServerConnection, announce
 from kafka_messages.history import (
     RELEASES,
+    error_code_names,
     error_code_since,
     error_code_until,
     field_since,
@@ -117,16 +118,20 @@ def test_keys_of_records_that_were_told_by_their_versions() -> None:
 
 
 def test_error_codes() -> None:
-    """By name; a code that was renamed is there under its former name until then."""
+    """By number or name; one that was renamed is there under its former name until then, and as a number all the time."""
     assert {error_code_until(code.name) for code in ErrorCode} == {None}
     assert (error_code_since("NOT_LEADER_FOR_PARTITION"), error_code_until("NOT_LEADER_FOR_PARTITION")) == (
         "2.2.0",
         "2.6.0",
     )
     assert error_code_since("NOT_LEADER_OR_FOLLOWER") == "2.6.0"
+    assert (error_code_since(6), error_code_until(6)) == ("2.2.0", None)
+    assert error_code_names(6) == ("NOT_LEADER_FOR_PARTITION", "NOT_LEADER_OR_FOLLOWER")
+    assert (error_code_names(999), error_code_since(999), error_code_until(999)) == ((), None, None)
     assert error_code_since("UNKNOWN_TOPIC_ID") == "2.8.0"
     assert error_code_since("NO_SUCH_CODE") is None
     assert all(error_code_since(code.name) for code in ErrorCode)
+    assert all(error_code_names(code.value)[-1] == code.name for code in ErrorCode)  # read from classes, in two ways
 
 
 def test_every_message_has_a_life() -> None:

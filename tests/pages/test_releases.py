@@ -109,7 +109,10 @@ def test_a_page_of_a_version_says_since_when(pages: Mapping[str, Parsed]) -> Non
 def test_error_codes_have_a_column(pages: Mapping[str, Parsed]) -> None:
     """A code in a log of a new broker may be one that an old client does not know."""
     for row in rows(pages["errors.html"], "Error codes"):
-        assert row[4].removeprefix("≤") == error_code_since(row[2])
+        assert row[4].removeprefix("≤") == error_code_since(int(row[0]))
+    assert next(row for row in rows(pages["errors.html"], "Error codes") if row[0] == "6")[2] == (
+        "NOT_LEADER_OR_FOLLOWER was NOT_LEADER_FOR_PARTITION"
+    )
 
 
 def test_search_has_releases(site: Path) -> None:

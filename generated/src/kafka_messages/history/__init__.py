@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RELEASES",
+    "error_code_names",
     "error_code_since",
     "error_code_until",
     "field_since",
@@ -147,16 +148,25 @@ def fields_since(message: AnyMessage) -> dict[str, str | None]:
     return {path: _first_of_field(name, late.get(_place(path), 0), each) for path, each in _paths(name).items()}
 
 
-def error_code_since(name: str) -> str | None:
-    """The first release that has an error code, by its name such as ``FENCED_LEADER_EPOCH``; None for an unknown one."""
-    found = ERROR_CODES.get(name)
-    return None if found is None else RELEASES[found[0]]
+def error_code_since(code: str | int) -> str | None:
+    """The first release that has an error code, by its number or its name; None for an unknown one.
+
+    A name may be younger than its number: 6 was NOT_LEADER_FOR_PARTITION before it was NOT_LEADER_OR_FOLLOWER.
+    """
+    found = [first for first, _, _ in _lives(code)]
+    return RELEASES[min(found)] if found else None
 
 
-def error_code_until(name: str) -> str | None:
+def error_code_until(code: str | int) -> str | None:
     """The first release that does not have an error code any more; None if the newest has it, and for an unknown one."""
-    found = ERROR_CODES.get(name)
-    return None if found is None or found[1] is None else RELEASES[found[1]]
+    found = [last for _, last, _ in _lives(code)]
+    gone = [last for last in found if last is not None]
+    return RELEASES[max(gone)] if gone and len(gone) == len(found) else None
+
+
+def error_code_names(number: int) -> tuple[str, ...]:
+    """What releases called an error code, from the oldest to the newest name; none for an unknown one."""
+    return tuple(sorted((name for name, life in ERROR_CODES.items() if life[2] == number), key=_first_of_code))
 
 
 def missing_in(message: AnyMessage, version: int) -> str:
@@ -205,6 +215,17 @@ def _lifetime(message: AnyMessage, version: int) -> str:
 
 def _range(lowest: int, highest: int) -> str:
     return f"version {lowest}" if lowest == highest else f"versions {lowest}-{highest}"
+
+
+def _lives(code: str | int) -> list[tuple[int, int | None, int]]:
+    """First release, first without it, and number of an error code under each of its names, or under one."""
+    if isinstance(code, str):
+        return [ERROR_CODES[code]] if code in ERROR_CODES else []
+    return [life for life in ERROR_CODES.values() if life[2] == code]
+
+
+def _first_of_code(name: str) -> int:
+    return ERROR_CODES[name][0]
 
 
 def _name(message: AnyMessage) -> str:
