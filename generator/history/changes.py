@@ -37,6 +37,8 @@ class Changes:
     dropped: Versioned = field(default_factory=dict)
     new: frozenset[str] = frozenset()
     """Those messages of ``brought`` of which no release before had a version."""
+    back: Versioned = field(default_factory=dict)
+    """Those versions of ``brought`` that an older release had."""
     gone: frozenset[str] = frozenset()
     """Those of ``dropped`` of which no version is left."""
     late: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -71,12 +73,15 @@ def _changes(found: Since, number: int, codes: Mapping[str, CodeLife], differing
     release = found.releases[number]
     brought: Versioned = {}
     dropped: Versioned = {}
+    back: Versioned = {}
     new, gone = set(), set()
     for name, runs in found.runs.items():
         before = next((run.versions for run in reversed(runs) if run.release < number), NONE)
         now = next((run.versions for run in reversed(runs) if run.release <= number), NONE)
         if more := _without(now, before):
             brought[name] = more
+            if again := tuple(version for version in more if (found.first(name, version) or 0) < number):
+                back[name] = again
             new |= {name} if all(run.versions.empty for run in runs if run.release < number) else set()
         if less := _without(before, now):
             dropped[name] = less
@@ -92,6 +97,7 @@ def _changes(found: Since, number: int, codes: Mapping[str, CodeLife], differing
         brought,
         dropped,
         frozenset(new),
+        back,
         frozenset(gone),
         {name: paths for name, paths in late.items() if paths},
         {name: paths for name, paths in later.items() if paths},

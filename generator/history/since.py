@@ -43,6 +43,16 @@ class Since:
         """The number of the first release that has a version; None if none has."""
         return next((run.release for run in self.runs.get(message, ()) if version in run.versions), None)
 
+    def gaps(self, message: str, version: int) -> tuple[int, ...]:
+        """The numbers of releases that do not have a version that an older and a newer one have."""
+        runs = self.runs.get(message, ())
+        numbers = range(len(self.releases))
+        has = [
+            next((version in run.versions for run in reversed(runs) if run.release <= each), False) for each in numbers
+        ]
+        there = [number for number in numbers if has[number]]
+        return tuple(number for number in range(there[0], there[-1]) if not has[number]) if there else ()
+
     def field(self, message: str, path: str, versions: Iterable[int]) -> tuple[int | None, int | None]:
         """The numbers of the first release that has a field, and of the first that does not have it any more.
 

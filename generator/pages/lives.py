@@ -43,13 +43,16 @@ class Life:
 
     since: Release | None = None
     until: Release | None = None
+    gaps: tuple[Release, ...] = ()
+    """Releases between them that do not have it."""
 
     @property
     def title(self) -> str:
         """In words; empty for what no release has."""
         if self.since is None:
             return ""
-        return f"since {self.since.since}" + (f", until Kafka {self.until.name}" if self.until is not None else "")
+        words = [f"since {self.since.since}", *(f"not in Kafka {each.name}" for each in self.gaps)]
+        return ", ".join([*words, *([f"until Kafka {self.until.name}"] if self.until is not None else [])])
 
 
 UNKNOWN = Life()
@@ -84,7 +87,8 @@ class Lives:
         """Of a version of a message."""
         if self.found is None:
             return UNKNOWN
-        return self._life(self.found.first(message, version), self.found.until(message, version))
+        gaps = self.found.gaps(message, version)
+        return self._life(self.found.first(message, version), self.found.until(message, version), gaps)
 
     def message(self, message: str, versions: Iterable[int]) -> Life:
         """Of a message with these versions."""
@@ -94,8 +98,9 @@ class Lives:
         """Of a field that stands in these versions."""
         return UNKNOWN if self.found is None else self._life(*self.found.field(message, path, versions))
 
-    def _life(self, since: int | None, until: int | None) -> Life:
-        return Life(self._release(since), self._release(until))
+    def _life(self, since: int | None, until: int | None, gaps: Iterable[int] = ()) -> Life:
+        missing = (self._release(number) for number in gaps)
+        return Life(self._release(since), self._release(until), distinct(missing))
 
     def _release(self, number: int | None) -> Release | None:
         if number is None or self.found is None:

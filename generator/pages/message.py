@@ -92,6 +92,15 @@ class MessagePage:
         """Whether newer releases do not have some version any more."""
         return any(life.until is not None for life in self.lives.values())
 
+    @property
+    def has_gaps(self) -> bool:
+        """Whether some release does not have a version that older and newer ones have."""
+        return any(life.gaps for life in self.lives.values())
+
+    def gaps(self, versions: Run) -> tuple[Release, ...]:
+        """The releases that do not have some versions, though older and newer ones have them."""
+        return distinct(each for version in versions for each in self.lives[version].gaps)
+
     def since(self, versions: Run) -> tuple[Release, ...]:
         """The releases that brought some versions."""
         return distinct(self.lives[version].since for version in versions)

@@ -33,6 +33,8 @@ class News:
     removed: tuple[Field, ...]
     changed: tuple[Changed, ...]
     becomes_flexible: bool
+    is_back: bool = False
+    """Whether an older release had it, so that there is nothing new about it."""
 
     @property
     def is_alike(self) -> bool:
@@ -153,7 +155,14 @@ def _news(changes: Changes, pages: Mapping[str, MessagePage]) -> Iterator[News]:
         if name not in changes.new:
             # What a later release put into the version is news of that one.
             later = {place(path) for path in changes.later.get(name, ())}
-            yield from (news_of(pages[name], version, later) for version in versions)
+            back = changes.back.get(name, ())
+            for version in versions:
+                is_back = version in back
+                yield (
+                    News(pages[name], version, (), (), (), False, True)
+                    if is_back
+                    else news_of(pages[name], version, later)
+                )
 
 
 def news_of(page: MessagePage, version: int, later: Collection[str] = ()) -> News:

@@ -209,9 +209,9 @@ def test_show_says_since_when(run: Run) -> None:
     (row,) = rows(out)
     assert (row["since"], row["until"]) == ("3.4.0", None)
     assert row["releases"] == [
-        {"first": 3, "last": 3, "since": "3.4.0", "until": None},
-        {"first": 4, "last": 4, "since": "3.9.0", "until": None},
-        {"first": 5, "last": 5, "since": "4.4.0", "until": None},
+        {"first": 3, "last": 3, "since": "3.4.0", "until": None, "not_in": []},
+        {"first": 4, "last": 4, "since": "3.9.0", "until": None, "not_in": []},
+        {"first": 5, "last": 5, "since": "4.4.0", "until": None, "not_in": []},
     ]
     _, out, _ = run("show", "ListOffsetsRequest", "--field", "max_num_offsets", "--text")
     assert out.splitlines()[1:] == ["  version 0       INT32, since Kafka 2.2.0 or before, until 4.0.0"]
@@ -221,6 +221,8 @@ def test_show_says_since_when(run: Run) -> None:
     assert {row["version_since"] for row in rows(out)} == {"4.1.0"}
     _, out, _ = run("show", "InitProducerIdRequest", "6", "--text")
     assert out.splitlines()[1] == "version 6"  # unstable: in no release yet
+    _, out, _ = run("show", "JoinGroupRequest", "1", "--text")
+    assert out.splitlines()[1] == "version 1, since Kafka 2.2.0 or before, not in 4.0.0"
 
 
 def test_diff_versions(run: Run) -> None:

@@ -18,9 +18,11 @@ from kafka_messages.history import (
     field_since,
     field_until,
     fields_since,
+    gaps,
     listeners_in,
     missing_in,
     release_of,
+    releases_with,
     since,
     until,
     versions_in,
@@ -66,6 +68,15 @@ def test_what_kafka_4_removed() -> None:
     assert words("InitProducerIdRequest")[-1] == "version 6: unstable"
     with pytest.raises(ValueError, match=r"^no release has a message FetchReqest; did you mean 'FetchRequest'\?$"):
         since("FetchReqest")
+
+
+def test_versions_that_were_gone_for_a_release() -> None:
+    """Kafka 4.0.0 gave up JoinGroup 0 and 1, and 4.0.1 took them back, for librdkafka used them: one release lacks them."""
+    assert (gaps("JoinGroupRequest", 1), gaps("JoinGroupRequest", 2), gaps("FetchRequest", 3)) == (("4.0.0",), (), ())
+    assert (since("JoinGroupRequest", 1), until("JoinGroupRequest", 1)) == ("2.2.0", None)
+    assert missing_in("JoinGroupRequest", 1) == "in 4.0.0"
+    assert words("JoinGroupRequest")[0] == "versions 0-1: since 2.2.0 or before, not in 4.0.0"
+    assert "4.0.0" not in releases_with([("JoinGroupRequest", 0)])
 
 
 def test_fields_that_came_into_versions_that_were_there() -> None:

@@ -100,6 +100,17 @@ def test_columns_of_a_message(pages: Mapping[str, Parsed]) -> None:
     assert " ".join(gone.one("td", "since").text.split()) == "≤2.2.0 until 4.0.0"
 
 
+def test_versions_that_were_gone_for_a_release(pages: Mapping[str, Parsed]) -> None:
+    """They are no news where they come back, and the message says which release lacks them."""
+    back = {(row[0], row[1]): row[2] for row in rows(pages["releases/4.0.1.html"], "New versions")}
+    assert back == {
+        (f"JoinGroup{side}", str(version)): "back again" for side in ("Request", "Response") for version in (0, 1)
+    }
+    head = pages["messages/JoinGroupRequest.html"].root.one("table", "matrix").one("thead")
+    (missing,) = (line for line in head.all("tr", "lives") if line.one("th").text == "not in")
+    assert [cell.text for cell in missing.all("td")][:3] == ["4.0.0", "4.0.0", ""]
+
+
 def test_a_page_of_a_version_says_since_when(pages: Mapping[str, Parsed]) -> None:
     """Large messages have a page for each version; it is where many come to by a link."""
     text = " ".join(pages["messages/FetchRequest-v3.html"].root.one("main").text.split())

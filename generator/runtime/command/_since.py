@@ -18,6 +18,8 @@ class Life:
 
     since: str | None
     until: str | None
+    gaps: tuple[str, ...] = ()
+    """Releases between them that do not have it."""
 
     @property
     def words(self) -> str:
@@ -25,11 +27,14 @@ class Life:
         if self.since is None:
             return ""
         before = " or before" if self.since == part("history").RELEASES[0] else ""
-        return f"since Kafka {self.since}{before}" + (f", until {self.until}" if self.until is not None else "")
+        words = [f"since Kafka {self.since}{before}"]
+        words += [f"not in {', '.join(self.gaps)}"] if self.gaps else []
+        words += [f"until {self.until}"] if self.until is not None else []
+        return ", ".join(words)
 
     def to_object(self) -> dict[str, object]:
         """As JSON has it."""
-        return {"since": self.since, "until": self.until}
+        return {"since": self.since, "until": self.until, "not_in": list(self.gaps)}
 
 
 def is_known(message: str) -> bool:
@@ -40,13 +45,13 @@ def is_known(message: str) -> bool:
 def of_version(message: str, version: int) -> Life:
     """Of a version of a message that is known."""
     history = part("history")
-    return Life(history.since(message, version), history.until(message, version))
+    return Life(history.since(message, version), history.until(message, version), history.gaps(message, version))
 
 
 def in_version(row: Row, version: int) -> Life:
     """Of a field in one version, which has it."""
     history, name = part("history"), row.message.name
-    return Life(history.field_since(name, row.path, version), history.until(name, version))
+    return Life(history.field_since(name, row.path, version), history.until(name, version), history.gaps(name, version))
 
 
 def in_versions(row: Row, versions: Iterable[int]) -> Life:
@@ -55,7 +60,9 @@ def in_versions(row: Row, versions: Iterable[int]) -> Life:
     lives = [life for version in versions if (life := in_version(row, version)).since is not None]
     since = min((life.since for life in lives if life.since is not None), key=order, default=None)
     until = [life.until for life in lives if life.until is not None]
-    return Life(since, max(until, key=order) if until and len(until) == len(lives) else None)
+    gaps = set.intersection(*(set(life.gaps) for life in lives)) if lives else set()
+    last = max(until, key=order) if until and len(until) == len(lives) else None
+    return Life(since, last, tuple(sorted(gaps, key=order)))
 
 
 def runs(row: Row, versions: Iterable[int]) -> list[tuple[int, int, Life]]:

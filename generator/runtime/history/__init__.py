@@ -31,6 +31,7 @@ __all__ = [
     "field_since",
     "field_until",
     "fields_since",
+    "gaps",
     "has_listeners",
     "listeners_in",
     "missing_in",
@@ -114,6 +115,18 @@ def until(message: AnyMessage, version: int | None = None) -> str | None:
     return found
 
 
+def gaps(message: AnyMessage, version: int) -> tuple[str, ...]:
+    """The releases that do not have a version that an older and a newer one have: Kafka 4.0.0 of JoinGroupRequest 0 and 1.
+
+    Raises ValueError for a message that is not known.
+    """
+    has = [version in versions_in(release, message) for release in RELEASES]
+    if True not in has:
+        return ()
+    first, last = has.index(True), len(has) - has[::-1].index(True)
+    return tuple(release for release, there in zip(RELEASES[first:last], has[first:last], strict=True) if not there)
+
+
 def field_since(message: AnyMessage, path: str, version: int | None = None) -> str | None:
     """The first release that has a field in a version, or in any.
 
@@ -169,14 +182,15 @@ def error_code_names(number: int) -> tuple[str, ...]:
 
 
 def missing_in(message: AnyMessage, version: int) -> str:
-    """The releases that do not have a version, in words: ``before 2.4.0``, ``from 4.0.0 on``; empty if all have it.
+    """The releases that do not have a version, in words: ``before 2.4.0``, ``in 4.0.0``, ``from 4.0.0 on``.
 
-    Raises ValueError for a message that is not known.
+    Empty if all have it. Raises ValueError for a message that is not known.
     """
     first, last = since(message, version), until(message, version)
     if first is None:
         return "every release"
     words = [f"before {first}"] if first != RELEASES[0] else []
+    words += [f"in {', '.join(missing)}"] if (missing := gaps(message, version)) else []
     return " and ".join(words + ([f"from {last} on"] if last is not None else []))
 
 
@@ -209,6 +223,7 @@ def _lifetime(message: AnyMessage, version: int) -> str:
     if first is None:
         return "unstable"
     begins = f"since {first}" + (" or before" if first == RELEASES[0] else "")
+    begins += f", not in {', '.join(missing)}" if (missing := gaps(message, version)) else ""
     return begins if last is None else f"{begins}, until {last}"
 
 
