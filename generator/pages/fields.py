@@ -48,6 +48,17 @@ class Run:
         return iter(range(self.first, self.last + 1))
 
 
+def shown(versions: Iterable[int]) -> str:
+    """Versions in print: ``0-3, 7``."""
+    runs: list[Run] = []
+    for version in versions:
+        if runs and runs[-1].last == version - 1:
+            runs[-1] = Run(runs[-1].first, version)
+        else:
+            runs.append(Run(version, version))
+    return ", ".join(run.shown for run in runs)
+
+
 @dataclass(frozen=True)
 class Wire:
     """How a field stands in a version: its type in Kafka's words, and the tag of a tagged one."""

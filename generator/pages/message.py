@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.pages.boxes import Box, boxes_of
-from kafka_message_generator.pages.fields import Field, Run, fields_of, runs_of
+from kafka_message_generator.pages.fields import Field, Run, fields_of, runs_of, shown
 from kafka_message_generator.pages.inspector import Inspector, inspect
-from kafka_message_generator.pages.lives import NOTHING, Life, Lives, Release, distinct
+from kafka_message_generator.pages.lives import NOTHING, Life, Lives, Release
 from kafka_message_generator.pages.package import Package
 from kafka_message_generator.pages.samples import Samples
 from kafka_message_generator.plan.model import MessagePlan
@@ -69,6 +69,14 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Told:
+    """A release, and which of several versions it is told of; empty for all of them."""
+
+    versions: str
+    release: Release
+
+
+@dataclass(frozen=True)
 class MessagePage:
     """A message as pages show it."""
 
@@ -97,17 +105,26 @@ class MessagePage:
         """Whether some release does not have a version that older and newer ones have."""
         return any(life.gaps for life in self.lives.values())
 
-    def gaps(self, versions: Run) -> tuple[Release, ...]:
-        """The releases that do not have some versions, though older and newer ones have them."""
-        return distinct(each for version in versions for each in self.lives[version].gaps)
-
-    def since(self, versions: Run) -> tuple[Release, ...]:
+    def since(self, versions: Run) -> tuple[Told, ...]:
         """The releases that brought some versions."""
-        return distinct(self.lives[version].since for version in versions)
+        return self._told(versions, lambda life: (life.since,))
 
-    def until(self, versions: Run) -> tuple[Release, ...]:
+    def gaps(self, versions: Run) -> tuple[Told, ...]:
+        """The releases that do not have some versions, though older and newer ones have them."""
+        return self._told(versions, lambda life: life.gaps)
+
+    def until(self, versions: Run) -> tuple[Told, ...]:
         """The first releases without some versions."""
-        return distinct(self.lives[version].until for version in versions)
+        return self._told(versions, lambda life: (life.until,))
+
+    def _told(self, versions: Run, say: Callable[[Life], Sequence[Release | None]]) -> tuple[Told, ...]:
+        by_release: dict[Release, list[int]] = {}
+        for version in versions:
+            for release in say(self.lives[version]):
+                if release is not None:
+                    by_release.setdefault(release, []).append(version)
+        every = list(versions)
+        return tuple(Told("" if each == every else shown(each), release) for release, each in by_release.items())
 
     @property
     def name(self) -> str:

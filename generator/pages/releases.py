@@ -9,7 +9,7 @@ from itertools import pairwise
 from kafka_message_generator.history.changes import Changes, Differing
 from kafka_message_generator.history.since import place
 from kafka_message_generator.layouts.compare import REASONS
-from kafka_message_generator.pages.fields import Field, Run, Wire
+from kafka_message_generator.pages.fields import Field, Wire, shown
 from kafka_message_generator.pages.lives import FOLDER, Release
 from kafka_message_generator.pages.message import KINDS, MessagePage
 
@@ -222,14 +222,3 @@ def _is(release: Release | None, name: str) -> bool:
 def _broken(differing: Differing, page: MessagePage) -> Broken:
     found = differing.difference
     return Broken(page, shown(differing.versions), found.wrote, found.reads, REASONS[found.reason])
-
-
-def shown(versions: Iterable[int]) -> str:
-    """Versions in print: ``0-3, 7``."""
-    runs: list[Run] = []
-    for version in versions:
-        if runs and runs[-1].last == version - 1:
-            runs[-1] = Run(runs[-1].first, version)
-        else:
-            runs.append(Run(version, version))
-    return ", ".join(run.shown for run in runs)
