@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import zipfile
 from collections.abc import Mapping
@@ -245,9 +246,12 @@ def test_which_released_versions_changed(of_releases: Mapping[str, Changes]) -> 
         "FIELD_ADDED",
     )
     in_docs = (ROOT / "docs" / "history.md").read_text()
+    today = set(side_of_release(HISTORY, "4.4.0").messages)
     for release, each in of_releases.items():
         section = in_docs.partition(f"\n### {release}\n")[2].partition("\n### ")[0]
-        assert {f"`{one.message}`" in section for one in each.differing} <= {True}, release
+        told = set(re.findall(r"^\| `(\w+)`", section, re.MULTILINE)) & today
+        # Its record type was another record's in 2.8; no version of its own changed.
+        assert {one.message for one in each.differing} == told - {"ClientQuotaRecord"}, release
 
 
 def test_the_first_release_brought_all_it_has(of_releases: Mapping[str, Changes]) -> None:
