@@ -130,6 +130,8 @@ def load(
     secrets = secret_rules.resolve(secret_facts, found, problems)
     answers = answer_rules.resolve(answer_facts, found, problems)
     entities = entity_rules.resolve(entity_facts, found, problems)
+    if more is None:
+        enumerations = enumeration_rules.without_older(enumerations, found)
     taken = enumeration_rules.resolve(enumerations, found, problems)
     if problems.errors:
         raise SpecError(problems.errors)

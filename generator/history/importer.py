@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,8 +48,17 @@ def import_history(jars: dict[str, list[Path]], root: Path, say: Say = lambda li
         if found:
             digests = {jar.name: hashlib.sha256(jar.read_bytes()).hexdigest() for jar in jars[release] if _folder(jar)}
             releases[release] = (digests, found)
-            codes[release] = [name for jar in jars[release] if _folder(jar) == "clients" for name in error_codes(jar)]
+            codes[release] = {
+                name: code for jar in jars[release] if _folder(jar) == "clients" for name, code in _error_codes(jar)
+            }
     return [*store.write(root, releases), *store.write_error_codes(root, codes)]
+
+
+def _error_codes(jar: Path) -> Iterable[tuple[str, int]]:
+    try:
+        return error_codes(jar).items()
+    except ValueError as error:
+        raise store.HistoryError(f"{jar}: the error codes: {error}") from None
 
 
 def _folder(jar: Path) -> str | None:

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from kafka_message_generator.history.sides import Side, members_of
 from kafka_message_generator.layouts.atoms import labels, layout_of
 from kafka_message_generator.plan.model import MessagePlan
-from kafka_message_generator.spec.model import REQUEST, RESPONSE, Message
+from kafka_message_generator.spec.model import COORDINATOR_KEY, REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.versions import NONE, Versions
 
 Key = tuple[str, int] | str
 """What a message keeps when it is renamed: kind and API key of requests and responses; of others their name."""
+Today = Mapping[str, tuple[Message, MessagePlan]]
+"""The messages of a package by their names."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,29 @@ class Since:
         """The number of the first release that has a version; None if none has."""
         return next((run.release for run in self.runs.get(message, ()) if version in run.versions), None)
 
+    def gaps(self, message: str, version: int) -> tuple[int, ...]:
+        """The numbers of releases that do not have a version that an older and a newer one have."""
+        runs = self.runs.get(message, ())
+        numbers = range(len(self.releases))
+        has = [
+            next((version in run.versions for run in reversed(runs) if run.release <= each), False) for each in numbers
+        ]
+        there = [number for number in numbers if has[number]]
+        return tuple(number for number in range(there[0], there[-1]) if not has[number]) if there else ()
+
+    def field(self, message: str, path: str, versions: Iterable[int]) -> tuple[int | None, int | None]:
+        """The numbers of the first release that has a field, and of the first that does not have it any more.
+
+        The path is in Kafka's names, ``Topics[].Partitions[].LeaderId``, or in Python's. The versions are those that have
+        the field.
+        """
+        known = [version for version in versions if self.first(message, version) is not None]
+        first = min((number for each in known if (number := self.first(message, each)) is not None), default=None)
+        gone = [number for each in known if (number := self.until(message, each)) is not None]
+        late = (number for each, number in self.late.get(message, {}).items() if place(each) == place(path))
+        since = None if first is None else max(first, next(late, 0))
+        return since, max(gone) if gone and len(gone) == len(known) else None
+
     def until(self, message: str, version: int) -> int | None:
         """The number of the first release that does not have a version any more; None if the newest has it."""
         found = None
@@ -52,21 +77,26 @@ class Since:
         return found
 
 
-def since(sides: Sequence[Side], today: Mapping[str, tuple[Message, MessagePlan]]) -> Since:
+def since(sides: Sequence[Side], today: Today) -> Since:
     """What the releases, from the oldest to the newest, have of the messages of a package."""
     releases = tuple(side.name.removeprefix("Kafka ") for side in sides)
     found = Since(releases)
-    names = _names(sides, today)
+    names = names_of(sides, today)
     former: dict[str, list[tuple[int, Side, str]]] = {}
     for number, side in enumerate(sides):
         for name in side.messages:
             if (now := names.get(name)) is not None:
                 former.setdefault(now, []).append((number, side, name))
     for now, places in sorted(former.items()):
-        found.runs[now] = tuple(_runs(places, len(sides)))
+        found.runs[now] = tuple(_runs(today[now][0], places, len(sides)))
         if late := _late(found, now, *today[now], places):
             found.late[now] = late
     return found
+
+
+def place(path: str) -> str:
+    """A path without what Kafka's names and Python's differ in."""
+    return path.replace("[]", "").replace("_", "").lower()
 
 
 def _key(message: Message) -> Key:
@@ -74,7 +104,7 @@ def _key(message: Message) -> Key:
     return (message.kind, message.api_key or 0) if is_api else message.name
 
 
-def _names(sides: Iterable[Side], today: Mapping[str, tuple[Message, MessagePlan]]) -> dict[str, str]:
+def names_of(sides: Iterable[Side], today: Today) -> dict[str, str]:
     """The names of today by those of any release."""
     keys = {_key(message): name for name, (message, _) in today.items()}
     found = {}
@@ -86,7 +116,7 @@ def _names(sides: Iterable[Side], today: Mapping[str, tuple[Message, MessagePlan
     return found
 
 
-def _runs(places: list[tuple[int, Side, str]], count: int) -> Iterable[Run]:
+def _runs(today: Message, places: list[tuple[int, Side, str]], count: int) -> Iterable[Run]:
     by_number = {number: (side, name) for number, side, name in places}
     before = Run(-1, NONE)
     for number in range(count):
@@ -94,7 +124,8 @@ def _runs(places: list[tuple[int, Side, str]], count: int) -> Iterable[Run]:
         if number in by_number:
             side, name = by_number[number]
             message, unstable = side.messages[name], side.unstable(name)
-            valid = message.valid
+            # Keys of records were told apart by their versions once; what the package has of them is today's one.
+            valid = today.valid if today.kind == COORDINATOR_KEY else message.valid
             if unstable is not None and not valid.empty:
                 valid = Versions(valid.lowest, valid.highest - 1)
             now = Run(number, NONE if valid.empty else valid, message.listeners)
@@ -137,23 +168,3 @@ def _present(before: MessagePlan, plan: MessagePlan, version: int, paths: list[s
         return paths
     had = set(labels(former))
     return [path for path in paths if path in had]
-
-
-def changes(found: Since, release: str) -> list[str]:
-    """What a release brought and dropped against the one before it, a line each; the first release brought all it has.
-
-    Raises ValueError for a release that is not in the history.
-    """
-    number = found.releases.index(release)
-    lines = []
-    for name, runs in found.runs.items():
-        before = next((run.versions for run in reversed(runs) if run.release < number), NONE)
-        now = next((run.versions for run in reversed(runs) if run.release <= number), NONE)
-        brought = sorted(set(now) - set(before))
-        dropped = sorted(set(before) - set(now))
-        for what, versions in (("brought", brought), ("dropped", dropped)):
-            if versions:
-                lines.append(f"{what} {name} {', '.join(map(str, versions))}")
-    for name, paths in found.late.items():
-        lines += [f"brought {name} {path}" for path, brought_by in paths.items() if brought_by == number]
-    return sorted(lines)

@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kafka_message_generator.release.artifacts import order
@@ -54,6 +54,15 @@ class Definition:
     path: Path
     since: str
     """The release that brought this text."""
+
+
+@dataclass(frozen=True)
+class CodeLife:
+    """An error code under one of its names: the first release that has it, the first that does not, and its number."""
+
+    first: str
+    last: str | None
+    code: int
 
 
 @dataclass(frozen=True)
@@ -175,17 +184,23 @@ def write(root: Path, releases: dict[str, tuple[dict[str, str], dict[str, tuple[
     return _written(root, files)
 
 
-def write_error_codes(root: Path, codes: dict[str, list[str]]) -> list[str]:
-    """Write since which release each error code is there, and the first one without it; returns what changed."""
-    lives: dict[str, list[str | None]] = {}
+def write_error_codes(root: Path, codes: dict[str, dict[str, int]]) -> list[str]:
+    """Write since which release each error code is there, the first one without it, and its number; returns what changed.
+
+    ``codes`` are the numbers of each release by their names. Raises HistoryError for a name with two numbers.
+    """
+    lives: dict[str, CodeLife] = {}
     for release in sorted(codes, key=order):
-        for name in codes[release]:
-            life = lives.setdefault(name, [release, None])
-            life[1] = None
+        for name, code in codes[release].items():
+            life = lives.get(name, CodeLife(release, None, code))
+            if life.code != code:
+                raise HistoryError(f"error code {name} is {code} in {release}, and was {life.code} before")
+            lives[name] = replace(life, last=None)
         for name, life in lives.items():
-            if life[1] is None and name not in codes[release]:
-                life[1] = release
-    text = json.dumps(dict(sorted(lives.items())), separators=(",", ": ")).replace("],", "],\n ") + "\n"
+            if life.last is None and name not in codes[release]:
+                lives[name] = replace(life, last=release)
+    rows = {name: [life.first, life.last, life.code] for name, life in sorted(lives.items())}
+    text = json.dumps(rows, separators=(",", ": ")).replace("],", "],\n ") + "\n"
     path = root / ERROR_CODES
     if not lives or (path.exists() and path.read_text(encoding="utf-8") == text):
         return []
@@ -193,16 +208,14 @@ def write_error_codes(root: Path, codes: dict[str, list[str]]) -> list[str]:
     return [f"write {ERROR_CODES}"]
 
 
-def read_error_codes(root: Path) -> dict[str, tuple[str, str | None]]:
-    """The first release that has each error code, and the first without it; none where the file is not there.
-
-    Raises HistoryError.
-    """
+def read_error_codes(root: Path) -> dict[str, CodeLife]:
+    """The lives of error codes by their names; none where the file is not there. Raises HistoryError."""
     path = root / ERROR_CODES
     if not path.exists():
         return {}
     try:
-        return {name: (first, last) for name, (first, last) in json.loads(path.read_text(encoding="utf-8")).items()}
+        rows = json.loads(path.read_text(encoding="utf-8")).items()
+        return {name: CodeLife(first, last, code) for name, (first, last, code) in rows}
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise HistoryError(f"{path}: is not a table of error codes: {error!r}") from None
 

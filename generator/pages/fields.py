@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from kafka_message_generator.layouts.atoms import layout_of
+from kafka_message_generator.pages.lives import NOTHING, UNKNOWN, Life, Lives
 from kafka_message_generator.plan.model import (
     Array,
     Blob,
@@ -45,6 +46,17 @@ class Run:
 
     def __iter__(self) -> Iterator[int]:
         return iter(range(self.first, self.last + 1))
+
+
+def shown(versions: Iterable[int]) -> str:
+    """Versions in print: ``0-3, 7``."""
+    runs: list[Run] = []
+    for version in versions:
+        if runs and runs[-1].last == version - 1:
+            runs[-1] = Run(runs[-1].first, version)
+        else:
+            runs.append(Run(version, version))
+    return ", ".join(run.shown for run in runs)
 
 
 @dataclass(frozen=True)
@@ -106,6 +118,7 @@ class Field:
     """Whether it is absent in some version that has what it is in, so that it can be set and not be written."""
     entities: tuple[str, ...]
     """What it names; several where the value of another field says which."""
+    life: Life = UNKNOWN
 
     @property
     def about(self) -> str:
@@ -168,10 +181,12 @@ def runs_of(plan: MessagePlan) -> tuple[Run, ...]:
     return tuple(found)
 
 
-def fields_of(plan: MessagePlan, runs: tuple[Run, ...], named: Iterable[Named] = ()) -> tuple[Field, ...]:
+def fields_of(
+    plan: MessagePlan, runs: tuple[Run, ...], named: Iterable[Named] = (), lives: Lives = NOTHING
+) -> tuple[Field, ...]:
     """Every field in the order of the definition, those of a struct behind the field that holds it.
 
-    ``named`` are facts about what fields name, of any message.
+    ``named`` are facts about what fields name, of any message, and ``lives`` what is known of releases.
     """
     own = {(each.struct, each.field): each.entities for each in named if each.message == plan.name}
     facts = json.loads(plan.facts)
@@ -185,7 +200,10 @@ def fields_of(plan: MessagePlan, runs: tuple[Run, ...], named: Iterable[Named] =
             cells = tuple(_cells(member, found, runs))
             versions = frozenset(found)
             said = (member["entityType"],) if "entityType" in member else own.get((struct, member["name"]), ())
-            yield Field(path, depth, member["name"], member["type"], member, found, cells, versions != there, said)
+            life = lives.field(plan.name, path, found)
+            yield Field(
+                path, depth, member["name"], member["type"], member, found, cells, versions != there, said, life
+            )
             yield from walk(member["type"].removeprefix("[]"), path, depth + 1, versions)
 
     return tuple(walk(plan.name, "", 0, frozenset(plan.valid)))

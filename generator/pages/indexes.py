@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.pages.fields import Field, Run
+from kafka_message_generator.pages.lives import Life, Lives
 from kafka_message_generator.pages.message import KINDS, Fact, MessagePage, header_runs
 from kafka_message_generator.render import tables
 from kafka_message_generator.rules.headers import REQUEST_HEADER, RESPONSE_HEADER, HeaderVersions
@@ -87,6 +88,8 @@ class CodeRow:
     name: str
     retriable: str
     about: str
+    life: Life
+    former_names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -214,16 +217,17 @@ def headers(definitions: Definitions, messages: Sequence[MessagePage]) -> dict[s
     return {"headers": found, "apis": rows, "is_kafkas": is_kafkas} if found and rows else {}
 
 
-def errors(definitions: Definitions, messages: Sequence[MessagePage]) -> dict[str, object]:
+def errors(definitions: Definitions, messages: Sequence[MessagePage], lives: Lives) -> dict[str, object]:
     """The error codes, and every field that holds one."""
-    codes = [_code(code) for code in definitions.error_codes]
+    codes = [_code(code, lives) for code in definitions.error_codes]
     chosen = ([field for field in page.fields if field.enumeration == ERROR_CODE] for page in messages)
-    return {"codes": codes, "holders": holders(messages, chosen)}
+    return {"codes": codes, "holders": holders(messages, chosen), "has_lives": lives.is_known}
 
 
-def _code(code: ErrorCode) -> CodeRow:
+def _code(code: ErrorCode, lives: Lives) -> CodeRow:
     retriable = "yes, with fresh metadata" if code.retriable and code.refresh else "yes" if code.retriable else ""
-    return CodeRow(code.code, code.code.to_bytes(2, "big", signed=True).hex(" "), code.name, retriable, code.about)
+    life, shown = lives.code(code.code), code.code.to_bytes(2, "big", signed=True).hex(" ")
+    return CodeRow(code.code, shown, code.name, retriable, code.about, life, lives.former_names(code.code))
 
 
 def enumerations(definitions: Definitions, messages: Sequence[MessagePage]) -> list[EnumerationTable]:

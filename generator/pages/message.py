@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.pages.boxes import Box, boxes_of
-from kafka_message_generator.pages.fields import Field, Run, fields_of, runs_of
+from kafka_message_generator.pages.fields import Field, Run, fields_of, runs_of, shown
 from kafka_message_generator.pages.inspector import Inspector, inspect
+from kafka_message_generator.pages.lives import NOTHING, Life, Lives, Release
 from kafka_message_generator.pages.package import Package
 from kafka_message_generator.pages.samples import Samples
 from kafka_message_generator.plan.model import MessagePlan
@@ -68,6 +69,14 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Told:
+    """A release, and which of several versions it is told of; empty for all of them."""
+
+    versions: str
+    release: Release
+
+
+@dataclass(frozen=True)
 class MessagePage:
     """A message as pages show it."""
 
@@ -77,6 +86,45 @@ class MessagePage:
     facts: tuple[Fact, ...]
     runs: tuple[Run, ...]
     fields: tuple[Field, ...]
+    life: Life
+    lives: dict[int, Life]
+    """By version."""
+
+    @property
+    def has_life(self) -> bool:
+        """Whether any release is known to have it."""
+        return self.life.since is not None
+
+    @property
+    def has_end(self) -> bool:
+        """Whether newer releases do not have some version any more."""
+        return any(life.until is not None for life in self.lives.values())
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether some release does not have a version that older and newer ones have."""
+        return any(life.gaps for life in self.lives.values())
+
+    def since(self, versions: Run) -> tuple[Told, ...]:
+        """The releases that brought some versions."""
+        return self._told(versions, lambda life: (life.since,))
+
+    def gaps(self, versions: Run) -> tuple[Told, ...]:
+        """The releases that do not have some versions, though older and newer ones have them."""
+        return self._told(versions, lambda life: life.gaps)
+
+    def until(self, versions: Run) -> tuple[Told, ...]:
+        """The first releases without some versions."""
+        return self._told(versions, lambda life: (life.until,))
+
+    def _told(self, versions: Run, say: Callable[[Life], Sequence[Release | None]]) -> tuple[Told, ...]:
+        by_release: dict[Release, list[int]] = {}
+        for version in versions:
+            for release in say(self.lives[version]):
+                if release is not None:
+                    by_release.setdefault(release, []).append(version)
+        every = list(versions)
+        return tuple(Told("" if each == every else shown(each), release) for release, each in by_release.items())
 
     @property
     def name(self) -> str:
@@ -97,12 +145,15 @@ class MessagePage:
         return str(self.plan.flexible.intersect(self.plan.valid))
 
 
-def page_of(plan: MessagePlan, definitions: Definitions) -> MessagePage:
+def page_of(plan: MessagePlan, definitions: Definitions, lives: Lives = NOTHING) -> MessagePage:
     """What is said of a message on its page, but for its versions."""
     message = next(each for each in definitions.messages if each.name == plan.name)
     runs = runs_of(plan)
-    facts = tuple(_facts(plan, message, definitions))
-    return MessagePage(plan, message, KINDS[plan.kind], facts, runs, fields_of(plan, runs, definitions.entities))
+    life = lives.message(plan.name, plan.valid)
+    facts = (*_facts(plan, message, definitions), *_facts_of_life(life))
+    fields = fields_of(plan, runs, definitions.entities, lives)
+    by_version = {version: lives.version(plan.name, version) for version in plan.valid}
+    return MessagePage(plan, message, KINDS[plan.kind], facts, runs, fields, life, by_version)
 
 
 def parts_of(
@@ -151,6 +202,14 @@ def _facts(plan: MessagePlan, message: Message, definitions: Definitions) -> Ite
     if topics and plan.kind in (COORDINATOR_KEY, COORDINATOR_VALUE, METADATA):
         yield Fact("Internal topic", ", ".join(topics), "records.html")
     yield Fact("Definition", plan.file)
+
+
+def _facts_of_life(life: Life) -> Iterator[Fact]:
+    """Since when the message is there, where that is known."""
+    if life.since is not None:
+        yield Fact("Since", life.since.since, life.since.link)
+    if life.until is not None:
+        yield Fact("Until", f"Kafka {life.until.name}", life.until.link)
 
 
 def _sayer(message: Message, messages: Sequence[Message]) -> Message:

@@ -11,9 +11,13 @@ from kafka_message_generator.pages.prose import Prose
 
 
 def index(
-    messages: Sequence[MessagePage], definitions: Definitions, pages: Sequence[tuple[str, str]], prose: Prose
+    messages: Sequence[MessagePage],
+    definitions: Definitions,
+    pages: Sequence[tuple[str, str]],
+    prose: Prose,
+    releases: Sequence[str] = (),
 ) -> str:
-    """Names of messages with their fields, error codes, enumerations with their members, pages, and headings of prose."""
+    """Names of messages with their fields, error codes, enumerations with their members, releases, pages, and headings."""
     found = {
         "messages": [[page.name, _what(page), " ".join(field.path for field in page.fields)] for page in messages],
         "errors": [[code.code, code.name] for code in definitions.error_codes],
@@ -22,6 +26,7 @@ def index(
             for one in definitions.enumerations
             if one.members
         ],
+        "releases": list(releases),
         "pages": [[title, path] for path, title in pages],
         "prose": [[page.title, page.path, [[title, slug] for _, slug, title in page.headings]] for page in prose.pages],
     }

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.pages import indexes, search, worked
 from kafka_message_generator.pages.environment import ASSETS, ENVIRONMENT
+from kafka_message_generator.pages.lives import Past, past_of
 from kafka_message_generator.pages.message import MessagePage, page_of, parts_of
 from kafka_message_generator.pages.package import Package, PagesError
 from kafka_message_generator.pages.prose import NONE, Prose, view
+from kafka_message_generator.pages.releases import ReleasePage, releases
 from kafka_message_generator.pages.samples import Samples
 from kafka_message_generator.protocol import document
 from kafka_message_generator.protocol.command import SCHEMA_FILE
@@ -27,10 +29,13 @@ NAVIGATION = (
     ("tags.html", "Tags", "all tagged fields"),
     ("headers.html", "Headers", "which version stands before which message"),
     ("types.html", "Types", "the primitive types, with worked bytes"),
+    ("releases.html", "Releases", "what each release of Kafka changed"),
     ("batches.html", "Batches", "the formats of record batches, byte by byte"),
     ("paste.html", "Paste", "your bytes, decoded in the page"),
 )
 """What every page links to, as far as the site has it: path, title, and what is there."""
+PROOF = "docs/history.html"
+"""The page of prose with the bytes that show what releases changed, where the site has it."""
 PASTE = ("protocol.js", "wire.js", "codec.js", "explain.js", "paste.js")
 """The scripts that decode in a page; what they go by is the first."""
 Files = dict[str, str | bytes]
@@ -86,8 +91,10 @@ def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files
     plans = sorted(site.definitions.plans, key=lambda plan: plan.name)
     for plan in plans:
         site.package.check(plan)
-    messages = [page_of(plan, site.definitions) for plan in plans]
-    general = pages(site, messages)
+    past = past_of(site.definitions)
+    messages = [page_of(plan, site.definitions, past.lives) for plan in plans]
+    history = releases(past.changes, messages)
+    general = pages(site, messages, past, history)
     navigation = doors(general, site.prose)
     places = [place for place in PLACES if place.link in {*(page.path for page in general), *_paths(site.prose)}]
     index = {"groups": indexes.groups(messages), "doors": navigation, "places": places}
@@ -95,8 +102,10 @@ def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files
     files: Files = {**site.prose.images}
     for page in general:
         files[page.path] = render(site, page, navigation)
+    for page in release_pages(site, history):
+        files[page.path] = render(site, page, navigation)
     for page in prose_pages(site.prose):
-        if page.path in files or page.path.startswith(("messages/", "assets/")):
+        if page.path in files or page.path.startswith(("messages/", "releases/", "assets/")):
             raise PagesError(f"a page of prose would be {page.path}, which the site has already")
         files[page.path] = render(site, page, navigation)
     for number, message in enumerate(messages, 1):
@@ -104,7 +113,11 @@ def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files
             files[page.path] = render(site, page, navigation)
         progress(number, len(messages))
     files["assets/search.js"] = search.index(
-        messages, site.definitions, [(page.path, page.title) for page in general], site.prose
+        messages,
+        site.definitions,
+        [(page.path, page.title) for page in general],
+        site.prose,
+        [release.name for release in reversed(history)],
     )
     protocol = document.text(document.document(site.definitions))
     files["protocol.json"] = protocol
@@ -133,17 +146,28 @@ def _paths(prose: Prose) -> Iterator[str]:
     return (page.path for page in prose.pages)
 
 
-def pages(site: Site, messages: list[MessagePage]) -> list[Page]:
-    """The pages that are not about one message."""
+def release_pages(site: Site, history: Sequence[ReleasePage]) -> Iterator[Page]:
+    """A page for each release; ``history`` has them."""
+    codes = {code.name for code in site.definitions.error_codes}
+    proof = next((path for path in _paths(site.prose) if path == PROOF), None)
+    for release in history:
+        data = {"page": release, "known_codes": codes, "proof": proof}
+        yield Page(release.path, release.title, "release.html", data)
+
+
+def pages(site: Site, messages: list[MessagePage], past: Past, history: Sequence[ReleasePage]) -> list[Page]:
+    """The pages that are about neither one message nor one release."""
     definitions = site.definitions
+    listed = {"groups": indexes.groups(messages), "has_lives": past.lives.is_known}
     found = [
-        Page("messages.html", "All messages", "messages.html", {"groups": indexes.groups(messages)}),
+        Page("messages.html", "All messages", "messages.html", listed),
         Page("entities.html", "Entities", "entities.html", {"entities": indexes.entities(messages)}),
         Page("tags.html", "Tagged fields", "tags.html", {"tags": indexes.tags(messages)}),
         Page("types.html", "Types on the wire", "types.html", {"types": worked.types(site.package)}),
     ]
     if definitions.error_codes:
-        found.append(Page("errors.html", "Error codes", "errors.html", indexes.errors(definitions, messages)))
+        errors = indexes.errors(definitions, messages, past.lives)
+        found.append(Page("errors.html", "Error codes", "errors.html", errors))
     if names := indexes.enumerations(definitions, messages):
         found.append(Page("enumerations.html", "Enumerations", "enumerations.html", {"enumerations": names}))
     if apis := indexes.apis(definitions):
@@ -152,6 +176,8 @@ def pages(site: Site, messages: list[MessagePage]) -> list[Page]:
         found.append(Page("records.html", "Records of internal topics", "records.html", {"families": families}))
     if headers := indexes.headers(definitions, messages):
         found.append(Page("headers.html", "Headers", "headers.html", headers))
+    if history:
+        found.append(Page("releases.html", "Releases", "releases.html", {"releases": history[::-1]}))
     found.append(Page("paste.html", "Paste your bytes", "paste.html", {}, PASTE))
     if batches := worked.batches(site.package):
         found.append(Page("batches.html", "Record batches", "batches.html", batches))

@@ -1,8 +1,11 @@
-"""The constants of an enumeration in a Java class file, read without Java."""
+"""The constants of an enumeration in a Java class file, and the numbers they are made with, read without Java."""
 
 from __future__ import annotations
 
+import re
 import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from struct import unpack_from
 
@@ -10,21 +13,57 @@ ERRORS = "org/apache/kafka/common/protocol/Errors.class"
 _ENUM = 0x4000
 _WIDTHS = {3: 4, 4: 4, 5: 8, 6: 8, 7: 2, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 16: 2, 17: 4, 18: 4, 19: 2, 20: 2}
 """Bytes of the entries of a constant pool behind their tag (JVM specification, 4.4)."""
-_TEXT, _WIDE = 1, (5, 6)
+_TEXT, _STRING, _WIDE = 1, 8, (5, 6)
+_NUMBER = rb"([\x02-\x08]|\x10.|\x11..)"
+"""An instruction that puts a small number on the stack: iconst, bipush or sipush (JVM specification, 6.5)."""
+_MADE = rb"\xbb%s\x59(?:\x12(.)|\x13(..))" + _NUMBER + _NUMBER
+"""How a constant is made: new, dup, its name by ldc, its place, and the first number of its own."""
 
 
-def error_codes(clients: Path) -> list[str]:
-    """The names of Kafka's error codes, from the jar of its clients, in the order of the enumeration; none without it.
+@dataclass(frozen=True)
+class _Pool:
+    """The constants of a class by their numbers."""
 
-    Raises BadZipFile.
+    texts: Mapping[int, str]
+    strings: Mapping[int, int]
+    """Of each String the number of its text."""
+    end: int
+    """Where what follows the pool begins."""
+
+
+def error_codes(clients: Path) -> dict[str, int]:
+    """Kafka's error codes by their names, from the jar of its clients, in the order of the enumeration; none without it.
+
+    Raises BadZipFile, and ValueError for an enumeration of another form.
     """
     with zipfile.ZipFile(clients) as archive:
-        return enum_constants(archive.read(ERRORS)) if ERRORS in archive.namelist() else []
+        return enum_numbers(archive.read(ERRORS)) if ERRORS in archive.namelist() else {}
+
+
+def enum_numbers(data: bytes) -> dict[str, int]:
+    """The first number of each constant of the enumeration that is this class. Raises ValueError where there is none."""
+    pool = _pool(data)
+    made = re.compile(_MADE % re.escape(data[pool.end + 2 : pool.end + 4]), re.DOTALL)
+    found = {}
+    for short, long, place, number in made.findall(data):
+        name = pool.texts.get(pool.strings.get(int.from_bytes(short or long, "big"), 0))
+        found[name, _number(place)] = _number(number)
+    names = enum_constants(data)
+    missing = [name for place, name in enumerate(names) if (name, place) not in found]
+    if missing:
+        raise ValueError(f"no number is found for {', '.join(missing)}")
+    return {name: found[name, place] for place, name in enumerate(names)}
+
+
+def _number(instruction: bytes) -> int:
+    first, *more = instruction
+    return int.from_bytes(more, "big", signed=True) if more else first - 3
 
 
 def enum_constants(data: bytes) -> list[str]:
     """The constants of the enumeration that is this class (JVM specification, 4.1)."""
-    texts, at = _texts(data)
+    pool = _pool(data)
+    texts, at = pool.texts, pool.end
     (interfaces,) = unpack_from(">6xH", data, at)
     at += 8 + 2 * interfaces
     (count,) = unpack_from(">H", data, at)
@@ -40,10 +79,9 @@ def enum_constants(data: bytes) -> list[str]:
     return found
 
 
-def _texts(data: bytes) -> tuple[dict[int, str], int]:
-    """The texts of the constant pool by their numbers, and where the pool ends."""
+def _pool(data: bytes) -> _Pool:
     (count,) = unpack_from(">8xH", data)
-    texts, at, number = {}, 10, 1
+    texts, strings, at, number = {}, {}, 10, 1
     while number < count:
         tag = data[at]
         if tag == _TEXT:
@@ -51,6 +89,8 @@ def _texts(data: bytes) -> tuple[dict[int, str], int]:
             texts[number] = data[at + 3 : at + 3 + length].decode("utf-8", "surrogatepass")
             at += 3 + length
         else:
+            if tag == _STRING:
+                (strings[number],) = unpack_from(">H", data, at + 1)
             at += 1 + _WIDTHS[tag]
         number += 2 if tag in _WIDE else 1
-    return texts, at
+    return _Pool(texts, strings, at)

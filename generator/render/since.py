@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.history.sides import sides_of
-from kafka_message_generator.history.since import Since, since
+from kafka_message_generator.history.since import Since, Today, since
 from kafka_message_generator.history.store import read_error_codes
 
 Row = tuple[int, int, int, int]
@@ -20,16 +20,20 @@ class Table:
     listeners: tuple[tuple[str, ...], ...] = ((),)
     runs: tuple[tuple[str, tuple[Row, ...]], ...] = ()
     late: tuple[tuple[str, dict[str, int]], ...] = ()
-    error_codes: tuple[tuple[str, tuple[int, int | None]], ...] = ()
+    error_codes: tuple[tuple[str, tuple[int, int | None, int]], ...] = ()
 
 
 def since_of(definitions: Definitions) -> Since | None:
     """What the releases have of the messages of a package; None without a history. Raises HistoryError and SpecError."""
     if definitions.history is None:
         return None
+    return since(list(sides_of(definitions.history)), today_of(definitions))
+
+
+def today_of(definitions: Definitions) -> Today:
+    """The messages of a package, with which those of releases are compared."""
     plans = {plan.name: plan for plan in definitions.plans}
-    today = {message.name: (message, plans[message.name]) for message in definitions.messages if message.name in plans}
-    return since(list(sides_of(definitions.history)), today)
+    return {message.name: (message, plans[message.name]) for message in definitions.messages if message.name in plans}
 
 
 def table(definitions: Definitions, found: Since | None) -> Table:
@@ -48,8 +52,8 @@ def table(definitions: Definitions, found: Since | None) -> Table:
         for name, runs in sorted(found.runs.items())
     )
     codes = (
-        (name, (numbers[first], None if last is None else numbers[last]))
-        for name, (first, last) in sorted(read_error_codes(definitions.history).items())
+        (name, (numbers[life.first], None if life.last is None else numbers[life.last], life.code))
+        for name, life in sorted(read_error_codes(definitions.history).items())
     )
     return Table(found.releases, tuple(listeners), tuple(runs), tuple(sorted(found.late.items())), tuple(codes))
 

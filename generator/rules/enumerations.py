@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from kafka_message_generator.rules.names import snake_case
 from kafka_message_generator.rules.paths import Messages, field_at, known, owner
@@ -41,6 +42,13 @@ def resolve(enumerations: Sequence[Enumeration], messages: Messages, problems: P
                 paths.add(path.text)
                 found.setdefault(entry.message, {})[place[1:]] = one.name
     return found
+
+
+def without_older(enumerations: Sequence[Enumeration], messages: Messages) -> tuple[Enumeration, ...]:
+    """The enumerations without the fields of messages that are not here, for who reads one release of several alone."""
+    return tuple(
+        replace(one, fields=tuple(entry for entry in one.fields if entry.message in messages)) for one in enumerations
+    )
 
 
 def _unfit(one: Enumeration, field: Field) -> str:

@@ -66,6 +66,7 @@ def test_clients_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     lacking = [{"api": "Fetch", "version": 3, "reason": "this release has versions 4 to 18"}]
     assert (found["client_id"], found["apis"], found["lacking"]) == ("old!", {"Fetch": {"3": 1}}, lacking)
     assert found["failing"] == [{"api": "Fetch", "version": 3, "until": "4.0.0"}]
+    assert (found["failing_in"], found["needing"]) == ([], [])
     assert (found["releases"][0], found["releases"][-1]) == ("2.2.0", "3.9.2")
 
 
@@ -82,6 +83,34 @@ def test_clients_as_text_say_where_they_would_fail(capsys: pytest.CaptureFixture
         "    would fail on Kafka 4.0.0 and later: Fetch v3",
         "    Kafka 2.2.0 to 3.9.2 have all of this",
     ]
+
+
+def test_clients_that_fail_on_one_release(capsys: pytest.CaptureFixture[str]) -> None:
+    """Between releases that have all of it may be one that has not: 4.0.0 gave up JoinGroup 1, and 4.0.1 took it back.
+
+    And what the oldest of them has and those before lack is said, for a downgrade is asked for as well.
+    """
+    requests = [
+        bytes.fromhex(f"0000000e {key:04x} {version:04x} 00000001 0004 6f6c6421") for key, version in ((11, 1), (1, 11))
+    ]
+    for words in ((), ("--text",)):
+        stream = io.BytesIO(pcap(Talk().open().say(b"".join(requests)).close().packets()))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "stdin", type("Input", (), {"buffer": stream})())
+            assert main(["capture", "-", "--clients", *words]) == 0
+        out = capsys.readouterr().out
+        if words:
+            assert out.splitlines()[1:] == [
+                "    Fetch: v11 (1)",
+                "    JoinGroup: v1 (1)",
+                "    would fail on Kafka 4.0.0: JoinGroup v1",
+                "    Kafka 2.3.0 to 4.4.0 have all of this, but not 4.0.0; those before have no Fetch v11",
+            ]
+        else:
+            found = json.loads(out)
+            assert found["failing_in"] == [{"api": "JoinGroup", "version": 1, "releases": ["4.0.0"]}]
+            assert found["needing"] == [{"api": "Fetch", "version": 11, "since": "2.3.0"}]
+            assert "4.0.0" not in found["releases"]
 
 
 def test_strict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

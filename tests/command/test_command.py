@@ -182,8 +182,8 @@ def test_show_matrix(run: Run) -> None:
         "  Kafka: versions 0-7: since 2.2.0 or before; version 8: since 2.3.0; version 9: since 2.4.0; "
         "versions 10-11: since"
     )
-    assert lines[5].split() == ["topic_id", "uuid", *"..........++++", "ignorable"]
-    assert lines[6].split()[:16] == ["name", "string", *"++++++++++????"]
+    assert lines[5].split() == ["topic_id", "uuid", *"..........++++", "2.8.0", "ignorable"]
+    assert lines[6].split()[:17] == ["name", "string", *"++++++++++????", "2.2.0"]
 
 
 def test_show_layout_and_field(run: Run) -> None:
@@ -192,15 +192,37 @@ def test_show_layout_and_field(run: Run) -> None:
     assert "MetadataRequest (Version: 13) => [topics]? allow_auto_topic_creation" in out
     _, out, _ = run("show", "MetadataRequest", "--field", "topics.name", "--text")
     assert out.splitlines()[1:] == [
-        "  versions 0-8    STRING",
-        "  version 9       COMPACT_STRING",
-        "  versions 10-13  COMPACT_NULLABLE_STRING, may be null",
+        "  versions 0-8    STRING, since Kafka 2.2.0 or before",
+        "  version 9       COMPACT_STRING, since Kafka 2.4.0",
+        "  versions 10-13  COMPACT_NULLABLE_STRING, may be null, since Kafka 2.8.0",
     ]
     status, _, err = run("show", "MetadataRequest", "--field", "topic.name")
     assert (status, err.splitlines()[0]) == (
         2,
         "kafka-messages: MetadataRequest has no field 'topic.name'; did you mean topics.name?",
     )
+
+
+def test_show_says_since_when(run: Run) -> None:
+    """A field may be younger than its version, and gone with the last one that had it; programs ask both by JSON."""
+    _, out, _ = run("show", "ApiVersionsResponse", "--field", "zk_migration_ready", "--json")
+    (row,) = rows(out)
+    assert (row["since"], row["until"]) == ("3.4.0", None)
+    assert row["releases"] == [
+        {"first": 3, "last": 3, "since": "3.4.0", "until": None, "not_in": []},
+        {"first": 4, "last": 4, "since": "3.9.0", "until": None, "not_in": []},
+        {"first": 5, "last": 5, "since": "4.4.0", "until": None, "not_in": []},
+    ]
+    _, out, _ = run("show", "ListOffsetsRequest", "--field", "max_num_offsets", "--text")
+    assert out.splitlines()[1:] == ["  version 0       INT32, since Kafka 2.2.0 or before, until 4.0.0"]
+    _, out, _ = run("show", "FetchRequest", "18", "--text")
+    assert out.splitlines()[1] == "version 18, since Kafka 4.1.0"
+    _, out, _ = run("show", "FetchRequest", "18", "--json")
+    assert {row["version_since"] for row in rows(out)} == {"4.1.0"}
+    _, out, _ = run("show", "InitProducerIdRequest", "6", "--text")
+    assert out.splitlines()[1] == "version 6"  # unstable: in no release yet
+    _, out, _ = run("show", "JoinGroupRequest", "1", "--text")
+    assert out.splitlines()[1] == "version 1, since Kafka 2.2.0 or before, not in 4.0.0"
 
 
 def test_diff_versions(run: Run) -> None:
@@ -272,8 +294,11 @@ def test_damaged_log(run: Run, tmp_path: Path) -> None:
 def test_errors_apis_and_tags(run: Run) -> None:
     """The small tables."""
     assert rows(run("errors", "35")[1]) == [
-        {"code": 35, "name": "UNSUPPORTED_VERSION", "retriable": False, "since": "2.2.0"}
+        {"code": 35, "name": "UNSUPPORTED_VERSION", "retriable": False, "since": "2.2.0", "former_names": []}
     ]
+    assert run("errors", "6", "--text")[1].splitlines()[1] == (
+        "6     NOT_LEADER_OR_FOLLOWER  2.2.0  retriable, was NOT_LEADER_FOR_PARTITION until 2.6.0"
+    )
     assert rows(run("errors", "not-coordinator")[1])[0]["code"] == 16
     found = rows(run("apis", "18")[1])
     assert [(row["api"], row["response_headers"]) for row in found] == [

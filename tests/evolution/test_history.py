@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from kafka_message_generator.evolution.past import page
 from kafka_message_generator.history import importer, store
+from kafka_message_generator.history.changes import Changes, changes
 from kafka_message_generator.history.sides import side_of_release, sides_of
-from kafka_message_generator.history.since import changes, since
+from kafka_message_generator.history.since import since
 from kafka_message_generator.release import mending
 from tests.support.pages import ROOT
 
@@ -184,27 +187,76 @@ def test_the_page_on_the_past_is_what_the_history_says() -> None:
 
 def test_error_codes_have_a_life(tmp_path: Path) -> None:
     """A code that goes and comes back is there again; the file is not touched where nothing changed."""
-    codes = {"2.2.0": ["NONE", "OLD", "BACK"], "2.10.0": ["NONE"], "2.11.0": ["NONE", "NEW", "BACK"]}
+    codes = {
+        "2.2.0": {"NONE": 0, "OLD": 6, "BACK": 7},
+        "2.10.0": {"NONE": 0},
+        "2.11.0": {"NONE": 0, "NEW": 6, "BACK": 7},
+    }
     assert store.write_error_codes(tmp_path, codes) == ["write error-codes.json"]
     assert store.write_error_codes(tmp_path, codes) == []
     assert store.read_error_codes(tmp_path) == {
-        "BACK": ("2.2.0", None),
-        "NEW": ("2.11.0", None),
-        "NONE": ("2.2.0", None),
-        "OLD": ("2.2.0", "2.10.0"),
+        "BACK": store.CodeLife("2.2.0", None, 7),
+        "NEW": store.CodeLife("2.11.0", None, 6),
+        "NONE": store.CodeLife("2.2.0", None, 0),
+        "OLD": store.CodeLife("2.2.0", "2.10.0", 6),
     }
+    with pytest.raises(store.HistoryError, match=r"^error code BACK is 8 in 3\.0\.0, and was 7 before$"):
+        store.write_error_codes(tmp_path, codes | {"3.0.0": {"BACK": 8}})
     (tmp_path / store.ERROR_CODES).write_text("[]")
     with pytest.raises(store.HistoryError, match=r"is not a table of error codes"):
         store.read_error_codes(tmp_path)
 
 
-def test_what_a_release_brought_and_dropped() -> None:
-    """What a page for each release says is computed from the history."""
+@pytest.fixture(scope="module")
+def of_releases() -> dict[str, Changes]:
+    """What each release changed, by its name; the messages of today are those of the newest."""
     sides = list(sides_of(HISTORY))
     newest = sides[-1]
     today = {name: (newest.messages[name], plan) for name, plan in newest.plans.items()}
-    found = changes(since(sides, today), "4.0.0")
-    assert "dropped FetchRequest 0, 1, 2, 3" in found
-    assert "brought MetadataRequest 13" in found
-    assert "brought TransactionLogValue PreviousProducerId" in found
-    assert changes(since(sides, today), "2.8.1") == []
+    found = changes(since(sides, today), sides, today, store.read_error_codes(HISTORY))
+    return {each.release: each for each in found}
+
+
+def test_what_a_release_brought_and_dropped(of_releases: Mapping[str, Changes]) -> None:
+    """What the page of a release says is computed from the history; here against what is known of 4.0 from its KIPs."""
+    found = of_releases["4.0.0"]
+    assert (found.before, found.dropped["FetchRequest"]) == ("3.9.2", (0, 1, 2, 3))
+    assert found.brought["MetadataRequest"] == (13,)
+    assert "MetadataRequest" not in found.new
+    assert "ShareSnapshotValue" in found.new
+    assert "PreviousProducerId" in found.late["TransactionLogValue"]
+    assert of_releases["2.8.1"].is_empty
+    assert not found.is_empty
+
+
+def test_which_error_codes_a_release_brought(of_releases: Mapping[str, Changes]) -> None:
+    """One was renamed in 2.6: the number stayed, so no code came and none went."""
+    found = of_releases["2.6.0"]
+    assert found.codes_renamed == {"NOT_LEADER_FOR_PARTITION": "NOT_LEADER_OR_FOLLOWER"}
+    assert (found.codes, found.codes_gone) == ((), ())
+    assert of_releases["4.4.0"].codes[0] == "CONTROLLER_ID_NOT_REGISTERED"
+
+
+def test_which_released_versions_changed(of_releases: Mapping[str, Changes]) -> None:
+    """The same as the page on the past has them; here with the reason alone, without the bytes."""
+    found = {each.message: each for each in of_releases["2.8.0"].differing}
+    assert set(found) == {"EndQuorumEpochRequest", "LeaderChangeMessage"}
+    assert (found["LeaderChangeMessage"].versions, found["LeaderChangeMessage"].difference.reason) == (
+        (0,),
+        "FIELD_ADDED",
+    )
+    in_docs = (ROOT / "docs" / "history.md").read_text()
+    today = set(side_of_release(HISTORY, "4.4.0").messages)
+    for release, each in of_releases.items():
+        section = in_docs.partition(f"\n### {release}\n")[2].partition("\n### ")[0]
+        told = set(re.findall(r"^\| `(\w+)`", section, re.MULTILINE)) & today
+        # Its record type was another record's in 2.8; no version of its own changed.
+        assert {one.message for one in each.differing} == told - {"ClientQuotaRecord"}, release
+
+
+def test_the_first_release_brought_all_it_has(of_releases: Mapping[str, Changes]) -> None:
+    """There is none to compare it with, so its page says that what it has may be older."""
+    found = of_releases["2.2.0"]
+    assert found.before is None
+    assert found.new == set(found.brought)
+    assert [found.dropped, found.late, found.differing] == [{}, {}, ()]

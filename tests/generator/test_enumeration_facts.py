@@ -139,6 +139,17 @@ def test_everything_wrong_is_told_by_place(facts: object, lines: tuple[str, ...]
     assert [str(problem) for problem in caught.value.problems] == [f"{path.as_posix()}:{line}" for line in lines]
 
 
+def test_one_release_alone_may_lack_the_messages(tmp_path: Path) -> None:
+    """Facts speak of a package with older releases; the check of what changed since then reads one release without them."""
+    specs = write_specs(tmp_path / "specs", PROBE)
+    facts = lamp("Kind") | {"fields": [{"message": each, "fields": ["Kind"]} for each in ("Older", "Probe")]}
+    (specs / "enumerations.json").write_text(json.dumps([facts]))
+    (plan,) = definitions.load(specs, more=None).plans
+    assert '"enumeration":"Lamp"' in plan.facts
+    with pytest.raises(SpecError, match="there is no message 'Older' with versions; name one, or leave it out"):
+        definitions.load(specs)
+
+
 def test_every_problem_of_these_facts_has_a_case(tmp_path: Path) -> None:
     """A refusal that no text meets is one nobody has seen work."""
     folders = (("spec", "enumerations.py"), ("rules", "enumerations.py"), ("spec", "paths.py"), ("rules", "paths.py"))

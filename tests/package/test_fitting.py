@@ -217,18 +217,28 @@ def test_help_has_the_descriptions() -> None:
         "One topic to describe; null asks for all topics, and an empty list for none (in version 0 for all).\n"
         "\n"
         "Fields:\n"
-        "    topic_id: uuid, versions 10+\n"
+        "    topic_id: uuid, versions 10+, since Kafka 2.8.0\n"
         "        Id of the topic, all zero when it is looked up by name.\n"
         "    name: string, versions 0+, null in versions 10+\n"
         "        Name of the topic, null when it is looked up by id."
     )
     text = pydoc.plain(pydoc.render_doc(FetchRequest))
-    assert "cluster_id: string, versions 12+, null in versions 12+, tag 0 in versions 12+\n" in text
+    assert "cluster_id: string, versions 12+, null in versions 12+, tag 0 in versions 12+, since Kafka 2.7.0\n" in text
     assert MetadataRequest().__doc__ == MetadataRequest.__doc__
     assert (
-        "Request, API key 3, versions 0-13, flexible from 9. Since Kafka 2.2.0 or before.\n\nFields:\n    topics: "
-        in (MetadataRequest.__doc__ or "")
-    )
+        "Request, API key 3, versions 0-13, flexible from 9. Since Kafka 2.2.0 or before.\n"
+        "\n"
+        "Releases of Kafka:\n"
+        "    versions 0-7: since 2.2.0 or before\n"
+        "    version 8: since 2.3.0\n"
+        "    version 9: since 2.4.0\n"
+        "    versions 10-11: since 2.8.0\n"
+        "    version 12: since 3.1.0\n"
+        "    version 13: since 4.0.0\n"
+        "\n"
+        "Fields:\n"
+        "    topics: "
+    ) in (MetadataRequest.__doc__ or "")
 
 
 def test_every_field_is_in_the_docstring() -> None:

@@ -9,15 +9,21 @@ from pathlib import Path
 
 import pytest
 from kafka_messages import FetchRequest, LeaderAndIsrRequest, all_messages
+from kafka_messages.command._layouts import rows_of
 from kafka_messages.connection import RequestReceived, ServerConnection, announce
 from kafka_messages.history import (
     RELEASES,
+    error_code_names,
     error_code_since,
     error_code_until,
     field_since,
+    field_until,
+    fields_since,
+    gaps,
     listeners_in,
     missing_in,
     release_of,
+    releases_with,
     since,
     until,
     versions_in,
@@ -65,6 +71,15 @@ def test_what_kafka_4_removed() -> None:
         since("FetchReqest")
 
 
+def test_versions_that_were_gone_for_a_release() -> None:
+    """Kafka 4.0.0 gave up JoinGroup 0 and 1, and 4.0.1 took them back, for librdkafka used them: one release lacks them."""
+    assert (gaps("JoinGroupRequest", 1), gaps("JoinGroupRequest", 2), gaps("FetchRequest", 3)) == (("4.0.0",), (), ())
+    assert (since("JoinGroupRequest", 1), until("JoinGroupRequest", 1)) == ("2.2.0", None)
+    assert missing_in("JoinGroupRequest", 1) == "in 4.0.0"
+    assert words("JoinGroupRequest")[0] == "versions 0-1: since 2.2.0 or before, not in 4.0.0"
+    assert "4.0.0" not in releases_with([("JoinGroupRequest", 0)])
+
+
 def test_fields_that_came_into_versions_that_were_there() -> None:
     """Tagged ones: KIP-584 gave ApiVersions 3 its features in 2.7, KIP-866 the flag of a migration in 3.4."""
     assert since("ApiVersionsResponse", 3) == "2.4.0"
@@ -82,7 +97,7 @@ def test_fields_that_came_into_versions_that_were_there() -> None:
          "no release has a message 'Metadata'; did you mean 'MetadataRequest'?"),
         (lambda: versions_in(3.1, "MetadataRequest"), TypeError, "a release is a text, such as '2.8', not 3.1"),  # type: ignore[arg-type]
         (lambda: field_since("MetadataResponse", "Brokers[].Rak", 1), ValueError,
-         "MetadataResponse has no field 'Brokers[].Rak'; did you mean 'Brokers[].Rack'?"),
+         "MetadataResponse has no field 'Brokers[].Rak'; did you mean 'brokers.rack'?"),
         (lambda: field_since("MetadataResponse", "nope", 1), ValueError, "MetadataResponse has no field 'nope'"),
     ],
 )  # fmt: skip
@@ -102,17 +117,62 @@ def test_fields_that_a_version_lacks() -> None:
     )  # as the definition has it
 
 
+def test_since_when_a_field_is_there() -> None:
+    """In any version; by Kafka's path or by Python's, for the one is in KIPs and the other in code."""
+    assert field_since("ApiVersionsResponse", "api_keys.api_key") == "2.2.0"
+    assert field_since("ApiVersionsResponse", "SupportedFeatures[].Name") == "2.7.0"
+    assert field_since(FetchRequest, "topics.topic_id") == "3.1.0"
+    assert field_since("InitProducerIdRequest", "enable_2_pc") is None  # in an unstable version alone
+    assert (field_until(FetchRequest, "topics.topic"), field_until("ListOffsetsRequest", "topics.name")) == (None, None)
+    assert field_until("ListOffsetsRequest", "Topics[].Partitions[].MaxNumOffsets") == "4.0.0"
+    assert field_until("InitProducerIdRequest", "enable_2_pc") is None
+    assert fields_since("MetadataRequest") == {
+        "topics": "2.2.0",
+        "topics.topic_id": "2.8.0",
+        "topics.name": "2.2.0",
+        "allow_auto_topic_creation": "2.2.0",
+        "include_cluster_authorized_operations": "2.3.0",
+        "include_topic_authorized_operations": "2.3.0",
+    }
+    with pytest.raises(ValueError, match=r"^FetchRequest has no field 'topics\.topik'; did you mean '?topics\.topic'?"):
+        field_since("FetchRequest", "topics.topik")
+    with pytest.raises(ValueError, match=r"^no release has a message 'FetchReqest'; did you mean 'FetchRequest'\?$"):
+        fields_since("FetchReqest")
+
+
+def test_every_field_of_every_message_is_of_a_release() -> None:
+    """A path that no table knows would be told as older than it is. What is in no release is in no version, or may change."""
+    unstable = {each.name for each in all_messages() if each.latest_version_unstable}
+    unreleased = []
+    for each in all_messages():
+        rows = {row.path: list(row.types) for row in rows_of(each.message_class)}
+        releases = fields_since(each.name)
+        assert list(releases) == list(rows)
+        unreleased += [f"{each.name}.{path}" for path, versions in rows.items() if versions and not releases[path]]
+    assert {path.partition(".")[0] for path in unreleased} <= unstable
+
+
+def test_keys_of_records_that_were_told_by_their_versions() -> None:
+    """Up to Kafka 4.0 the version of a key was its type; the package has it as version 0, and so does the table."""
+    assert (since("ShareGroupPartitionMetadataKey", 0), until("ShareGroupPartitionMetadataKey")) == ("3.9.0", "4.1.0")
+    assert versions_in("4.0.0", "ShareGroupPartitionMetadataKey") == Versions(0, 0)
+
+
 def test_error_codes() -> None:
-    """By name; a code that was renamed is there under its former name until then."""
+    """By number or name; one that was renamed is there under its former name until then, and as a number all the time."""
     assert {error_code_until(code.name) for code in ErrorCode} == {None}
     assert (error_code_since("NOT_LEADER_FOR_PARTITION"), error_code_until("NOT_LEADER_FOR_PARTITION")) == (
         "2.2.0",
         "2.6.0",
     )
     assert error_code_since("NOT_LEADER_OR_FOLLOWER") == "2.6.0"
+    assert (error_code_since(6), error_code_until(6)) == ("2.2.0", None)
+    assert error_code_names(6) == ("NOT_LEADER_FOR_PARTITION", "NOT_LEADER_OR_FOLLOWER")
+    assert (error_code_names(999), error_code_since(999), error_code_until(999)) == ((), None, None)
     assert error_code_since("UNKNOWN_TOPIC_ID") == "2.8.0"
     assert error_code_since("NO_SUCH_CODE") is None
     assert all(error_code_since(code.name) for code in ErrorCode)
+    assert all(error_code_names(code.value)[-1] == code.name for code in ErrorCode)  # read from classes, in two ways
 
 
 def test_every_message_has_a_life() -> None:

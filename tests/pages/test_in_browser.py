@@ -95,6 +95,20 @@ def test_search_for_errors(text: str, first: str, opened: Any) -> None:
     assert first in names if first else "Nothing has this" in page.locator("#found p").inner_text()
 
 
+@pytest.mark.parametrize("text", ["2.8", "kafka 2.8.0", "2.8."])
+def test_search_for_releases(text: str, opened: Any) -> None:
+    """A number with a dot is a release, and neither an error code nor an API key."""
+    page = opened("index.html")
+    page.keyboard.press("/")
+    page.keyboard.type(text)
+    page.wait_for_selector("#found a")
+    names = page.locator("#found a span").all_inner_texts()
+    assert names == (["Kafka 2.8.0"] if "kafka" in text else ["Kafka 2.8.2", "Kafka 2.8.1", "Kafka 2.8.0"])
+    page.keyboard.press("ArrowUp")  # round to the last one
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/releases/2.8.0.html")
+
+
 def test_pointing(opened: Any) -> None:
     """A line marks its bytes, a byte its innermost line, and an array all that is in it."""
     page = opened(MESSAGE)

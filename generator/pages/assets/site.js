@@ -56,6 +56,7 @@ function* listed(index) {
     yield entry(1, title, "guide", path);
     for (const [heading, slug] of headings) yield entry(3, heading, title, `${path}#${slug}`, `${heading} ${title}`);
   }
+  for (const release of index.releases) yield { ...entry(1, `Kafka ${release}`, "release", `releases/${release}.html`), release };
   for (const [code, name] of index.errors) yield entry(2, `${name}`, `error ${code}`, `errors.html#${name}`, `${name} ${code}`);
   for (const [name, members] of index.enumerations) {
     yield entry(2, name, "enumeration", `enumerations.html#${name}`);
@@ -73,6 +74,8 @@ function matches(text) {
   const words = text.toLowerCase().split(/[\s.]+/).map(folded).filter(Boolean);
   const whole = folded(text);
   if (!words.length) return [];
+  const [, release] = /^(?:kafka\s*)?(\d+\.[\d.]*)$/i.exec(text.trim()) ?? [];
+  if (release) return entries.filter((each) => each.release?.startsWith(release));
   const isNumber = /^-?\d+$/.test(whole);
   const found = [];
   for (const each of entries) {

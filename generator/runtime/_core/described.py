@@ -1,4 +1,7 @@
-"""Docstrings of messages and structs with a line for each field, made of the definition when somebody asks."""
+"""Docstrings of messages and structs with a line for each field, made of the definition when somebody asks.
+
+Where the package has the part ``history``, they say since which release versions and fields are there.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,11 @@ import json
 import sys
 from inspect import cleandoc
 
+from .optional import optional
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from .structs import StructBase
@@ -29,11 +35,43 @@ def docstring(cls: type[StructBase], text: str) -> str:
         return text
     facts = json.loads(owner._facts)
     structs = {facts["name"]: facts["fields"], **facts.get("structs", {})}
-    lines = [line for field in structs.get(cls.__name__, ()) for line in _lines(field)]
-    return "\n".join([cleandoc(text), "", "Fields:", *lines]) if lines else text
+    history = _history(owner.NAME)
+    younger = {} if history is None else _younger(history, owner.NAME, structs, cls.__name__)
+    fields = [line for each in structs.get(cls.__name__, ()) for line in _lines(each, younger.get(each["name"]))]
+    releases = history.words(owner.NAME) if history is not None and cls.__name__ == owner.NAME else []
+    blocks = [("Releases of Kafka:", [f"    {each}" for each in releases])] if len(releases) > 1 else []
+    blocks += [("Fields:", fields)] if fields else []
+    return "\n\n".join([cleandoc(text), *("\n".join([title, *lines]) for title, lines in blocks)]) if blocks else text
 
 
-def _lines(field: dict[str, Any]) -> list[str]:
+def _history(message: str) -> Any:
+    """The part that knows the releases; None where the package has none, or no release has the message."""
+    history = optional("history")
+    return history if history is not None and message in history.RUNS else None
+
+
+def _younger(history: Any, message: str, structs: dict[str, Any], struct: str) -> dict[str, str]:
+    """The first releases of those fields of a struct that are younger than the message."""
+    found: dict[str, str] = {}
+    releases, first = history.fields_since(message), history.since(message)
+    for above in _places(structs, message, struct, ""):
+        for field in structs[struct]:
+            release = releases[f"{above}{field['name']}"]
+            if release is not None:  # a struct may be in several places, and a field is as old as in the first of them
+                known = found.setdefault(field["name"], release)
+                found[field["name"]] = min(known, release, key=history.RELEASES.index)
+    return {name: release for name, release in found.items() if release != first}
+
+
+def _places(structs: dict[str, Any], owner: str, struct: str, above: str) -> Iterator[str]:
+    """The ways to a struct inside a message, each with a dot at its end; none to the message itself."""
+    if owner == struct:
+        yield above
+    for field in structs.get(owner, ()):
+        yield from _places(structs, field["type"].removeprefix("[]"), struct, f"{above}{field['name']}.")
+
+
+def _lines(field: dict[str, Any], since: str | None) -> list[str]:
     """A field: its name, type and versions, and below what it is."""
     words = [
         field["type"],
@@ -44,5 +82,7 @@ def _lines(field: dict[str, Any]) -> list[str]:
         words.append(f"null in versions {field['nullableVersions']}")
     if "taggedVersions" in field:
         words.append(f"tag {field['tag']} in versions {field['taggedVersions']}")
+    if since is not None:
+        words.append(f"since Kafka {since}")
     about = field.get("about")
     return [f"    {field['name']}: {', '.join(words)}", *([f"        {about}"] if about else [])]

@@ -12,6 +12,10 @@ from .matching import Exchange
 from .plausible import api_of
 from .reassembly import Connection
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 MOST_CLIENTS = 10_000
 """Clients that are told apart; those beyond are taken together."""
 BEYOND = "(more clients)"
@@ -55,6 +59,29 @@ class Client:
         return found
 
     @property
+    def needing(self) -> list[tuple[int, int, str]]:
+        """API key and version of its requests that older releases do not have, and the first release that has them.
+
+        Empty in a package without the part ``history``. A client that negotiates may use older versions there.
+        """
+        history = optional("history")
+        if history is None:
+            return []
+        found = ((key, version, _since(history, key, version)) for key, version in sorted(self.versions))
+        return [
+            (key, version, release) for key, version, release in found if release not in (None, history.RELEASES[0])
+        ]
+
+    @property
+    def gaps(self) -> list[tuple[int, int, tuple[str, ...]]]:
+        """API key and version of its requests that some releases do not have though newer ones have, and these releases.
+
+        Empty in a package without the part ``history``.
+        """
+        found = ((key, version, _gaps(key, version)) for key, version in sorted(self.versions))
+        return [(key, version, releases) for key, version, releases in found if releases]
+
+    @property
     def failing(self) -> list[tuple[int, int, str]]:
         """API key and version of its requests that newer releases do not have, and the first of these.
 
@@ -84,6 +111,13 @@ class Client:
             "failing": [
                 {"api": api_name(key), "version": version, "until": until} for key, version, until in self.failing
             ],
+            "failing_in": [
+                {"api": api_name(key), "version": version, "releases": list(releases)}
+                for key, version, releases in self.gaps
+            ],
+            "needing": [
+                {"api": api_name(key), "version": version, "since": since} for key, version, since in self.needing
+            ],
         }
 
 
@@ -109,6 +143,22 @@ def _until(key: int, version: int) -> str | None:
     if api is None or history is None:
         return None
     found: str | None = history.until(api.request_name, version)
+    return found
+
+
+def _since(history: Any, key: int, version: int) -> str | None:
+    """The first release that has a version of an API; None for what none has."""
+    api = api_of(key)
+    found: str | None = None if api is None else history.since(api.request_name, version)
+    return found
+
+
+def _gaps(key: int, version: int) -> tuple[str, ...]:
+    """The releases that do not have a version of an API though newer ones have it."""
+    api, history = api_of(key), optional("history")
+    if api is None or history is None:
+        return ()
+    found: tuple[str, ...] = history.gaps(api.request_name, version)
     return found
 
 

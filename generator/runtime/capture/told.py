@@ -43,17 +43,22 @@ def client_lines(clients: Iterable[Client]) -> Iterator[str]:
             yield f"    LACKING {api_name(key)} v{version}: {why}"
         for key, version, release in client.failing:
             yield f"    would fail on Kafka {release} and later: {api_name(key)} v{version}"
+        for key, version, releases in client.gaps:
+            yield f"    would fail on Kafka {', '.join(releases)}: {api_name(key)} v{version}"
         if client.releases is not None:
-            yield f"    {_releases(client.releases)}"
+            yield f"    {_releases(client)}"
 
 
-def _releases(found: tuple[str, ...]) -> str:
-    """Which releases have all that a client asked for."""
+def _releases(client: Client) -> str:
+    """Which releases have all that a client asked for, and what of it those before them lack."""
+    found = client.releases
     if not found:
         return "no release of Kafka has all of this"
-    return (
-        f"Kafka {found[0]} has all of this" if len(found) == 1 else f"Kafka {found[0]} to {found[-1]} have all of this"
-    )
+    missing = sorted({release for _, _, releases in client.gaps for release in releases})
+    words = f"Kafka {found[0]} has" if len(found) == 1 else f"Kafka {found[0]} to {found[-1]} have"
+    words += " all of this" + (f", but not {', '.join(missing)}" if missing else "")
+    newest = [f"{api_name(key)} v{version}" for key, version, release in client.needing if release == found[0]]
+    return f"{words}; those before have no {', '.join(newest)}" if newest else words
 
 
 def _counted(number: int, noun: str) -> str:

@@ -258,6 +258,11 @@ ABOUTS: dict[str, dict[str, str]] = {
         "KRAFT_VERSION": "The version of KRaft from here on.",
         "KRAFT_VOTERS": "The voters from here on.",
     },
+    "ControlRequestType": {
+        "UNKNOWN": "Not said.",
+        "INCREMENTAL": "What changed.",
+        "FULL": "Everything; what is left out is gone.",
+    },
     "ControllerId": {
         "NONE": "Not known.",
     },
@@ -440,6 +445,10 @@ ABOUTS: dict[str, dict[str, str]] = {
         "FINAL": "The last of the session.",
         "INITIAL": "The first of a new session.",
     },
+    "StopReplicaEpoch": {
+        "DURING_DELETE": "The topic is being deleted.",
+        "NONE": "Not known, and not to be checked.",
+    },
     "StreamsGroupStatus": {
         "STALE_TOPOLOGY": "The member's topology is older than the group's.",
         "MISSING_SOURCE_TOPICS": "Topics to read from are missing.",
@@ -459,6 +468,10 @@ ABOUTS: dict[str, dict[str, str]] = {
         "NO_TIMESTAMP_TYPE": "There are none, as in format 0.",
         "CREATE_TIME": "When the producer made the record.",
         "LOG_APPEND_TIME": "When the broker wrote it.",
+    },
+    "TopicStateLeader": {
+        "DURING_DELETE": "The topic is being deleted.",
+        "NONE": "There is no leader.",
     },
     "TopologyDescriptionStatus": {
         "NOT_REQUESTED": "Nobody asked for it.",

@@ -271,6 +271,19 @@ class ControlRecordType(Number):
     """The voters from here on."""
 
 
+class ControlRequestType(Number):
+    """How much a controller under ZooKeeper told a broker. Source: class
+    org.apache.kafka.common.requests.AbstractControlRequest$Type of Kafka 3.9.
+    """
+
+    UNKNOWN = 0
+    """Not said."""
+    INCREMENTAL = 1
+    """What changed."""
+    FULL = 2
+    """Everything; what is left out is gone."""
+
+
 class ControllerId(Special):
     """The node id of the active controller, or this."""
 
@@ -687,6 +700,17 @@ class ShareSessionEpoch(Special):
     """The first of a new session."""
 
 
+class StopReplicaEpoch(Special):
+    """The epoch of the leader of a replica that is to stop, or one of these. Source: class
+    kafka.api.LeaderAndIsr of Kafka 3.9.
+    """
+
+    DURING_DELETE = -2
+    """The topic is being deleted."""
+    NONE = -1
+    """Not known, and not to be checked."""
+
+
 class StreamsGroupStatus(Number):
     """What the coordinator has to say of a Streams group. Source:
     org.apache.kafka.common.requests.StreamsGroupHeartbeatResponse$Status.
@@ -732,6 +756,17 @@ class TimestampType(Number):
     """When the producer made the record."""
     LOG_APPEND_TIME = 1
     """When the broker wrote it."""
+
+
+class TopicStateLeader(Special):
+    """The broker id of a partition's leader, as a controller under ZooKeeper told it, or one of these. Source:
+    class kafka.api.LeaderAndIsr of Kafka 3.9.
+    """
+
+    DURING_DELETE = -2
+    """The topic is being deleted."""
+    NONE = -1
+    """There is no leader."""
 
 
 class TopologyDescriptionStatus(Number):
@@ -849,6 +884,7 @@ ENUMERATIONS: Mapping[str, type[Number] | type[Text]] = MappingProxyType(
         "ConfigType": ConfigType,
         "ConsumerMemberType": ConsumerMemberType,
         "ControlRecordType": ControlRecordType,
+        "ControlRequestType": ControlRequestType,
         "ControllerId": ControllerId,
         "CoordinatorType": CoordinatorType,
         "DeleteRecordsOffset": DeleteRecordsOffset,
@@ -885,9 +921,11 @@ ENUMERATIONS: Mapping[str, type[Number] | type[Text]] = MappingProxyType(
         "SecurityProtocol": SecurityProtocol,
         "ShareAcquireMode": ShareAcquireMode,
         "ShareSessionEpoch": ShareSessionEpoch,
+        "StopReplicaEpoch": StopReplicaEpoch,
         "StreamsGroupStatus": StreamsGroupStatus,
         "StreamsMemberState": StreamsMemberState,
         "TimestampType": TimestampType,
+        "TopicStateLeader": TopicStateLeader,
         "TopologyDescriptionStatus": TopologyDescriptionStatus,
         "TopologyNodeType": TopologyNodeType,
         "TransactionResult": TransactionResult,
@@ -920,6 +958,7 @@ __all__ = [
     "ConfigType",
     "ConsumerMemberType",
     "ControlRecordType",
+    "ControlRequestType",
     "ControllerId",
     "CoordinatorType",
     "DeleteRecordsOffset",
@@ -956,9 +995,11 @@ __all__ = [
     "SecurityProtocol",
     "ShareAcquireMode",
     "ShareSessionEpoch",
+    "StopReplicaEpoch",
     "StreamsGroupStatus",
     "StreamsMemberState",
     "TimestampType",
+    "TopicStateLeader",
     "TopologyDescriptionStatus",
     "TopologyNodeType",
     "TransactionResult",

@@ -27,9 +27,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RELEASES",
+    "error_code_names",
     "error_code_since",
     "error_code_until",
     "field_since",
+    "field_until",
+    "fields_since",
+    "gaps",
     "has_listeners",
     "listeners_in",
     "missing_in",
@@ -118,44 +122,85 @@ def until(message: AnyMessage, version: int | None = None) -> str | None:
     return found
 
 
-def field_since(message: AnyMessage, path: str, version: int) -> str | None:
-    """The first release that has a field in a version, by its path in Kafka's names: ``Topics[].Partitions[].LeaderId``.
+def gaps(message: AnyMessage, version: int) -> tuple[str, ...]:
+    """The releases that do not have a version that an older and a newer one have: Kafka 4.0.0 of JoinGroupRequest 0 and 1.
 
-    Tagged fields may be younger than the version they are in. None as for ``since``, and for a version that does not have
-    the field. Raises ValueError for a message and for a field that are not known.
+    Raises ValueError for a message that is not known.
     """
-    if version not in _field(message, path).versions:
+    has = [version in versions_in(release, message) for release in RELEASES]
+    if True not in has:
+        return ()
+    first, last = has.index(True), len(has) - has[::-1].index(True)
+    return tuple(release for release, there in zip(RELEASES[first:last], has[first:last], strict=True) if not there)
+
+
+def field_since(message: AnyMessage, path: str, version: int | None = None) -> str | None:
+    """The first release that has a field in a version, or in any.
+
+    The path is in Kafka's names, ``Topics[].Partitions[].LeaderId``, or in Python's, ``topics.partitions.leader_id``. A
+    tagged field may be younger than the version it is in. None as for ``since``, and for a version that does not have the
+    field. Raises ValueError for a message or a field that is not known.
+    """
+    name = _name(message)
+    having = _field_versions(name, path)
+    if version is not None and version not in having:
         return None
-    late = next(
-        (at for place, at in LATE_FIELDS.get(_name(message), {}).items() if place.lower() == path.lower()), None
-    )
-    first = since(message, version)
-    if late is None or first is None or RELEASES.index(first) > late:
-        return first
-    return RELEASES[late]
+    versions = having if version is None else (version,)
+    return _first_of_field(name, _late(name).get(_place(path), 0), versions)
 
 
-def error_code_since(name: str) -> str | None:
-    """The first release that has an error code, by its name such as ``FENCED_LEADER_EPOCH``; None for an unknown one."""
-    found = ERROR_CODES.get(name)
-    return None if found is None else RELEASES[found[0]]
+def field_until(message: AnyMessage, path: str) -> str | None:
+    """The first release that does not have a field any more, in no version; None if the newest has it.
+
+    Also None for what no release has. The path is as in ``field_since``. Raises ValueError as that does.
+    """
+    name = _name(message)
+    versions = [each for each in _field_versions(name, path) if _first(name, each) is not None]
+    gone = [until(name, each) for each in versions]
+    return max((each for each in gone if each is not None), key=RELEASES.index, default=None) if all(gone) else None
 
 
-def error_code_until(name: str) -> str | None:
+def fields_since(message: AnyMessage) -> dict[str, str | None]:
+    """The first release that has each field, by paths in Python's names, in the order of the definition.
+
+    None for fields that are in no stable version of any release. Raises ValueError for a message that is not known.
+    """
+    name = _name(message)
+    late = _late(name)
+    return {path: _first_of_field(name, late.get(_place(path), 0), each) for path, each in _paths(name).items()}
+
+
+def error_code_since(code: str | int) -> str | None:
+    """The first release that has an error code, by its number or its name; None for an unknown one.
+
+    A name may be younger than its number: 6 was NOT_LEADER_FOR_PARTITION before it was NOT_LEADER_OR_FOLLOWER.
+    """
+    found = [first for first, _, _ in _lives(code)]
+    return RELEASES[min(found)] if found else None
+
+
+def error_code_until(code: str | int) -> str | None:
     """The first release that does not have an error code any more; None if the newest has it, and for an unknown one."""
-    found = ERROR_CODES.get(name)
-    return None if found is None or found[1] is None else RELEASES[found[1]]
+    found = [last for _, last, _ in _lives(code)]
+    gone = [last for last in found if last is not None]
+    return RELEASES[max(gone)] if gone and len(gone) == len(found) else None
+
+
+def error_code_names(number: int) -> tuple[str, ...]:
+    """What releases called an error code, from the oldest to the newest name; none for an unknown one."""
+    return tuple(sorted((name for name, life in ERROR_CODES.items() if life[2] == number), key=_first_of_code))
 
 
 def missing_in(message: AnyMessage, version: int) -> str:
-    """The releases that do not have a version, in words: ``before 2.4.0``, ``from 4.0.0 on``; empty if all have it.
+    """The releases that do not have a version, in words: ``before 2.4.0``, ``in 4.0.0``, ``from 4.0.0 on``.
 
-    Raises ValueError for a message that is not known.
+    Empty if all have it. Raises ValueError for a message that is not known.
     """
     first, last = since(message, version), until(message, version)
     if first is None:
         return "every release"
     words = [f"before {first}"] if first != RELEASES[0] else []
+    words += [f"in {', '.join(missing)}"] if (missing := gaps(message, version)) else []
     return " and ".join(words + ([f"from {last} on"] if last is not None else []))
 
 
@@ -188,11 +233,23 @@ def _lifetime(message: AnyMessage, version: int) -> str:
     if first is None:
         return "unstable"
     begins = f"since {first}" + (" or before" if first == RELEASES[0] else "")
+    begins += f", not in {', '.join(missing)}" if (missing := gaps(message, version)) else ""
     return begins if last is None else f"{begins}, until {last}"
 
 
 def _range(lowest: int, highest: int) -> str:
     return f"version {lowest}" if lowest == highest else f"versions {lowest}-{highest}"
+
+
+def _lives(code: str | int) -> list[tuple[int, int | None, int]]:
+    """First release, first without it, and number of an error code under each of its names, or under one."""
+    if isinstance(code, str):
+        return [ERROR_CODES[code]] if code in ERROR_CODES else []
+    return [life for life in ERROR_CODES.values() if life[2] == code]
+
+
+def _first_of_code(name: str) -> int:
+    return ERROR_CODES[name][0]
 
 
 def _name(message: object) -> str:
@@ -203,31 +260,57 @@ def _name(message: object) -> str:
     raise TypeError(f"the name or the class of a message is needed, not {shown(message)}")
 
 
-def _field(message: AnyMessage, path: str) -> FieldFacts:
-    """The field at a path in Kafka's names. Definitions begin a few of them with a small letter, so either will do."""
-    name = _name(message)
-    _runs(name)
-    fields = {place.lower(): (place, field) for place, field in _fields("", facts_of(class_of(name)).fields)}
-    if path.lower() not in fields:
-        meant = did_you_mean(path, (place for place, _ in fields.values()))
-        raise ValueError(f"{name} has no field {shown(path)}{meant}")
-    return fields[path.lower()][1]
-
-
-def _fields(place: str, fields: tuple[FieldFacts, ...]) -> Iterator[tuple[str, FieldFacts]]:
-    """The fields with their paths, those of structs behind the field that has them."""
-    for field in fields:
-        path = f"{place}{field.json_name[:1].upper()}{field.json_name[1:]}"
-        yield path, field
-        yield from _fields(f"{path}[]." if field.is_array else f"{path}.", field.fields)
-
-
 def _runs(message: AnyMessage) -> tuple[tuple[int, int, int, int], ...]:
     name = _name(message)
     if name not in RUNS:
         meant = did_you_mean(name, RUNS) or did_you_mean(f"{name}Request", RUNS)
         raise ValueError(f"no release has a message {shown(name)}{meant}")
     return RUNS[name]
+
+
+def _first(name: str, version: int) -> int | None:
+    """The number of the first release that has a version."""
+    return next((release for release, lowest, highest, _ in _runs(name) if lowest <= version <= highest), None)
+
+
+def _first_of_field(name: str, late: int, versions: Iterable[int]) -> str | None:
+    """The first release that has a field that stands in some versions, and that no release had before ``late``."""
+    found = [number for each in versions if (number := _first(name, each)) is not None]
+    return RELEASES[max(min(found), late)] if found else None
+
+
+def _place(path: str) -> str:
+    """A path without what Kafka's names and Python's differ in."""
+    return path.replace("[]", "").replace("_", "").lower()
+
+
+def _late(name: str) -> dict[str, int]:
+    """The releases of fields that are younger than their first version."""
+    return {_place(path): release for path, release in LATE_FIELDS.get(name, {}).items()}
+
+
+def _field_versions(name: str, path: str) -> Versions:
+    """The versions of a message that have a field."""
+    paths = _paths(name)
+    found = next((versions for each, versions in paths.items() if _place(each) == _place(path)), None)
+    if found is None:
+        raise ValueError(f"{name} has no field {path!r}{did_you_mean(path, paths)}")
+    return found
+
+
+def _paths(name: str) -> dict[str, Versions]:
+    """The versions that have each field, by paths in Python's names."""
+    _runs(name)  # raises for a message that no release has
+    facts = facts_of(class_of(name))
+    return dict(_inside(facts.fields, "", Versions(facts.valid.lowest, facts.valid.highest)))
+
+
+def _inside(fields: Iterable[FieldFacts], above: str, there: Versions) -> Iterator[tuple[str, Versions]]:
+    for field in fields:
+        own = Versions(max(there.lowest, field.versions.lowest), min(there.highest, field.versions.highest))
+        path = f"{above}.{field.name}" if above else field.name
+        yield path, own
+        yield from _inside(field.fields, path, own)
 
 
 def _info(message: AnyMessage) -> MessageInfo:

@@ -185,16 +185,17 @@ _AccessControlRecordConstants._codecs = {
 }
 _AccessControlRecordConstants._facts = (
     '{"name":"AccessControlRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+'
-    '","fields":[{"name":"resource_type","json":"resourceType","type":"int8","versions":"0+","a'
-    'bout":"Kind of resource."},{"name":"resource_name","json":"resourceName","type":"string","'
-    'versions":"0+","nullableVersions":"0+","about":"Name or prefix of the resource."},{"name":'
-    '"pattern_type","json":"patternType","type":"int8","versions":"0+","about":"How the name is'
-    ' compared."},{"name":"principal","json":"principal","type":"string","versions":"0+","about'
-    '":"Who is allowed or denied."},{"name":"host","json":"host","type":"string","versions":"0+'
-    '","about":"Host that this is about, * for all."},{"name":"operation","json":"operation","t'
-    'ype":"int8","versions":"0+","about":"What is allowed or denied."},{"name":"permission_type'
-    '","json":"permissionType","type":"int8","versions":"0+","about":"Whether it is allowed or '
-    'denied."}]}'
+    '","fields":[{"name":"resource_type","json":"resourceType","type":"int8","versions":"0+","e'
+    'numeration":"ResourceType","about":"Kind of resource."},{"name":"resource_name","json":"re'
+    'sourceName","type":"string","versions":"0+","nullableVersions":"0+","about":"Name or prefi'
+    'x of the resource."},{"name":"pattern_type","json":"patternType","type":"int8","versions":'
+    '"0+","enumeration":"PatternType","about":"How the name is compared."},{"name":"principal",'
+    '"json":"principal","type":"string","versions":"0+","about":"Who is allowed or denied."},{"'
+    'name":"host","json":"host","type":"string","versions":"0+","about":"Host that this is abou'
+    't, * for all."},{"name":"operation","json":"operation","type":"int8","versions":"0+","enum'
+    'eration":"AclOperation","about":"What is allowed or denied."},{"name":"permission_type","j'
+    'son":"permissionType","type":"int8","versions":"0+","enumeration":"AclPermissionType","abo'
+    'ut":"Whether it is allowed or denied."}]}'
 )
 _AccessControlRecordConstants._plan = (
     "1\n"

@@ -27,8 +27,7 @@ class ConsumerGroupCurrentMemberAssignmentKey(_ConsumerGroupCurrentMemberAssignm
     """Key of the __consumer_offsets record with what a consumer group member holds at present; a record without
     value deletes it.
 
-    Coordinator-key, record type 8, versions 0, none of them flexible. Since Kafka 3.5.0; version 8 until
-    4.1.0.
+    Coordinator-key, record type 8, versions 0, none of them flexible. Since Kafka 3.5.0.
     """
 
     group_id: str = ""

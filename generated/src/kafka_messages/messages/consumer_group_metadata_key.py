@@ -27,8 +27,7 @@ class ConsumerGroupMetadataKey(_ConsumerGroupMetadataKeyConstants):
     """Key of the __consumer_offsets record with the epoch of a consumer group; a record without value deletes
     it.
 
-    Coordinator-key, record type 3, versions 0, none of them flexible. Since Kafka 3.5.0; version 3 until
-    4.1.0.
+    Coordinator-key, record type 3, versions 0, none of them flexible. Since Kafka 3.5.0.
     """
 
     group_id: str = ""

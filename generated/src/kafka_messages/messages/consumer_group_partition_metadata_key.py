@@ -27,8 +27,7 @@ class ConsumerGroupPartitionMetadataKey(_ConsumerGroupPartitionMetadataKeyConsta
     """Key of the __consumer_offsets record with the topics a consumer group had seen; superseded by a hash in
     the group's own record.
 
-    Coordinator-key, record type 4, versions 0, none of them flexible. Since Kafka 3.5.0; version 4 until
-    4.1.0.
+    Coordinator-key, record type 4, versions 0, none of them flexible. Since Kafka 3.5.0.
     """
 
     group_id: str = ""

@@ -27,8 +27,7 @@ class ConsumerGroupRegularExpressionKey(_ConsumerGroupRegularExpressionKeyConsta
     """Key of the __consumer_offsets record with the topics that a subscription pattern of a group matches; a
     record without value deletes it.
 
-    Coordinator-key, record type 16, versions 0, none of them flexible. Since Kafka 4.0.0; version 16 until
-    4.1.0.
+    Coordinator-key, record type 16, versions 0, none of them flexible. Since Kafka 4.0.0.
     """
 
     group_id: str = ""

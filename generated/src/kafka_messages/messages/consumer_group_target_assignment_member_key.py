@@ -27,8 +27,7 @@ class ConsumerGroupTargetAssignmentMemberKey(_ConsumerGroupTargetAssignmentMembe
     """Key of the __consumer_offsets record with what a consumer group member should end up with; a record
     without value deletes it.
 
-    Coordinator-key, record type 7, versions 0, none of them flexible. Since Kafka 3.5.0; version 7 until
-    4.1.0.
+    Coordinator-key, record type 7, versions 0, none of them flexible. Since Kafka 3.5.0.
     """
 
     group_id: str = ""

@@ -27,8 +27,7 @@ class GroupMetadataKey(_GroupMetadataKeyConstants):
     """Key of the __consumer_offsets record with the generation and members of a classic group; a record without
     value deletes it.
 
-    Coordinator-key, record type 2, versions 0, none of them flexible. Since Kafka 2.8.0; version 2 until
-    4.1.0.
+    Coordinator-key, record type 2, versions 0, none of them flexible. Since Kafka 2.8.0.
     """
 
     group: str = ""

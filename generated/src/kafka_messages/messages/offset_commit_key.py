@@ -28,8 +28,7 @@ class _OffsetCommitKeyConstants(Message):
 class OffsetCommitKey(_OffsetCommitKeyConstants):
     """Key of a __consumer_offsets record with the committed offset of one group and partition.
 
-    Coordinator-key, record type 1, versions 0, none of them flexible. Since Kafka 2.8.0; version 1 until
-    4.1.0.
+    Coordinator-key, record type 1, versions 0, none of them flexible. Since Kafka 2.8.0.
     """
 
     group: str = ""

@@ -26,8 +26,7 @@ class _ShareGroupCurrentMemberAssignmentKeyConstants(Message):
 class ShareGroupCurrentMemberAssignmentKey(_ShareGroupCurrentMemberAssignmentKeyConstants):
     """Key of a __consumer_offsets record with what one member of a share group currently owns.
 
-    Coordinator-key, record type 14, versions 0, none of them flexible. Since Kafka 4.0.0; version 14 until
-    4.1.0.
+    Coordinator-key, record type 14, versions 0, none of them flexible. Since Kafka 4.0.0.
     """
 
     group_id: str = ""

@@ -26,8 +26,7 @@ class _ShareGroupMemberMetadataKeyConstants(Message):
 class ShareGroupMemberMetadataKey(_ShareGroupMemberMetadataKeyConstants):
     """Key of a __consumer_offsets record that describes one member of a share group.
 
-    Coordinator-key, record type 10, versions 0, none of them flexible. Since Kafka 3.9.0; version 10 until
-    4.1.0.
+    Coordinator-key, record type 10, versions 0, none of them flexible. Since Kafka 3.9.0.
     """
 
     group_id: str = ""

@@ -26,8 +26,7 @@ class _ShareGroupMetadataKeyConstants(Message):
 class ShareGroupMetadataKey(_ShareGroupMetadataKeyConstants):
     """Key of a __consumer_offsets record with the epoch of a share group.
 
-    Coordinator-key, record type 11, versions 0, none of them flexible. Since Kafka 3.9.0; version 11 until
-    4.1.0.
+    Coordinator-key, record type 11, versions 0, none of them flexible. Since Kafka 3.9.0.
     """
 
     group_id: str = ""

@@ -26,8 +26,7 @@ class _ShareGroupStatePartitionMetadataKeyConstants(Message):
 class ShareGroupStatePartitionMetadataKey(_ShareGroupStatePartitionMetadataKeyConstants):
     """Key of a __consumer_offsets record that tracks for which partitions a share group has persisted state.
 
-    Coordinator-key, record type 15, versions 0, none of them flexible. Since Kafka 4.0.0; version 15 until
-    4.1.0.
+    Coordinator-key, record type 15, versions 0, none of them flexible. Since Kafka 4.0.0.
     """
 
     group_id: str = ""

@@ -26,8 +26,7 @@ class _ShareGroupTargetAssignmentMemberKeyConstants(Message):
 class ShareGroupTargetAssignmentMemberKey(_ShareGroupTargetAssignmentMemberKeyConstants):
     """Key of a __consumer_offsets record with the target assignment of one share group member.
 
-    Coordinator-key, record type 13, versions 0, none of them flexible. Since Kafka 4.0.0; version 13 until
-    4.1.0.
+    Coordinator-key, record type 13, versions 0, none of them flexible. Since Kafka 4.0.0.
     """
 
     group_id: str = ""

@@ -26,8 +26,7 @@ class _ShareGroupTargetAssignmentMetadataKeyConstants(Message):
 class ShareGroupTargetAssignmentMetadataKey(_ShareGroupTargetAssignmentMetadataKeyConstants):
     """Key of a __consumer_offsets record that says from which epoch the target assignment of a share group is.
 
-    Coordinator-key, record type 12, versions 0, none of them flexible. Since Kafka 4.0.0; version 12 until
-    4.1.0.
+    Coordinator-key, record type 12, versions 0, none of them flexible. Since Kafka 4.0.0.
     """
 
     group_id: str = ""

@@ -29,8 +29,7 @@ class _ShareUpdateKeyConstants(Message):
 class ShareUpdateKey(_ShareUpdateKeyConstants):
     """Key of a __share_group_state record with changes to the state of one share partition.
 
-    Coordinator-key, record type 1, versions 0, none of them flexible. Since Kafka 4.0.0; version 1 until
-    4.1.0.
+    Coordinator-key, record type 1, versions 0, none of them flexible. Since Kafka 4.0.0.
     """
 
     group_id: str = ""

@@ -822,10 +822,10 @@ _StopReplicaRequestConstants._facts = (
     'type":"[]StopReplicaPartitionState","versions":"3+","about":"The partitions to stop."}],"S'
     'topReplicaPartitionState":[{"name":"partition_index","json":"partitionIndex","type":"int32'
     '","versions":"3+","about":"Number of the partition within its topic, from 0."},{"name":"le'
-    'ader_epoch","json":"leaderEpoch","type":"int32","versions":"3+","default":-1,"about":"Epoc'
-    'h of the leader, -2 where the topic is being deleted."},{"name":"delete_partition","json":'
-    '"deletePartition","type":"bool","versions":"3+","about":"Whether the files of the partitio'
-    'n are to be deleted, too."}]}}'
+    'ader_epoch","json":"leaderEpoch","type":"int32","versions":"3+","enumeration":"StopReplica'
+    'Epoch","default":-1,"about":"Epoch of the leader, -2 where the topic is being deleted."},{'
+    '"name":"delete_partition","json":"deletePartition","type":"bool","versions":"3+","about":"'
+    'Whether the files of the partition are to be deleted, too."}]}}'
 )
 _StopReplicaRequestConstants._plan = (
     "1\n"

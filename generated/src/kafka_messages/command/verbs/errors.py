@@ -21,22 +21,33 @@ def run(given: Given, out: Output) -> int:
     if out.is_json:
         for code in found:
             facts = {"code": int(code), "name": code.name, "retriable": protocol.is_retriable(code)}
-            out.record(facts | ({"since": _since(code)} if has_part("history") else {}))
+            out.record(facts | _history_of(code))
     elif has_part("history"):
-        out.table(("code", "name", "since", ""), [(*_row(code)[:2], _since(code), _row(code)[2]) for code in found])
+        out.table(("code", "name", "since", ""), [(int(code), code.name, _since(code), _notes(code)) for code in found])
     else:
-        out.table(("code", "name", ""), list(map(_row, found)))
+        out.table(("code", "name", ""), [(int(code), code.name, _notes(code)) for code in found])
     return 0
 
 
-def _row(code: Any) -> tuple[int, str, str]:
-    return int(code), code.name, "retriable" if part("protocol").is_retriable(code) else ""
+def _notes(code: Any) -> str:
+    former = [f"was {name} until {part('history').error_code_until(name)}" for name in _former_names(code)]
+    return ", ".join([*(["retriable"] if part("protocol").is_retriable(code) else []), *former])
 
 
 def _since(code: Any) -> str:
     """The first release of Kafka that has an error code; empty where no release is known to have it."""
-    found: str | None = part("history").error_code_since(code.name)
+    found: str | None = part("history").error_code_since(int(code))
     return found or ""
+
+
+def _former_names(code: Any) -> list[str]:
+    """What older releases call it."""
+    names = part("history").error_code_names(int(code)) if has_part("history") else ()
+    return [name for name in names if name != code.name]
+
+
+def _history_of(code: Any) -> dict[str, object]:
+    return {"since": _since(code), "former_names": _former_names(code)} if has_part("history") else {}
 
 
 def _matching(word: str, codes: list[Any]) -> list[Any]:

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from ..._core.words import wrapped
+from .. import _since
 from .._names import Entry, entry, version_of
 from .._options import Argument, Command, Given, Option, UsageError, meant
 from .._output import Output
-from .._parts import has_part, part
+from .._parts import part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,30 +47,34 @@ def run(given: Given, out: Output) -> int:
 
 def _matrix(found: Entry, rows: list[Row], out: Output) -> None:
     out.line(_title(found, out))
-    _since(found, out)
+    is_known = _since.is_known(found.name)
+    if is_known:
+        for line in wrapped(f"Kafka: {'; '.join(part('history').words(found.name))}", max(out.width - 2, 20)):
+            out.line(f"  {line}")
     versions = range(found.lowest, found.highest + 1)
     width = len(str(found.highest)) + 1
     longest = max((len(_indented(row)) + len(row.type) for row in rows), default=0)
-    if longest + width * len(versions) + 26 > out.width:
+    since = ("since",) if is_known else ()
+    blank = ("",) * len(since)
+    if longest + width * len(versions) + 26 + 7 * len(since) > out.width:
         width = 1  # a column a version, below digits that stand one above the other
         tens = "".join(str(version // 10) if version > 9 else " " for version in versions)
-        heads = [("", "", tens, "")] if found.highest > 9 else []
-        heads.append(("field", "type", "".join(str(version % 10) for version in versions), ""))
+        heads = [("", "", tens, *blank, "")] if found.highest > 9 else []
+        heads.append(("field", "type", "".join(str(version % 10) for version in versions), *since, ""))
     else:
-        heads = [("field", "type", "".join(str(version).rjust(width) for version in versions), "")]
+        heads = [("field", "type", "".join(str(version).rjust(width) for version in versions), *since, "")]
     marks = [
-        (_indented(row), _short(row, width), "".join(row.mark(each).rjust(width) for each in versions), _words(row))
+        (
+            _indented(row),
+            _short(row, width),
+            "".join(row.mark(each).rjust(width) for each in versions),
+            *((_since.in_versions(row, row.types).since or "",) if is_known else ()),
+            _words(row),
+        )
         for row in rows
     ]
     out.table(heads[0], [*heads[1:], *marks])
     out.line(out.styled(LEGEND, "dim"))
-
-
-def _since(found: Entry, out: Output) -> None:
-    """Since when the versions are there, where the package knows it."""
-    if has_part("history"):
-        for line in wrapped(f"Kafka: {'; '.join(part('history').words(found.name))}", max(out.width - 2, 20)):
-            out.line(f"  {line}")
 
 
 def _short(row: Row, width: int) -> str:
@@ -102,10 +107,11 @@ def _words(row: Row) -> str:
 def _layout(found: Entry, rows: list[Row], version: int, out: Output, is_whole: bool) -> int:
     if out.is_json:
         for row in rows:
-            out.record(_facts(row) | {"version": version, "wire_type": row.types[version]})
+            out.record(_facts(row) | {"version": version, "wire_type": row.types[version]} | _life_of(row, version))
         return 0
     out.line(_title(found, out))
-    out.line(f"version {version}")
+    life = _since.of_version(found.name, version).words if _since.is_known(found.name) else ""
+    out.line(f"version {version}{', ' if life else ''}{life}")
     out.table(("field", "type on the wire", ""), [(_indented(row), row.types[version], _words(row)) for row in rows])
     if is_whole:
         from ..._base.message import class_of
@@ -123,8 +129,9 @@ def _life(row: Row, out: Output) -> None:
         words = ["tagged"] if marks & {"t", "T"} else []
         words += [f"may be null from {nullable[0]} on"] if nullable and len(marks) > 1 else []
         words += ["may be null"] if nullable and len(marks) == 1 else []
+        words += [_since.in_versions(row, range(first, last + 1)).words] if _since.is_known(row.message.name) else []
         versions = f"version {first}" if first == last else f"versions {first}-{last}"
-        out.line(f"  {versions:<16}{kind}{', ' if words else ''}{', '.join(words)}")
+        out.line(f"  {versions:<16}{', '.join(filter(None, (kind, *words)))}")
 
 
 def _facts(row: Row) -> dict[str, object]:
@@ -143,7 +150,21 @@ def _facts(row: Row) -> dict[str, object]:
         "entity_type": facts.entity_type,
         "ignorable": facts.ignorable,
         "map_key": facts.map_key,
-    }
+    } | _lives_of(row)
+
+
+def _lives_of(row: Row) -> dict[str, object]:
+    """Since when the field is there, and in which versions since when; nothing where no release is known to have it."""
+    if not _since.is_known(row.message.name):
+        return {}
+    lives = [{"first": first, "last": last} | life.to_object() for first, last, life in _since.runs(row, row.types)]
+    return _since.in_versions(row, row.types).to_object() | {"releases": lives}
+
+
+def _life_of(row: Row, version: int) -> dict[str, object]:
+    """The same for one version."""
+    known = _since.is_known(row.message.name)
+    return {"version_since": _since.in_version(row, version).since} if known else {}
 
 
 COMMAND = Command(

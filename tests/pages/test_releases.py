@@ -1,0 +1,166 @@
+"""Since when, on pages: the columns of releases, and a page for each release with what it changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from kafka_messages.history import RELEASES, error_code_since, fields_since
+
+from kafka_message_generator import cli
+from kafka_message_generator.history import store
+from tests.support.building import import_package, unique_name, write_specs
+from tests.support.goldens import matches_golden
+from tests.support.markup import Element, Parsed
+from tests.support.specs import field, message
+
+GOLDEN = Path(__file__).parent / "goldens" / "release-2.0.0.html"
+NEW = message(
+    field("Id", "int32"),
+    field("Name", "string", "1+", nullableVersions="2+"),
+    field("Lines", "[]Line", "3+", fields=[field("Cents", "int64", "3+")]),
+    field("Hint", "uuid", "2+", taggedVersions="2+", tag=0),
+    field("Late", "string", "2+", taggedVersions="2+", tag=1),
+    about="Probes.",
+    validVersions="1-3",
+)
+OLD = message(
+    field("Id", "int32"),
+    field("Name", "string", "1+", nullableVersions="2+"),
+    field("Hint", "uuid", "2+", taggedVersions="2+", tag=0),
+    field("Weight", "int16", "0"),
+    validVersions="0-2",
+)
+MOVED = message(field("At"), name="Moved", validVersions="0")
+GONE = message(field("A"), name="Gone", validVersions="0-1")
+
+
+def rows(page: Parsed, label: str) -> Iterator[list[str]]:
+    """The lines of a table by its label, as the texts of their cells without blanks around them."""
+    (region,) = (each for each in page.root.all("div", "wide") if each.attributes["aria-label"] == label)
+    for row in region.one("tbody").all("tr"):
+        yield [" ".join(cell.text.split()) for cell in row.inside if isinstance(cell, Element)]
+
+
+def test_each_release_has_a_page(pages: Mapping[str, Parsed]) -> None:
+    """A page that says that nothing changed is an answer, too; who comes to the index finds each by its number."""
+    assert {path for path in pages if path.startswith("releases/")} == {f"releases/{each}.html" for each in RELEASES}
+    listed = [row[0] for row in rows(pages["releases.html"], "Releases")]
+    assert listed == list(reversed(RELEASES))
+    assert "releases.html" in pages["index.html"].links
+
+
+def test_what_releases_changed(pages: Mapping[str, Parsed]) -> None:
+    """Against what is known from KIPs: 896 dropped versions, 866 brought a tagged field, 516 topic ids into Fetch."""
+    dropped = {row[0]: row[1:] for row in rows(pages["releases/4.0.0.html"], "Versions dropped")}
+    assert dropped["FetchRequest"] == ["0-3", ""]
+    assert dropped["ListOffsetsRequest"] == ["0", "topics.partitions.max_num_offsets"]
+    assert dropped["LeaderAndIsrRequest"] == ["0-7", "the message"]
+    new = {(row[0], row[1]): row[2] for row in rows(pages["releases/3.1.0.html"], "New versions")}
+    assert new["FetchRequest", "13"] == (
+        "new topics.topic_id, forgotten_topics_data.topic_id gone topics.topic, forgotten_topics_data.topic"
+    )
+    late = [term.text for term in pages["releases/3.4.0.html"].root.one("dl", "holders").all("dd")]
+    assert "zk_migration_ready" in late
+    codes = {link for link in pages["releases/4.4.0.html"].links if "errors.html#" in link}
+    assert "../errors.html#CONTROLLER_ID_NOT_REGISTERED" in codes
+    broken = {row[0]: row[1:] for row in rows(pages["releases/2.4.0.html"], "Versions whose bytes changed")}
+    assert broken == {"RequestHeader": ["0", "ClientId: string", "the end", "a field is gone"]}
+
+
+def test_a_version_is_told_without_what_came_into_it_later(pages: Mapping[str, Parsed]) -> None:
+    """ApiVersions 3 had no features in 2.4: tagged fields came into it with 2.7 and 3.4."""
+    new = {(row[0], row[1]): row[2] for row in rows(pages["releases/2.4.0.html"], "New versions")}
+    assert new["ApiVersionsResponse", "3"] == "flexible: compact lengths, tagged fields"
+
+
+def test_releases_that_changed_nothing_say_so(pages: Mapping[str, Parsed]) -> None:
+    """And lead to the one before, which may have."""
+    text = " ".join(pages["releases/2.8.1.html"].root.one("main").text.split())
+    assert "Nothing in messages and error codes changed since Kafka 2.8.0." in text
+    assert "2.8.0.html" in pages["releases/2.8.1.html"].links
+
+
+def test_columns_of_a_message(pages: Mapping[str, Parsed]) -> None:
+    """Of each version and of each field the release, the same as the package has it; and a link to its page."""
+    matrix = pages["messages/ListOffsetsRequest.html"].root.one("table", "matrix")
+    lives = {
+        line.one("th").text: [cell.text for cell in line.all("td")] for line in matrix.one("thead").all("tr", "lives")
+    }
+    assert lives["since"][:5] == ["≤2.2.0", "≤2.2.0", "≤2.2.0", "≤2.2.0", "6: 2.8.0, 7: 3.0.0, 8: 3.5.0, 9: 3.9.0"]
+    assert lives["until"][:2] == ["4.0.0", ""]
+    told = fields_since("ListOffsetsRequest")
+    for line in matrix.one("tbody").all("tr"):
+        path, cell = line.one("th").attributes["title"], line.one("td", "since")
+        links = [link.attributes["href"] for link in cell.all("a")]
+        assert links[0] == f"../releases/{told[path]}.html"
+    gone = next(line for line in matrix.all("tr") if line.attributes.get("id", "").endswith("max_num_offsets"))
+    assert " ".join(gone.one("td", "since").text.split()) == "≤2.2.0 until 4.0.0"
+
+
+def test_versions_that_were_gone_for_a_release(pages: Mapping[str, Parsed]) -> None:
+    """They are no news where they come back, and the message says which release lacks them."""
+    back = {(row[0], row[1]): row[2] for row in rows(pages["releases/4.0.1.html"], "New versions")}
+    assert back == {
+        (f"JoinGroup{side}", str(version)): "back again" for side in ("Request", "Response") for version in (0, 1)
+    }
+    head = pages["messages/JoinGroupRequest.html"].root.one("table", "matrix").one("thead")
+    (missing,) = (line for line in head.all("tr", "lives") if line.one("th").text == "not in")
+    assert [cell.text for cell in missing.all("td")][:3] == ["4.0.0", "1: 4.0.0", ""]
+
+
+def test_a_page_of_a_version_says_since_when(pages: Mapping[str, Parsed]) -> None:
+    """Large messages have a page for each version; it is where many come to by a link."""
+    text = " ".join(pages["messages/FetchRequest-v3.html"].root.one("main").text.split())
+    assert "Since Kafka 2.2.0 or before, until Kafka 4.0.0." in text
+
+
+def test_error_codes_have_a_column(pages: Mapping[str, Parsed]) -> None:
+    """A code in a log of a new broker may be one that an old client does not know."""
+    for row in rows(pages["errors.html"], "Error codes"):
+        assert row[4].removeprefix("≤") == error_code_since(int(row[0]))
+    assert next(row for row in rows(pages["errors.html"], "Error codes") if row[0] == "6")[2] == (
+        "NOT_LEADER_OR_FOLLOWER was NOT_LEADER_FOR_PARTITION"
+    )
+
+
+def test_search_has_releases(site: Path) -> None:
+    """What the script of the search looks through; that it finds them is tested in a browser."""
+    script = (site / "assets" / "search.js").read_text(encoding="utf-8")
+    index = json.loads(script.removeprefix("const SEARCH = ").removesuffix(";\n"))
+    assert index["releases"] == list(reversed(RELEASES))
+
+
+@pytest.fixture(scope="module")
+def own_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site of definitions with a history of two releases."""
+    folder, name = tmp_path_factory.mktemp("releases"), unique_name()
+    specs = write_specs(folder / "specs", NEW, MOVED)
+    (specs / "package.toml").write_text(
+        '[package]\nparts = ["explain", "history"]\n\n[definitions]\nolder = ["../history"]\n'
+    )
+    texts = {
+        "1.0.0": {"Probe": OLD, "Moved": MOVED, "Gone": GONE},
+        "2.0.0": {"Probe": NEW, "Moved": MOVED},
+    }
+    releases = {
+        release: ({}, {each: ("", json.dumps(text)) for each, text in found.items()})
+        for release, found in texts.items()
+    }
+    (folder / "history").mkdir()
+    store.write(folder / "history", releases)
+    arguments = ["--specs", str(specs), "--output", str(folder / "package"), "--package", name]
+    assert cli.main(["generate", *arguments]) == 0
+    import_package(folder / "package" / "src", name)
+    arguments = ["--specs", str(specs), "--output", str(folder / "site"), "--package", name]
+    assert cli.main(["pages", *arguments]) == 0
+    return folder / "site"
+
+
+def test_page_of_a_release(own_site: Path) -> None:
+    """A page is read by people, so a change of it must be read in a review."""
+    text = (own_site / "releases" / "2.0.0.html").read_text(encoding="utf-8")
+    start, end = text.index('<main id="main">'), text.index("</main>")
+    matches_golden(GOLDEN, text[start:end])
