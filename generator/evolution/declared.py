@@ -155,7 +155,7 @@ def _properties(
     yield "PYTHON_TYPE_CHANGED", _python(one, before), _python(two, after), "the type"
     if before.type.is_struct and after.type.is_struct:
         yield "CLASS_MOVED", before.type.name, after.type.name, "the class"
-    yield "COLLECTION_CHANGED", _keys(newest, name, before), _keys(new, name, after), "the keys"
+    yield "COLLECTION_CHANGED", _keys(newest, name, before), _keys(new, name, after), "the key"
     yield "ENTITY_TYPE_CHANGED", before.entity_type, after.entity_type, "the entity type"
 
 

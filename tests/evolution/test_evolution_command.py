@@ -31,8 +31,21 @@ TEXT = """{new}/OrderRecord.json:8: $.fields[0]: OrderRecord 0 Id: RELEASED_LAYO
 is Id: int64
     new code, old bytes: fails: id: INT64: 8 bytes needed at offset 0, 4 left
         00 00 00 00
+        written by old code:
+          0000  00 00 00 00  id  0  INT32
+          0004  end
+        read by new code:
+          0000  00 00 00 00  id  INT64: 8 bytes needed at offset 0, 4 left
+          0004  end
     old code, new bytes: fails: the message ends at offset 4, 4 bytes are left
         00 00 00 00 00 00 00 00
+        written by new code:
+          0000  00 00 00 00 00 00 00 00  id  0  INT64
+          0008  end
+        read by old code:
+          0000  00 00 00 00  id  0  INT32
+          0004  00 00 00 00      the message ends at offset 4, but 4 more byte(s) follow
+          0008  end
     leave the released versions as they are; give the change a new version (released in {old})
 {new} against {old}:
   0 released message versions proved equal
@@ -140,10 +153,15 @@ def test_json(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> N
     (finding,) = report["findings"]
     assert report["versions"] == {"equal": 0, "compatible": 0, "changed": 1, "unreleased": 0, "dropped": 0}
     assert (finding["rule"], finding["reason"], finding["line"]) == ("RELEASED_LAYOUT_CHANGED", "WIDTH", 8)
+    row = {"start": 0, "hex": "00000000", "path": "id", "type": "INT32", "role": "value", "value": 0, "note": ""}
+    what = "INT64: 8 bytes needed at offset 0, 4 left"
     assert finding["newReadsOld"] == {
         "breaks": "fails",
         "bytes": "00000000",
-        "detail": "id: INT64: 8 bytes needed at offset 0, 4 left",
+        "detail": f"id: {what}",
+        "partsAt": 0,
+        "written": [row],
+        "read": [row | {"type": "INT64", "role": "fault", "value": None, "note": what}],
     }
 
 
@@ -154,6 +172,7 @@ def test_github(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) ->
         f"::error file={folders[1]}/OrderRecord.json,line=8,title=RELEASED_LAYOUT_CHANGED::OrderRecord 0 Id: was"
     )
     assert "%0Anew code, old bytes: fails" in line
+    assert "%0A    written by old code:%0A      0000  00 00 00 00  id  0  INT32%0A" in line
 
 
 def test_gitlab(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -171,6 +190,7 @@ def test_sarif(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> 
     (result,) = json.loads(text)["runs"][0]["results"]
     assert result["level"] == "error"
     assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 8}
+    assert "\n    read by new code:\n      0000  00 00 00 00  id  INT64: 8 bytes needed" in result["message"]["text"]
 
 
 def test_junit(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -181,6 +201,7 @@ def test_junit(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> 
     failure = suite.find("testcase/failure")
     assert failure is not None
     assert "old code, new bytes: fails" in str(failure.text)
+    assert "      0004  00 00 00 00      the message ends at offset 4, but 4 more byte(s) follow\n" in str(failure.text)
 
 
 WAIVER = """[[waiver]]
@@ -247,3 +268,15 @@ def test_kafkas_definitions_against_the_history(
     monkeypatch.chdir(ROOT)
     assert run() == 0
     assert "753 released message versions proved equal" in capsys.readouterr().out
+
+
+def test_the_page_shows_what_the_command_prints(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sample that the command does not print any more teaches a reader something else than what he will see."""
+    monkeypatch.chdir(ROOT)
+    page = (ROOT / "docs" / "evolution.md").read_text()
+    command, shown = page.split("```sh\n")[1].split("```\n")[0], page.split("```\n")[2].split("```")[0]
+    words = command.removesuffix(" || true\n").split()
+    assert main(words[1:]) == 1
+    assert capsys.readouterr().out == shown

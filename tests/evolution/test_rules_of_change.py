@@ -152,8 +152,27 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
         """OrderRequest 0 Urgent: RELEASED_LAYOUT_CHANGED (FIELD_ADDED): was Lines: [int32, int16]; is Urgent: bool
     new code, old bytes: fails: lines: INT32: 4 bytes needed at offset 7, 3 left
         00 00 00 00 00 00 00 00 00 00
+        written by old code:
+          0002  00 00 00 00  amount       0  INT32
+          0006  00 00 00 00  lines.count  0  INT32
+          000a  end
+        read by new code:
+          0002  00 00 00 00  amount  0  INT32
+          0006  00           urgent  false  BOOLEAN
+          0007  00 00 00     lines   INT32: 4 bytes needed at offset 7, 3 left
+          000a  end
     old code, new bytes: fails: the message ends at offset 10, 1 byte is left
         00 00 00 00 00 00 00 00 00 00 00
+        written by new code:
+          0002  00 00 00 00  amount       0  INT32
+          0006  00           urgent       false  BOOLEAN
+          0007  00 00 00 00  lines.count  0  INT32
+          000b  end
+        read by old code:
+          0002  00 00 00 00  amount       0  INT32
+          0006  00 00 00 00  lines.count  0  INT32
+          000a  00                        the message ends at offset 10, but 1 more byte(s) follow
+          000b  end
     leave the released versions as they are; give the change a new version (released in release 0)""",
     ),
     "RELEASED_LAYOUT_CHANGED NULLABLE": (
@@ -162,6 +181,15 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
     new code, old bytes: proved to read the same
     old code, new bytes: fails: customer: null at offset 0, where this version allows none
         ff ff 00 00 00 00 00 00 00 00
+        written by new code:
+          0000  ff ff        customer     null  NULLABLE_STRING
+          0002  00 00 00 00  amount       0  INT32
+          0006  00 00 00 00  lines.count  0  INT32
+          000a  end
+        read by old code:
+          0000  ff ff                    customer  null at offset 0, where this version allows none
+          0002  00 00 00 00 00 00 00 00            not read
+          000a  end
     leave the released versions as they are; give the change a new version (released in release 0)""",
     ),
     "RELEASED_LAYOUT_CHANGED REORDERED": (
@@ -169,9 +197,54 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
         """OrderRecord 0 Paid: RELEASED_LAYOUT_CHANGED (REORDERED): was Paid stands before Total; is Total before Paid
     new code, old bytes: reads differently: paid = 0 is read as 1
         00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01
+        written by old code:
+          0000  00 00 00 00              ids.count  0  INT32
+          0004  00 00 00 00 00 00 00 00  paid       0  INT64
+          000c  00 00 00 00 00 00 00 01  total      1  INT64
+          0014  end
+        read by new code:
+          0000  00 00 00 00              ids.count  0  INT32
+          0004  00 00 00 00 00 00 00 00  total      0  INT64
+          000c  00 00 00 00 00 00 00 01  paid       1  INT64
+          0014  end
     old code, new bytes: reads differently: total = 0 is read as 1
         00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01
+        written by new code:
+          0000  00 00 00 00              ids.count  0  INT32
+          0004  00 00 00 00 00 00 00 00  total      0  INT64
+          000c  00 00 00 00 00 00 00 01  paid       1  INT64
+          0014  end
+        read by old code:
+          0000  00 00 00 00              ids.count  0  INT32
+          0004  00 00 00 00 00 00 00 00  paid       0  INT64
+          000c  00 00 00 00 00 00 00 01  total      1  INT64
+          0014  end
     leave the released versions as they are; give the change a new version (released in release 1)""",
+    ),
+    "TAGGED_DEFAULT_CHANGED": (
+        (change("OrderRequest", 4, default="true"),),
+        """OrderRequest 2 Gift: TAGGED_DEFAULT_CHANGED: was False where tag 0 is left out; is True where tag 0 is left out
+    new code, old bytes: reads differently: tag 0 behind value 4 = False is read as True
+        00 00 00 00 00 01 01 00
+        written by old code:
+          0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false
+          0008  end
+        read by new code:
+          0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = true
+          0008  end
+    old code, new bytes: reads differently: tag 0 behind value 4 = True is read as False
+        00 00 00 00 00 01 01 00
+        written by new code:
+          0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = true
+          0008  end
+        read by old code:
+          0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false
+          0008  end
+    leave the released versions as they are; give the change a new version (released in release 0)""",
     ),
 }
 
