@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,10 @@ from kafka_message_generator.release.artifacts import order
 TABLE, DEFINITIONS, ERROR_CODES = "releases.json", "definitions", "error-codes.json"
 _RELEASE = re.compile(r"[0-9]+(\.[0-9]+)+")
 _DIGITS = 16
+Kept = tuple[dict[str, str], dict[str, tuple[str, str]]]
+"""Of a release its jars with their digests, and by message the folder and the text of its definition."""
+Releases = dict[str, Kept]
+"""By the names of releases."""
 
 
 class HistoryError(Exception):
@@ -151,8 +155,35 @@ def _changed(path: Path, entry: Entry) -> Iterator[str]:
         yield f"{path}: is not what was imported (digest {digest_of(text)}, not {entry.digest}); nox -s history makes it anew"
 
 
-def write(root: Path, releases: dict[str, tuple[dict[str, str], dict[str, tuple[str, str]]]]) -> list[str]:
-    """Write a history of releases, by name their jars and, by message, folder and text; returns what changed."""
+def releases_of(root: Path) -> Releases:
+    """What ``write`` was given for a history; raises HistoryError."""
+    history = read(root)
+    jars = {release.name: release.jars for release in history.releases}
+    texts: dict[Path, str] = {}
+    found: Releases = {}
+    for release, current in history.walk():
+        for each in current.values():
+            if each.path not in texts:
+                texts[each.path] = each.path.read_text(encoding="utf-8")
+        found[release] = jars[release], {name: (each.folder, texts[each.path]) for name, each in current.items()}
+    return found
+
+
+def codes_of(root: Path, releases: Iterable[str]) -> dict[str, list[str]]:
+    """The error codes of releases, as ``write_error_codes`` was given them; raises HistoryError."""
+    lives = read_error_codes(root).items()
+    return {
+        release: [
+            name
+            for name, (first, gone) in lives
+            if order(first) <= order(release) and (gone is None or order(release) < order(gone))
+        ]
+        for release in releases
+    }
+
+
+def write(root: Path, releases: Releases) -> list[str]:
+    """Write a history of releases; returns what changed."""
     table: dict[str, object] = {}
     files: dict[Path, str] = {}
     seen: set[tuple[str, str]] = set()
