@@ -306,6 +306,62 @@ def test_each_rule_finds_its_change(rule: str, tmp_path: Path) -> None:
     assert rule in {each.rule for each in findings(tmp_path, *FINDS[rule])}
 
 
+def several(*edits: Edit) -> Edit:
+    """Edits as one."""
+
+    def edit(found: dict[str, Json]) -> None:
+        for each in edits:
+            each(found)
+
+    return edit
+
+
+UNSTABLE = several(both(validVersions="0-3"), message("OrderRequest", latestVersionUnstable=True))
+SPARES: dict[str, tuple[Edit, ...]] = {
+    "RELEASED_LAYOUT_CHANGED": (change("OrderRequest", 1, default="0"),),
+    "TAGGED_DEFAULT_CHANGED": (change("OrderRequest", 1, default="0"),),
+    "TAG_REUSED": (change("OrderRequest", 4, name="Present"),),
+    "TAG_MOVED": (insert("OrderRequest", 5, field("Coupon", "string", "2+", tag=1, taggedVersions="2+")),),
+    "HEADER_VERSION_CHANGED": (both(validVersions="0-3"),),
+    "API_KEY_CHANGED": (renamed,),
+    "API_KEY_REUSED": (renamed,),
+    "MESSAGE_RENAMED": (other,),
+    "DEFAULT_CHANGED": (change_line(1, default="0x0"),),
+    "IGNORABLE_CHANGED": (change("OrderRequest", 1, ignorable=True),),
+    "JSON_NAME_CHANGED": (change("OrderRequest", 3, type="[]Line"),),
+    "JSON_TYPE_CHANGED": (change("OrderRequest", 1, type="int16"),),
+    "FIELD_RENAMED": (remove("OrderRequest", 2),),
+    "FIELD_GONE": (change("OrderRequest", 1, name="Sum"),),
+    "PYTHON_TYPE_CHANGED": (change("OrderRequest", 1, type="int64"),),
+    "CLASS_MOVED": (change("OrderRequest", 3, name="Rows"),),
+    "COLLECTION_CHANGED": (change_line(1, name="Number"),),
+    "MESSAGE_REMOVED": (renamed,),
+    "VERSION_DROPPED": (both(validVersions="0-3"),),
+    "VERSION_SKIPPED": (both(validVersions="0-3"),),
+    "LISTENER_REMOVED": (message("OrderRequest", listeners=["controller", "broker", "zkBroker"]),),
+    "UNSTABLE_RELEASED": (UNSTABLE, change("OrderRequest", 1, about="How much.")),
+    "TAGGED_FIELD_ADDED": (
+        several(both(validVersions="0-3"), insert("OrderRequest", 2, field("Urgent", "bool", "3+"))),
+    ),
+    "TAGGED_FIELD_REMOVED": (change("OrderRequest", 4, name="Present"),),
+    "VERSION_WITHOUT_CHANGE": (
+        several(
+            both(validVersions="0-3"),
+            insert("OrderRequest", 2, field("Urgent", "bool", "3+")),
+            insert("OrderResponse", 2, field("Urgent", "bool", "3+")),
+        ),
+    ),
+    "ENTITY_TYPE_CHANGED": (change_line(1, name="Number"),),
+}
+"""For each rule a change close to those that it finds, which it must leave to other rules, or to nobody."""
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_each_rule_spares_its_neighbour(rule: str, tmp_path: Path) -> None:
+    """A rule that finds too much is waived, and then it finds nothing."""
+    assert rule not in {each.rule for each in findings(tmp_path, *SPARES[rule])}
+
+
 PASSES: dict[str, tuple[Edit, ...]] = {
     "a new field in a new version": (
         lambda found: (
