@@ -44,7 +44,7 @@ def import_history(jars: dict[str, list[Path]], root: Path, say: Say = lambda li
         if kept[1]:
             releases[release] = kept
             codes[release] = _codes(jars[release])
-    return [*store.write(root, releases), *store.write_error_codes(root, codes)]
+    return store.write(root, releases, codes)
 
 
 def add_release(release: str, jars: list[Path], root: Path, say: Say = lambda line: None) -> list[str]:
@@ -57,7 +57,7 @@ def add_release(release: str, jars: list[Path], root: Path, say: Say = lambda li
         raise store.HistoryError(f"Kafka {release}: its jars have no definitions")
     releases = store.releases_of(root) | {release: kept}
     codes = store.codes_of(root, [name for name in releases if name != release]) | {release: _codes(jars)}
-    return [*store.write(root, releases), *store.write_error_codes(root, codes)]
+    return store.write(root, releases, codes)
 
 
 def _release(release: str, jars: list[Path], say: Say) -> store.Kept:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,6 +66,8 @@ class History:
 
     root: Path
     releases: tuple[ReleaseEntry, ...]
+    error_codes: str
+    """Digest of the table of error codes."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -105,11 +107,12 @@ def read(root: Path) -> History:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         releases = tuple(_entry(name, entry) for name, entry in data["releases"].items())
+        error_codes = str(data["errorCodes"])
     except OSError as error:
         raise HistoryError(f"{path}: {error.strerror}; nox -s history makes it") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise HistoryError(f"{path}: is not a table of releases: {error!r}") from None
-    history = History(root, releases)
+    history = History(root, releases, error_codes)
     problems = list(_problems(history))
     if problems:
         raise HistoryError("\n".join(problems))
@@ -138,21 +141,22 @@ def _problems(history: History) -> Iterator[str]:
         for name, entry in release.brought.items():
             if (name, entry.digest) not in known:
                 path = known[name, entry.digest] = path_of(history.root, name, release.name)
-                yield from _changed(path, entry)
+                yield from _changed(path, entry.digest)
+    yield from _changed(history.root / ERROR_CODES, history.error_codes)
     imported = set(known.values())
     for path in sorted((history.root / DEFINITIONS).rglob("*")):
         if path.is_file() and path not in imported:
             yield f"{path}: is not in {TABLE}; nox -s history makes the history"
 
 
-def _changed(path: Path, entry: Entry) -> Iterator[str]:
+def _changed(path: Path, digest: str) -> Iterator[str]:
     try:
         text = path.read_bytes().decode()
     except (OSError, UnicodeDecodeError):
         yield f"{path}: cannot be read, but {TABLE} names it; nox -s history makes it anew"
         return
-    if digest_of(text) != entry.digest:
-        yield f"{path}: is not what was imported (digest {digest_of(text)}, not {entry.digest}); nox -s history makes it anew"
+    if digest_of(text) != digest:
+        yield f"{path}: is not what was imported (digest {digest_of(text)}, not {digest}); nox -s history makes it anew"
 
 
 def releases_of(root: Path) -> Releases:
@@ -170,7 +174,7 @@ def releases_of(root: Path) -> Releases:
 
 
 def codes_of(root: Path, releases: Iterable[str]) -> dict[str, list[str]]:
-    """The error codes of releases, as ``write_error_codes`` was given them; raises HistoryError."""
+    """The error codes of releases, as ``write`` was given them; raises HistoryError."""
     lives = read_error_codes(root).items()
     return {
         release: [
@@ -182,8 +186,8 @@ def codes_of(root: Path, releases: Iterable[str]) -> dict[str, list[str]]:
     }
 
 
-def write(root: Path, releases: Releases) -> list[str]:
-    """Write a history of releases; returns what changed."""
+def write(root: Path, releases: Releases, codes: Mapping[str, Sequence[str]]) -> list[str]:
+    """Write a history of releases and of the error codes that each of them has; returns what changed."""
     table: dict[str, object] = {}
     files: dict[Path, str] = {}
     seen: set[tuple[str, str]] = set()
@@ -202,12 +206,13 @@ def write(root: Path, releases: Releases) -> list[str]:
             "gone": gone,
         }
         before = definitions
-    files[root / TABLE] = json.dumps({"releases": table}, indent=1) + "\n"
+    files[root / ERROR_CODES] = error_codes = _lives(codes)
+    files[root / TABLE] = json.dumps({"errorCodes": digest_of(error_codes), "releases": table}, indent=1) + "\n"
     return _written(root, files)
 
 
-def write_error_codes(root: Path, codes: dict[str, list[str]]) -> list[str]:
-    """Write since which release each error code is there, and the first one without it; returns what changed."""
+def _lives(codes: Mapping[str, Sequence[str]]) -> str:
+    """The first release with each error code, and the first one without it, as text."""
     lives: dict[str, list[str | None]] = {}
     for release in sorted(codes, key=order):
         for name in codes[release]:
@@ -216,12 +221,7 @@ def write_error_codes(root: Path, codes: dict[str, list[str]]) -> list[str]:
         for name, life in lives.items():
             if life[1] is None and name not in codes[release]:
                 life[1] = release
-    text = json.dumps(dict(sorted(lives.items())), separators=(",", ": ")).replace("],", "],\n ") + "\n"
-    path = root / ERROR_CODES
-    if not lives or (path.exists() and path.read_text(encoding="utf-8") == text):
-        return []
-    path.write_text(text, encoding="utf-8", newline="\n")
-    return [f"write {ERROR_CODES}"]
+    return json.dumps(dict(sorted(lives.items())), separators=(",", ": ")).replace("],", "],\n ") + "\n"
 
 
 def read_error_codes(root: Path) -> dict[str, tuple[str, str | None]]:

@@ -270,6 +270,24 @@ def test_kafkas_definitions_against_the_history(
     assert "753 released message versions proved equal" in capsys.readouterr().out
 
 
+def test_a_change_of_kafkas_definitions_fails_with_bytes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The session of CI on a change that breaks a released version: it fails, and says what old bytes are to new code."""
+    monkeypatch.chdir(ROOT)
+    specs = tmp_path / "kafka"
+    shutil.copytree(ROOT / "specs" / "kafka", specs)
+    path = specs / "clients" / "HeartbeatRequest.json"
+    text = path.read_text()
+    assert text.count('"name": "GenerationId", "type": "int32"') == 1
+    path.write_text(text.replace('"name": "GenerationId", "type": "int32"', '"name": "GenerationId", "type": "int64"'))
+    assert run("--new", str(specs)) == 1
+    shown = capsys.readouterr().out
+    assert "HeartbeatRequest 0-4 GenerationId: RELEASED_LAYOUT_CHANGED (WIDTH): was GenerationId: int32" in shown
+    assert "    new code, old bytes: fails: generation_id: INT64: 8 bytes needed at offset 2, 6 left\n" in shown
+    assert "          0002  00 00 00 00  generation_id  0  INT32\n" in shown
+
+
 def test_the_page_shows_what_the_command_prints(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

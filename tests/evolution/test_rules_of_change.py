@@ -13,6 +13,7 @@ from kafka_message_generator.evolution.inputs import side_of_folder
 from kafka_message_generator.evolution.report import compare
 from kafka_message_generator.evolution.texts import lines_of
 from kafka_message_generator.history.sides import Side, baseline
+from kafka_message_generator.layouts.compare import REASONS
 
 Json = dict[str, object]
 Edit = Callable[[dict[str, Json]], None]
@@ -360,6 +361,38 @@ SPARES: dict[str, tuple[Edit, ...]] = {
 def test_each_rule_spares_its_neighbour(rule: str, tmp_path: Path) -> None:
     """A rule that finds too much is waived, and then it finds nothing."""
     assert rule not in {each.rule for each in findings(tmp_path, *SPARES[rule])}
+
+
+REASONED: dict[str, tuple[Edit, ...]] = {
+    "FIELD_ADDED": (insert("OrderRequest", 2, field("Urgent", "bool")),),
+    "FIELD_REMOVED": (remove("OrderRecord", 1),),
+    "REORDERED": (swap("OrderRecord", 0, 1),),
+    "TYPE": (change("OrderRequest", 1, type="string", default="a"),),
+    "WIDTH": (change("OrderRequest", 1, type="int64"),),
+    "ENCODING": (change("OrderRequest", 1, encoding={"0+": "packed32"}),),
+    "NULLABLE": (change("OrderRequest", 0, nullableVersions="none"),),
+    "FLEXIBLE": (both(flexibleVersions="0+"),),
+    "PRESENCE": (
+        insert("OrderRecord", 2, field("Place", "Place", fields=[field("Row", "int32")])),
+        change("OrderRecord", 2, nullableVersions="0+"),
+    ),
+    "SECTION": (message("OrderRecord", flexibleVersions="0+"), message("OrderRecord", taggedFieldFormat="interleaved")),
+    "TAGGED_VALUE": (change("OrderRequest", 4, type="int8"),),
+    "TAGGED_DEFAULT": (change("OrderRequest", 4, default="true"),),
+}
+"""A change for each reason that a layout can differ for."""
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_each_reason_has_its_change_and_its_bytes(reason: str, tmp_path: Path) -> None:
+    """Who is told the wrong reason looks at the wrong place; and no break is told without bytes that show it."""
+    found = [each for each in findings(tmp_path, *REASONED[reason]) if each.new_reads_old is not None]
+    rule = "TAGGED_DEFAULT_CHANGED" if reason == "TAGGED_DEFAULT" else "RELEASED_LAYOUT_CHANGED"
+    assert (rule, "" if reason == "TAGGED_DEFAULT" else reason) in {(each.rule, each.reason) for each in found}
+    for each in found:
+        for direction in (each.new_reads_old, each.old_reads_new):
+            assert direction is not None
+            assert direction.breaks is None or direction.witness is not None
 
 
 PASSES: dict[str, tuple[Edit, ...]] = {

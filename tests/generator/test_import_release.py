@@ -52,7 +52,7 @@ def run(what: Path | str, root: Path) -> int:
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A history of one release, and the definitions of it."""
-    store.write(tmp_path / "history", {})
+    store.write(tmp_path / "history", {}, {})
     assert run(jar(tmp_path / "one", "3.0.0", PayRequest=PAY, PayResponse=PAID), tmp_path) == 0
     return tmp_path
 
@@ -170,14 +170,12 @@ def test_the_newest_release_can_be_taken_out_and_put_back(tmp_path: Path) -> Non
     """The history is a function of its releases: each file, byte for byte, whether all came at once or one by one."""
     root = tmp_path / "history"
     shutil.copytree(HISTORY, root)
-    releases = store.releases_of(root)
+    releases, codes = store.releases_of(root), store.codes_of(root, store.read(root).names)
     newest = list(releases)[-1]
     fewer = {name: kept for name, kept in releases.items() if name != newest}
-    assert store.write(root, fewer) != []
-    store.write_error_codes(root, store.codes_of(HISTORY, fewer))
+    assert store.write(root, fewer, {name: codes[name] for name in fewer}) != []
     assert files(root) != files(HISTORY)
-    store.write(root, store.releases_of(root) | {newest: releases[newest]})
-    store.write_error_codes(root, store.codes_of(root, fewer) | store.codes_of(HISTORY, [newest]))
+    store.write(root, store.releases_of(root) | {newest: releases[newest]}, codes)
     assert files(root) == files(HISTORY)
 
 
