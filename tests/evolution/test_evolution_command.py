@@ -87,6 +87,10 @@ NOT_COMPARED = {
     ),
     "no reference": (["--old", "git:"], "git:: names no state; write for example git:main"),
     "an option": (["--old", "git:--help"], "git:--help: names no state; write for example git:main"),
+    "no name of a release": (
+        ["--old", "release:"],
+        "release:: names no release; write for example release:4.3.0\nnothing was compared\n",
+    ),
     "no release": (["--old", "release:0.1"], "specs/history: there is no release 0.1; there are 2.2.0, "),
     "many as new": (["--new", "history"], "history is many releases; name one of them, such as release:4.3.0"),
     "no history": (
@@ -109,6 +113,15 @@ def test_what_cannot_be_compared_has_an_exit_code_of_its_own(
     assert shown.out == ""
     assert shown.err.startswith(text)
     assert shown.err.endswith("nothing was compared\n")
+
+
+@pytest.mark.parametrize("words", [["--level", "bytes"], ["--format", "xml"], ["--older", "x"]])
+def test_wrong_arguments_have_an_exit_code_of_their_own(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """A build that is called wrongly is neither compatible nor broken."""
+    with pytest.raises(SystemExit) as end:
+        run(*words)
+    assert end.value.code == 2
+    assert capsys.readouterr().out == ""
 
 
 def test_definitions_that_do_not_check_are_not_compared(
