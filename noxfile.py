@@ -280,6 +280,18 @@ def import_specs(session: nox.Session) -> None:
     session.run("kafka-message-generator", "import-specs", *session.posargs, "--work", work)
 
 
+@nox.session(name="import-release")
+def import_release(session: nox.Session) -> None:
+    """A new release, or a folder of its jars: imported, compared, regenerated, and what is left to do: -- 4.4.0"""
+    if len(session.posargs) != 1:
+        session.error("name the release or a folder with its jars, for example: nox -s import-release -- 4.4.0")
+    install(session, *GENERATOR)
+    session.run("kafka-message-generator", "import-release", *session.posargs)
+    session.run("kafka-message-generator", "evolution", "--past", "docs/history.md")
+    for package in PACKAGES:
+        session.run("kafka-message-generator", "generate", *package)
+
+
 @nox.session
 def history(session: nox.Session) -> None:
     """Take the definitions of every Kafka release from Maven Central into specs/history; needs Maven."""

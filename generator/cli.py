@@ -20,6 +20,7 @@ from kafka_message_generator.pages import command as pages_command
 from kafka_message_generator.protocol import command as protocol_command
 from kafka_message_generator.render import package
 from kafka_message_generator.render.identity import RequestError, identity_of
+from kafka_message_generator.renewal import command as renewal_command
 from kafka_message_generator.spec.parts import OPTIONAL
 from kafka_message_generator.spec.source import SpecError
 from kafka_message_generator.spec.texts import part_problem
@@ -31,6 +32,7 @@ EXAMPLES = {
     "cost": cost_command.EXAMPLE,
     "evolution": evolution_command.EXAMPLE,
     "import-history": history_command.EXAMPLE,
+    "import-release": renewal_command.EXAMPLE,
     "pages": pages_command.EXAMPLE,
     "protocol": protocol_command.EXAMPLE,
     "import-specs": f"{PROG} import-specs 2.8.2 --target kafka-2.8 --work .work/jars",
@@ -124,6 +126,7 @@ def _release_commands(commands: Commands) -> None:
     command.add_argument("--work", type=Path, required=True, help="folder for the downloaded jars")
     command.set_defaults(run=_import_specs)
     history_command.add_arguments(_add(commands, "import-history", history_command.ABOUT))
+    renewal_command.add_arguments(_add(commands, "import-release", renewal_command.ABOUT))
 
 
 def _request(arguments: argparse.Namespace) -> package.Request:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kafka_message_generator.evolution.findings import Finding
 from kafka_message_generator.history.sides import Baseline, Side
@@ -12,6 +12,7 @@ from kafka_message_generator.plan.model import FieldPlan, ranges
 from kafka_message_generator.rules.defaults import Empty, default_of
 from kafka_message_generator.rules.names import camel_case, snake_case
 from kafka_message_generator.spec.model import Field, Message
+from kafka_message_generator.spec.versions import Versions
 
 _JSON = {"bool": "a boolean", "string": "a text", "uuid": "a text", "bytes": "a text", "records": "a text"}
 _PYTHON = {"bool": "bool", "string": "str", "uuid": "UUID", "float64": "float", "bytes": "bytes", "records": "bytes"}
@@ -108,9 +109,10 @@ def _rename(name: str, before: str, after: str, newest: Side, new: Side) -> Iter
 def _fields(name: str, moved: dict[str, str], newest: Side, new: Side) -> Iterator[Finding]:
     now, gone = dict(new.members(name)), set[str]()
     for path, before in newest.members(name):
-        after = now.get(_moved(path, moved))
+        at = _moved(path, moved)
+        after = now.get(at)
         if after is None:
-            if path.rpartition(".")[0].removesuffix("[]") in gone:
+            if _holder(path) in gone:
                 gone.add(path)
                 continue  # its struct is gone
             gone.add(path)
@@ -120,8 +122,8 @@ def _fields(name: str, moved: dict[str, str], newest: Side, new: Side) -> Iterat
                 "FIELD_GONE", name, path, (), what, "keep it", place, snake_case(before.name), "", newest.name
             )
             continue
-        for rule, was, is_, what in _properties(name, path, before, after, newest, new):
-            if was != is_:
+        for rule, was, is_, what in _properties(name, before, after, newest, new):
+            if was != is_ and (rule != "IGNORABLE_CHANGED" or _is_lacked(new.messages[name].valid, at, now)):
                 yield Finding(
                     rule,
                     name,
@@ -144,9 +146,20 @@ def _moved(path: str, moved: dict[str, str]) -> str:
     return path
 
 
-def _properties(
-    name: str, path: str, before: Field, after: Field, newest: Side, new: Side
-) -> Iterator[tuple[str, str, str, str]]:
+def _is_lacked(held: Versions, path: str, fields: Mapping[str, Field]) -> bool:
+    """Whether one of the versions has what holds a field, and not the field: only there it can be dropped or refused."""
+    holder = _holder(path)
+    while holder:
+        held = held.intersect(fields[holder].versions)
+        holder = _holder(holder)
+    return not fields[path].versions.covers(held)
+
+
+def _holder(path: str) -> str:
+    return path.rpartition(".")[0].removesuffix("[]")
+
+
+def _properties(name: str, before: Field, after: Field, newest: Side, new: Side) -> Iterator[tuple[str, str, str, str]]:
     """Rule, former value, value, and what it is a value of."""
     yield "DEFAULT_CHANGED", _default(before), _default(after), "the default"
     yield "IGNORABLE_CHANGED", str(before.ignorable).lower(), str(after.ignorable).lower(), "ignorable"
@@ -155,7 +168,7 @@ def _properties(
     yield "PYTHON_TYPE_CHANGED", _python(one, before), _python(two, after), "the type"
     if before.type.is_struct and after.type.is_struct:
         yield "CLASS_MOVED", before.type.name, after.type.name, "the class"
-    yield "COLLECTION_CHANGED", _keys(newest, name, before), _keys(new, name, after), "the keys"
+    yield "COLLECTION_CHANGED", _keys(newest, name, before), _keys(new, name, after), "the key"
     yield "ENTITY_TYPE_CHANGED", before.entity_type, after.entity_type, "the entity type"
 
 

@@ -42,8 +42,11 @@ def side_of(text: str, beside: Path, history: Path) -> Side:
     if text.startswith(GIT):
         return _side_of_git(text, beside)
     if text.startswith(RELEASE):
+        release = text.removeprefix(RELEASE)
+        if not release:
+            raise InputError(f"{text}: names no release; write for example {RELEASE}4.3.0")
         try:
-            return side_of_release(history, text.removeprefix(RELEASE))
+            return side_of_release(history, release)
         except store.HistoryError as error:
             raise InputError(str(error)) from None
     folder = Path(text)

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from kafka_message_generator.evolution.findings import LEVELS, Direction, Finding
 from kafka_message_generator.evolution.report import Report
+from kafka_message_generator.layouts.annotated import parting, shown
+from kafka_message_generator.layouts.witness import REWRITES_DIFFERENTLY, Witness
 
 _MOST_BYTES = 64
 
@@ -27,15 +29,25 @@ def lines_of(finding: Finding) -> Iterator[str]:
 
 
 def direction_lines(finding: Finding) -> Iterator[str]:
-    """What new code makes of old bytes, and the other way round."""
-    for words, direction in (
-        ("new code, old bytes", finding.new_reads_old),
-        ("old code, new bytes", finding.old_reads_new),
+    """What new code makes of old bytes, and the other way round, with the bytes as each of them has them."""
+    for reads, writes, direction in (
+        ("new code", "old", finding.new_reads_old),
+        ("old code", "new", finding.old_reads_new),
     ):
         if direction is not None:
-            yield f"{words}: {_outcome(direction)}"
+            yield f"{reads}, {writes} bytes: {_outcome(direction)}"
             if direction.witness is not None:
-                yield f"    {_hex(direction.witness.data)}"
+                yield from (f"    {line}" for line in _witness_lines(direction.witness, reads, f"{writes} code"))
+
+
+def _witness_lines(witness: Witness, reads: str, writes: str) -> Iterator[str]:
+    """The bytes, and where the two sides part, what is there to each of them."""
+    yield _hex(witness.data)
+    begin = parting(witness.written, witness.read)
+    verb = "written again" if witness.outcome == REWRITES_DIFFERENTLY else "read"
+    for words, rows in ((f"written by {writes}", witness.written), (f"{verb} by {reads}", witness.read)):
+        yield f"{words}:"
+        yield from (f"  {line}" for line in shown(rows, begin))
 
 
 def _outcome(direction: Direction) -> str:
@@ -113,5 +125,13 @@ def plain(finding: Finding, counts: bool) -> dict[str, object]:
 
 def _plain_direction(direction: Direction) -> dict[str, object]:
     witness = direction.witness
-    bytes_of = {} if witness is None else {"bytes": witness.data.hex(), "detail": witness.detail}
-    return {"breaks": direction.breaks, **bytes_of}
+    if witness is None:
+        return {"breaks": direction.breaks}
+    return {
+        "breaks": direction.breaks,
+        "bytes": witness.data.hex(),
+        "detail": witness.detail,
+        "partsAt": parting(witness.written, witness.read),
+        "written": [row.plain() for row in witness.written],
+        "read": [row.plain() for row in witness.read],
+    }

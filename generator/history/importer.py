@@ -37,21 +37,43 @@ def import_history(jars: dict[str, list[Path]], root: Path, say: Say = lambda li
 
     ``say`` is told what is mended on the way. Raises HistoryError for a definition that cannot be read, or two of one name.
     """
-    releases, codes = {}, {}
+    releases: store.Releases = {}
+    codes: store.Codes = {}
     for release in sorted(jars, key=order):
-        found: dict[str, tuple[str, str]] = {}
-        for jar in sorted(jars[release]):
-            for each in _definitions(jar, release, say):
-                known = found.setdefault(each.name, (each.folder, each.text))
-                if known[1] != each.text:
-                    raise store.HistoryError(f"{jar}: {each.name} is also in {known[0]}, and says something else")
-        if found:
-            digests = {jar.name: hashlib.sha256(jar.read_bytes()).hexdigest() for jar in jars[release] if _folder(jar)}
-            releases[release] = (digests, found)
-            codes[release] = {
-                name: code for jar in jars[release] if _folder(jar) == "clients" for name, code in _error_codes(jar)
-            }
-    return [*store.write(root, releases), *store.write_error_codes(root, codes)]
+        kept = _release(release, jars[release], say)
+        if kept[1]:
+            releases[release] = kept
+            codes[release] = _codes(jars[release])
+    return store.write(root, releases, codes)
+
+
+def add_release(release: str, jars: list[Path], root: Path, say: Say = lambda line: None) -> list[str]:
+    """Write one more release into a history, or one of its releases anew; returns what changed.
+
+    Nothing is written where its jars have no definitions or cannot be read. Raises HistoryError.
+    """
+    kept = _release(release, jars, say)
+    if not kept[1]:
+        raise store.HistoryError(f"Kafka {release}: its jars have no definitions")
+    releases = store.releases_of(root) | {release: kept}
+    codes = store.codes_of(root, [name for name in releases if name != release]) | {release: _codes(jars)}
+    return store.write(root, releases, codes)
+
+
+def _release(release: str, jars: list[Path], say: Say) -> store.Kept:
+    """The digests of the jars of a release, and its definitions."""
+    found: dict[str, tuple[str, str]] = {}
+    for jar in sorted(jars):
+        for each in _definitions(jar, release, say):
+            known = found.setdefault(each.name, (each.folder, each.text))
+            if known[1] != each.text:
+                raise store.HistoryError(f"{jar}: {each.name} is also in {known[0]}, and says something else")
+    return {jar.name: hashlib.sha256(jar.read_bytes()).hexdigest() for jar in jars if _folder(jar)}, found
+
+
+def _codes(jars: list[Path]) -> dict[str, int]:
+    """The numbers of the error codes of a release, by their names."""
+    return {name: code for jar in jars if _folder(jar) == "clients" for name, code in _error_codes(jar)}
 
 
 def _error_codes(jar: Path) -> Iterable[tuple[str, int]]:

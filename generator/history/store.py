@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +18,13 @@ from kafka_message_generator.release.artifacts import order
 TABLE, DEFINITIONS, ERROR_CODES = "releases.json", "definitions", "error-codes.json"
 _RELEASE = re.compile(r"[0-9]+(\.[0-9]+)+")
 _DIGITS = 16
+Kept = tuple[dict[str, str], dict[str, tuple[str, str]]]
+"""Of a release its jars with their digests, and by message the folder and the text of its definition."""
+Releases = dict[str, Kept]
+
+Codes = dict[str, dict[str, int]]
+"""Of each release the numbers of its error codes by their names."""
+"""By the names of releases."""
 
 
 class HistoryError(Exception):
@@ -71,6 +78,8 @@ class History:
 
     root: Path
     releases: tuple[ReleaseEntry, ...]
+    error_codes: str
+    """Digest of the table of error codes."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -110,11 +119,12 @@ def read(root: Path) -> History:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         releases = tuple(_entry(name, entry) for name, entry in data["releases"].items())
+        error_codes = str(data["errorCodes"])
     except OSError as error:
         raise HistoryError(f"{path}: {error.strerror}; nox -s history makes it") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise HistoryError(f"{path}: is not a table of releases: {error!r}") from None
-    history = History(root, releases)
+    history = History(root, releases, error_codes)
     problems = list(_problems(history))
     if problems:
         raise HistoryError("\n".join(problems))
@@ -143,25 +153,53 @@ def _problems(history: History) -> Iterator[str]:
         for name, entry in release.brought.items():
             if (name, entry.digest) not in known:
                 path = known[name, entry.digest] = path_of(history.root, name, release.name)
-                yield from _changed(path, entry)
+                yield from _changed(path, entry.digest)
+    yield from _changed(history.root / ERROR_CODES, history.error_codes)
     imported = set(known.values())
     for path in sorted((history.root / DEFINITIONS).rglob("*")):
         if path.is_file() and path not in imported:
             yield f"{path}: is not in {TABLE}; nox -s history makes the history"
 
 
-def _changed(path: Path, entry: Entry) -> Iterator[str]:
+def _changed(path: Path, digest: str) -> Iterator[str]:
     try:
         text = path.read_bytes().decode()
     except (OSError, UnicodeDecodeError):
         yield f"{path}: cannot be read, but {TABLE} names it; nox -s history makes it anew"
         return
-    if digest_of(text) != entry.digest:
-        yield f"{path}: is not what was imported (digest {digest_of(text)}, not {entry.digest}); nox -s history makes it anew"
+    if digest_of(text) != digest:
+        yield f"{path}: is not what was imported (digest {digest_of(text)}, not {digest}); nox -s history makes it anew"
 
 
-def write(root: Path, releases: dict[str, tuple[dict[str, str], dict[str, tuple[str, str]]]]) -> list[str]:
-    """Write a history of releases, by name their jars and, by message, folder and text; returns what changed."""
+def releases_of(root: Path) -> Releases:
+    """What ``write`` was given for a history; raises HistoryError."""
+    history = read(root)
+    jars = {release.name: release.jars for release in history.releases}
+    texts: dict[Path, str] = {}
+    found: Releases = {}
+    for release, current in history.walk():
+        for each in current.values():
+            if each.path not in texts:
+                texts[each.path] = each.path.read_text(encoding="utf-8")
+        found[release] = jars[release], {name: (each.folder, texts[each.path]) for name, each in current.items()}
+    return found
+
+
+def codes_of(root: Path, releases: Iterable[str]) -> Codes:
+    """The error codes of releases, as ``write`` was given them; raises HistoryError."""
+    lives = read_error_codes(root).items()
+    return {
+        release: {
+            name: life.code
+            for name, life in lives
+            if order(life.first) <= order(release) and (life.last is None or order(release) < order(life.last))
+        }
+        for release in releases
+    }
+
+
+def write(root: Path, releases: Releases, codes: Codes) -> list[str]:
+    """Write a history of releases and of the error codes that each of them has; returns what changed."""
     table: dict[str, object] = {}
     files: dict[Path, str] = {}
     seen: set[tuple[str, str]] = set()
@@ -180,14 +218,15 @@ def write(root: Path, releases: dict[str, tuple[dict[str, str], dict[str, tuple[
             "gone": gone,
         }
         before = definitions
-    files[root / TABLE] = json.dumps({"releases": table}, indent=1) + "\n"
+    files[root / ERROR_CODES] = error_codes = _lives(codes)
+    files[root / TABLE] = json.dumps({"errorCodes": digest_of(error_codes), "releases": table}, indent=1) + "\n"
     return _written(root, files)
 
 
-def write_error_codes(root: Path, codes: dict[str, dict[str, int]]) -> list[str]:
-    """Write since which release each error code is there, the first one without it, and its number; returns what changed.
+def _lives(codes: Codes) -> str:
+    """The first release with each error code, the first one without it, and its number, as text.
 
-    ``codes`` are the numbers of each release by their names. Raises HistoryError for a name with two numbers.
+    Raises HistoryError for a name with two numbers.
     """
     lives: dict[str, CodeLife] = {}
     for release in sorted(codes, key=order):
@@ -200,12 +239,7 @@ def write_error_codes(root: Path, codes: dict[str, dict[str, int]]) -> list[str]
             if life.last is None and name not in codes[release]:
                 lives[name] = replace(life, last=release)
     rows = {name: [life.first, life.last, life.code] for name, life in sorted(lives.items())}
-    text = json.dumps(rows, separators=(",", ": ")).replace("],", "],\n ") + "\n"
-    path = root / ERROR_CODES
-    if not lives or (path.exists() and path.read_text(encoding="utf-8") == text):
-        return []
-    path.write_text(text, encoding="utf-8", newline="\n")
-    return [f"write {ERROR_CODES}"]
+    return json.dumps(rows, separators=(",", ": ")).replace("],", "],\n ") + "\n"
 
 
 def read_error_codes(root: Path) -> dict[str, CodeLife]:

@@ -162,9 +162,8 @@ def _sections(wrote: Tags, reads: Tags) -> Difference | None:
             what = f"tag {each.tag}, {each.label}"
             return Difference("TAGGED_VALUE", other.label, f"{what}: {found.wrote}", f"{found.reads}")
         if each.default != other.default:
-            return Difference(
-                "TAGGED_DEFAULT", other.label, f"tag {each.tag} left out is {each.default}", f"is {other.default}"
-            )
+            words = (f"{default} where tag {each.tag} is left out" for default in (each.default, other.default))
+            return Difference("TAGGED_DEFAULT", other.label, *words)
     return None
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import ClassVar
 
+from kafka_message_generator.layouts.annotated import Row, rows_of
 from kafka_message_generator.layouts.samples import samples
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.runtime.schema import Schema, SchemaError, Struct
@@ -27,6 +28,10 @@ class Witness:
     outcome: str
     """One of ``fails``, ``reads differently`` and ``rewrites differently``."""
     detail: str
+    written: tuple[Row, ...] = ()
+    """The bytes as the side has them that wrote them; none where nobody has asked for that."""
+    read: tuple[Row, ...] = ()
+    """The same bytes as the other side has them; where it writes them differently, the bytes that it writes."""
 
 
 @cache
@@ -44,7 +49,16 @@ def witness(writer: MessagePlan, reader: MessagePlan, version: int) -> Witness |
     """The shortest bytes of a version that the writer writes and the reader does not take as the same, if any are found."""
     write, read = schemas_of_plan(writer.facts)[version], schemas_of_plan(reader.facts)[version]
     found = [each for data in _written(write) if (each := exchanged(data, write, read)) is not None]
-    return min(found, key=lambda each: (len(each.data), each.data), default=None)
+    shortest = min(found, key=lambda each: (len(each.data), each.data), default=None)
+    return shortest and _annotated(shortest, write, read)
+
+
+def _annotated(found: Witness, writer: Schema, reader: Schema) -> Witness:
+    again = bytearray(found.data)
+    if found.outcome == REWRITES_DIFFERENTLY:
+        again.clear()
+        reader.write(again, reader.read(found.data)[0])
+    return replace(found, written=rows_of(writer, found.data), read=rows_of(reader, bytes(again)))
 
 
 def exchanged(data: bytes, writer: Schema, reader: Schema) -> Witness | None:

@@ -21,7 +21,7 @@ from kafka_message_generator.release.artifacts import (
 )
 
 MODULES = (*ARTIFACTS, CORE)
-_WITHOUT_CORE = (4,)
+WITHOUT_CORE = (4,)
 """From here on the broker has no definitions of its own."""
 _NUMBERS = re.compile(r"[0-9]+(\.[0-9]+)+")
 _VERSION = re.compile(r"<version>([^<]+)</version>")
@@ -69,7 +69,7 @@ def resolve_any(release: str, folder: Path) -> Jars:
     if release not in known["kafka-clients"]:
         raise ArtifactError(f"Maven Central has no Kafka {release}; the newest is {known['kafka-clients'][-1]}")
     wanted = {module: _newest(release, versions) for module, versions in known.items()}
-    if order(release) >= _WITHOUT_CORE:
+    if order(release) >= WITHOUT_CORE:
         del wanted[CORE]
     found = {module: version for module, version in wanted.items() if version is not None}
     return resolve(release, folder, modules=found)

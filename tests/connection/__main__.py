@@ -1,28 +1,39 @@
-"""Asks Kafka's own classes for what is in ``data``: ``python -m tests.connection KAFKA_JARS``, a folder of Kafka's jars."""
+"""Asks Kafka's own classes for what is in ``data``: ``python -m tests.connection KAFKA_JARS OLDER``.
+
+The first is a folder of Kafka's jars. The other one has a folder of jars for each older release (``nox -s history`` leaves
+one in .work/history): the versions that are gone are answered by the last release that had them.
+"""
 
 from __future__ import annotations
 
 import gzip
 import os
+import random
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from uuid import UUID
 
 from kafka_messages import Message
 from kafka_messages.protocol import apis
+from kafka_messages.schema import FieldFacts
+from kafka_messages.testing.draw import Chances, Draw
 
-from tests.support.random_messages import Chances, Draw
+from kafka_message_generator.history.sides import baseline, sides_of
+from tests.support.pages import ROOT
 
 HERE = Path(__file__).parent
 DATA = HERE / "data"
+HISTORY = ROOT / "specs" / "history"
 ERROR_CODE = 41
-ALL = Chances(null=0, default=0, unknown=0, repeat=0, empty=0)
+PLAINTEXT = 0
+"""Of a listener in an UpdateMetadataRequest, which is looked up when it is parsed."""
+ALL = Chances(null=0, default=0, unknown=0, repeat=0, empty=0, member=0)
 
 
-class Numbered(Draw):
+class Numbered(Draw[Message]):
     """Every field has a value of its own, so that one can see where it went; what Kafka's classes check is valid."""
 
     last = 0
@@ -40,32 +51,65 @@ class Numbered(Draw):
         }
         return values.get(kind, self.last)
 
-    def count(self, field: object) -> int:
+    def plain(self, field: FieldFacts, bits: int, is_element: bool = False) -> object:
+        return PLAINTEXT if field.name == "security_protocol" else super().plain(field, bits, is_element)
+
+    def count(self, field: FieldFacts) -> int:
         return 2
 
 
-def requests() -> Iterator[tuple[int, int, Message]]:
-    """A request of every API at every version."""
+Asked = tuple[int, int, Message]
+"""API key, version and request."""
+
+
+def requests() -> dict[str, list[Asked]]:
+    """A request of every API at every version, by the release that is asked; the one of the package is "".
+
+    Versions that only another release could read, as its definitions say, are asked of the last one that had them.
+    """
+    released = baseline("history", list(sides_of(HISTORY))).versions
+    found: dict[str, list[Asked]] = {"": []}
     for api in apis():
         for version in api.valid_versions:
-            yield int(api.key), version, Numbered(api.request_class, version, f"{api} {version}", ALL).message()
+            release = ""
+            if version not in api.offered_versions:
+                release = released[api.request_name][version].side.name.removeprefix("Kafka ")
+            message = Numbered(api.request_class, version, random.Random(f"{api} {version}"), ALL).message()
+            found.setdefault(release, []).append((int(api.key), version, message))
+    return found
 
 
-def main(jars: str) -> None:
-    asked = [f"{key} {version} {message.write(version).hex()} {ERROR_CODE}" for key, version, message in requests()]
-    with tempfile.TemporaryDirectory() as folder:
-        classpath = os.pathsep.join([folder, f"{jars}/*"])
-        source = str(HERE / "java" / "Answers.java")
-        subprocess.run(["javac", "-encoding", "UTF-8", "-cp", classpath, "-d", folder, source], check=True, timeout=120)
-        java = ["java", "-cp", classpath, "Answers"]
-        lines = "".join(f"{line}\n" for line in asked)
-        answers = subprocess.check_output([*java, "errors"], input=lines, text=True, timeout=120).splitlines()
-        announced = subprocess.check_output([*java, "announce"], text=True, timeout=120)
+def refused(asked: list[Asked], jars: Sequence[str], folder: str) -> list[str]:
+    """Lines of key, version, request, error code, and what the classes of some jars answer."""
+    lines = [f"{key} {version} {message.write(version).hex()} {ERROR_CODE}" for key, version, message in asked]
+    run = java("Refused", jars, folder, "".join(f"{line}\n" for line in lines))
+    return [f"{line} {answer}" for line, answer in zip(lines, run.splitlines(), strict=True)]
+
+
+def java(program: str, jars: Sequence[str], folder: str, lines: str = "") -> str:
+    """What a program of ours prints, compiled with some jars."""
+    classpath = os.pathsep.join([folder, *jars])
+    sources = [str(HERE / "java" / f"{name}.java") for name in dict.fromkeys((program, "Refused"))]
+    subprocess.run(["javac", "-encoding", "UTF-8", "-cp", classpath, "-d", folder, *sources], check=True, timeout=120)
+    return subprocess.check_output(["java", "-cp", classpath, program], input=lines, text=True, timeout=120)
+
+
+def main(jars: str, older: str) -> None:
+    newest, pairs, older_pairs = [f"{jars}/*"], [], []
+    for release, asked in sorted(requests().items()):
+        with tempfile.TemporaryDirectory() as folder:
+            if not release:
+                pairs = refused(asked, newest, folder)
+                announced = java("Announced", newest, folder)
+            else:  # the jars of a release, and what all of them need: a log to write to
+                more = [str(path) for path in Path(jars).glob("slf4j-api-*.jar")]
+                older_pairs += refused(asked, [f"{older}/{release}/*", *more], folder)
     DATA.mkdir(exist_ok=True)
-    pairs = "".join(f"{line} {answer}\n" for line, answer in zip(asked, answers, strict=True))
-    (DATA / "errors.txt.gz").write_bytes(gzip.compress(pairs.encode(), mtime=0))
+    for name, lines in (("errors", pairs), ("older-errors", older_pairs)):
+        text = "".join(f"{line}\n" for line in lines)
+        (DATA / f"{name}.txt.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
     (DATA / "announced.txt").write_text(announced, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

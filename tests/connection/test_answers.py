@@ -10,16 +10,23 @@ from uuid import UUID
 
 import kafka_messages
 import pytest
-from kafka_messages import ApiVersionsResponse, Message, ProduceRequest, RequestHeader
+from kafka_messages import ApiVersionsResponse, FetchResponse, Message, ProduceRequest, RequestHeader
 from kafka_messages.connection import announce, error_response, errors, expects_response
 from kafka_messages.protocol import Api, ApiKey, ErrorCode, Request, UnknownApiError, Versions, api, apis
+from kafka_messages.schema import FieldFacts, MessageFacts, facts_of
+
+from tests.connection.__main__ import requests
+from tests.support.filled import filled
 
 DATA = Path(__file__).with_name("data")
 
 
-def answered() -> Iterator[tuple[Request, int, Message]]:
-    """Requests of every API at every version, the error code, and the answer of Kafka's own classes."""
-    for line in gzip.decompress((DATA / "errors.txt.gz").read_bytes()).decode().splitlines():
+def answered(name: str = "errors") -> Iterator[tuple[Request, int, Message]]:
+    """Requests of every API at every version, the error code, and the answer of Kafka's own classes.
+
+    ``older-errors`` has the versions that are gone, answered by the last release that had them.
+    """
+    for line in gzip.decompress((DATA / f"{name}.txt.gz").read_bytes()).decode().splitlines():
         key, version, asked, code, answer = line.split(" ")
         of = api(int(key))
         message = of.request_class.read(bytes.fromhex(asked), int(version))
@@ -50,6 +57,78 @@ def test_errors_are_kafkas() -> None:
         assert any(error.code == code for error in errors(answer)) or not list(errors(kafkas))
         pairs.add((request.api.key, request.version))
     assert pairs == {(each.key, version) for each in apis() for version in each.offered_versions}
+
+
+@pytest.mark.parametrize(("name", "is_older"), [("errors", False), ("older-errors", True)])
+def test_what_was_asked_is_what_would_be_asked(name: str, is_older: bool) -> None:
+    """The program that asks Kafka's classes could not be started for a while, and nobody saw it."""
+    asked = requests()
+    wanted = [each for release in sorted(asked) if bool(release) == is_older for each in asked[release]]
+    lines = gzip.decompress((DATA / f"{name}.txt.gz").read_bytes()).decode().splitlines()
+    assert [line.split(" ")[:3] for line in lines] == [
+        [str(key), str(version), message.write(version).hex()] for key, version, message in wanted
+    ]
+
+
+def without_records(message: Any) -> Any:
+    """A message as data, where no records are null: so the classes before 4 had them, which trips clients of that time."""
+    found = plain(message)
+    for topic in found["responses"] if isinstance(message, FetchResponse) else ():
+        for partition in topic["partitions"]:
+            partition["records"] = partition["records"] or None
+    return found
+
+
+def test_errors_of_older_versions_are_kafkas() -> None:
+    """A proxy or mock in front of clients of 2.8 refuses them as their broker did, at each of the versions that are gone."""
+    pairs = set()
+    for request, code, kafkas in answered("older-errors"):
+        answer = error_response(request, code, "why")
+        again = type(answer).read(answer.write(request.version), request.version)
+        assert without_records(again) == without_records(kafkas), (request.api, request.version)
+        pairs.add((request.api.key, request.version))
+    every = {(each.key, version) for each in apis() for version in each.valid_versions}
+    assert pairs == every - {(each.key, version) for each in apis() for version in each.offered_versions}
+
+
+WITHOUT_CODE = {("DescribeLogDirsRequest", version) for version in range(3)}
+"""Its folders have codes, but no request names folders: Kafka's own classes answer likewise, with nothing."""
+
+
+def has_code(facts: MessageFacts, fields: tuple[FieldFacts, ...], version: int) -> bool:
+    """Whether a version has a place for an error code."""
+    return any(
+        version in each.versions and (each.is_error_code or has_code(facts, facts.structs.get(each.type, ()), version))
+        for each in fields
+    )
+
+
+def value(field: FieldFacts) -> Any:
+    """An element in each array; ids and names."""
+    values = {"uuid": UUID(int=7), "string": "n", "bytes": b"b", "records": b"r"}
+    return values.get(field.type, 0) if field.is_array or field.type in values else None
+
+
+def test_every_request_at_every_readable_version_can_be_refused() -> None:
+    """Whatever comes in, there is an answer that can be written, with the code wherever the version has a place for it."""
+    without, count = set(), 0
+    for each in apis():
+        told = facts_of(each.response_class) if each.valid_versions else None
+        for version in each.valid_versions:
+            asked = filled(each.request_class, value).fitted(version)
+            answer = error_response(asked, 41, "why", version=version)
+            written = answer.write(version)
+            again = type(answer).read(written, version)
+            assert again.write(version) == written
+            assert told is not None
+            assert has_code(told, told.fields, version), (each, version)
+            if ErrorCode(41) not in {error.code for error in errors(again)}:
+                without.add((each.request_name, version))
+            empty = error_response(each.request_class().fitted(version), 41, version=version)
+            assert empty.write(version)
+            count += 1
+    assert without == WITHOUT_CODE
+    assert count > 360
 
 
 @pytest.mark.parametrize("text", ["why", None])

@@ -31,8 +31,21 @@ TEXT = """{new}/OrderRecord.json:8: $.fields[0]: OrderRecord 0 Id: RELEASED_LAYO
 is Id: int64
     new code, old bytes: fails: id: INT64: 8 bytes needed at offset 0, 4 left
         00 00 00 00
+        written by old code:
+          0000  00 00 00 00  id  0  INT32
+          0004  end
+        read by new code:
+          0000  00 00 00 00  id  INT64: 8 bytes needed at offset 0, 4 left
+          0004  end
     old code, new bytes: fails: the message ends at offset 4, 4 bytes are left
         00 00 00 00 00 00 00 00
+        written by new code:
+          0000  00 00 00 00 00 00 00 00  id  0  INT64
+          0008  end
+        read by old code:
+          0000  00 00 00 00  id  0  INT32
+          0004  00 00 00 00      the message ends at offset 4, but 4 more byte(s) follow
+          0008  end
     leave the released versions as they are; give the change a new version (released in {old})
 {new} against {old}:
   0 released message versions proved equal
@@ -74,6 +87,10 @@ NOT_COMPARED = {
     ),
     "no reference": (["--old", "git:"], "git:: names no state; write for example git:main"),
     "an option": (["--old", "git:--help"], "git:--help: names no state; write for example git:main"),
+    "no name of a release": (
+        ["--old", "release:"],
+        "release:: names no release; write for example release:4.3.0\nnothing was compared\n",
+    ),
     "no release": (["--old", "release:0.1"], "specs/history: there is no release 0.1; there are 2.2.0, "),
     "many as new": (["--new", "history"], "history is many releases; name one of them, such as release:4.3.0"),
     "no history": (
@@ -96,6 +113,15 @@ def test_what_cannot_be_compared_has_an_exit_code_of_its_own(
     assert shown.out == ""
     assert shown.err.startswith(text)
     assert shown.err.endswith("nothing was compared\n")
+
+
+@pytest.mark.parametrize("words", [["--level", "bytes"], ["--format", "xml"], ["--older", "x"]])
+def test_wrong_arguments_have_an_exit_code_of_their_own(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """A build that is called wrongly is neither compatible nor broken."""
+    with pytest.raises(SystemExit) as end:
+        run(*words)
+    assert end.value.code == 2
+    assert capsys.readouterr().out == ""
 
 
 def test_definitions_that_do_not_check_are_not_compared(
@@ -140,10 +166,15 @@ def test_json(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> N
     (finding,) = report["findings"]
     assert report["versions"] == {"equal": 0, "compatible": 0, "changed": 1, "unreleased": 0, "dropped": 0}
     assert (finding["rule"], finding["reason"], finding["line"]) == ("RELEASED_LAYOUT_CHANGED", "WIDTH", 8)
+    row = {"start": 0, "hex": "00000000", "path": "id", "type": "INT32", "role": "value", "value": 0, "note": ""}
+    what = "INT64: 8 bytes needed at offset 0, 4 left"
     assert finding["newReadsOld"] == {
         "breaks": "fails",
         "bytes": "00000000",
-        "detail": "id: INT64: 8 bytes needed at offset 0, 4 left",
+        "detail": f"id: {what}",
+        "partsAt": 0,
+        "written": [row],
+        "read": [row | {"type": "INT64", "role": "fault", "value": None, "note": what}],
     }
 
 
@@ -154,6 +185,7 @@ def test_github(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) ->
         f"::error file={folders[1]}/OrderRecord.json,line=8,title=RELEASED_LAYOUT_CHANGED::OrderRecord 0 Id: was"
     )
     assert "%0Anew code, old bytes: fails" in line
+    assert "%0A    written by old code:%0A      0000  00 00 00 00  id  0  INT32%0A" in line
 
 
 def test_gitlab(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -171,6 +203,7 @@ def test_sarif(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> 
     (result,) = json.loads(text)["runs"][0]["results"]
     assert result["level"] == "error"
     assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 8}
+    assert "\n    read by new code:\n      0000  00 00 00 00  id  INT64: 8 bytes needed" in result["message"]["text"]
 
 
 def test_junit(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -181,6 +214,7 @@ def test_junit(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> 
     failure = suite.find("testcase/failure")
     assert failure is not None
     assert "old code, new bytes: fails" in str(failure.text)
+    assert "      0004  00 00 00 00      the message ends at offset 4, but 4 more byte(s) follow\n" in str(failure.text)
 
 
 WAIVER = """[[waiver]]
@@ -247,3 +281,33 @@ def test_kafkas_definitions_against_the_history(
     monkeypatch.chdir(ROOT)
     assert run() == 0
     assert "753 released message versions proved equal" in capsys.readouterr().out
+
+
+def test_a_change_of_kafkas_definitions_fails_with_bytes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The session of CI on a change that breaks a released version: it fails, and says what old bytes are to new code."""
+    monkeypatch.chdir(ROOT)
+    specs = tmp_path / "kafka"
+    shutil.copytree(ROOT / "specs" / "kafka", specs)
+    path = specs / "clients" / "HeartbeatRequest.json"
+    text = path.read_text()
+    assert text.count('"name": "GenerationId", "type": "int32"') == 1
+    path.write_text(text.replace('"name": "GenerationId", "type": "int32"', '"name": "GenerationId", "type": "int64"'))
+    assert run("--new", str(specs)) == 1
+    shown = capsys.readouterr().out
+    assert "HeartbeatRequest 0-4 GenerationId: RELEASED_LAYOUT_CHANGED (WIDTH): was GenerationId: int32" in shown
+    assert "    new code, old bytes: fails: generation_id: INT64: 8 bytes needed at offset 2, 6 left\n" in shown
+    assert "          0002  00 00 00 00  generation_id  0  INT32\n" in shown
+
+
+def test_the_page_shows_what_the_command_prints(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sample that the command does not print any more teaches a reader something else than what he will see."""
+    monkeypatch.chdir(ROOT)
+    page = (ROOT / "docs" / "evolution.md").read_text()
+    command, shown = page.split("```sh\n")[1].split("```\n")[0], page.split("```\n")[2].split("```")[0]
+    words = command.removesuffix(" || true\n").split()
+    assert main(words[1:]) == 1
+    assert capsys.readouterr().out == shown

@@ -120,6 +120,19 @@ def test_an_edited_definition_is_noticed(copied: Path) -> None:
     )
 
 
+def test_an_edited_error_code_is_noticed(copied: Path) -> None:
+    """The package says since when an error code is there; an edit by hand would be a fact that no release bears out."""
+    path = copied / "error-codes.json"
+    wanted = store.digest_of(path.read_text())
+    path.write_text('{"NONE": ["2.2.0",null]}\n')
+    with pytest.raises(store.HistoryError) as error:
+        store.read(copied)
+    assert str(error.value) == (
+        f"{path}: is not what was imported (digest {store.digest_of(path.read_text())}, not {wanted}); "
+        "nox -s history makes it anew"
+    )
+
+
 def test_a_lost_and_a_foreign_definition_are_noticed(copied: Path) -> None:
     """Both would make a comparison with something that was not released."""
     lost, foreign = (copied / "definitions" / "PayRequest" / f"{name}.json" for name in ("3.0.0", "3.0.1"))
@@ -132,7 +145,7 @@ def test_a_lost_and_a_foreign_definition_are_noticed(copied: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"releases": {"3.0.0": {}}}', '{"releases": []}'])
+@pytest.mark.parametrize("text", ["", "[]", '{"releases": {"3.0.0": {}}}', '{"releases": []}', '{"releases": {}}'])
 def test_a_table_that_is_none(text: str, copied: Path) -> None:
     """Whatever stands there, the error names the file."""
     (copied / "releases.json").write_text(text)
@@ -192,8 +205,8 @@ def test_error_codes_have_a_life(tmp_path: Path) -> None:
         "2.10.0": {"NONE": 0},
         "2.11.0": {"NONE": 0, "NEW": 6, "BACK": 7},
     }
-    assert store.write_error_codes(tmp_path, codes) == ["write error-codes.json"]
-    assert store.write_error_codes(tmp_path, codes) == []
+    assert store.write(tmp_path, {}, codes) == ["write error-codes.json", "write releases.json"]
+    assert store.write(tmp_path, {}, codes) == []
     assert store.read_error_codes(tmp_path) == {
         "BACK": store.CodeLife("2.2.0", None, 7),
         "NEW": store.CodeLife("2.11.0", None, 6),
@@ -201,7 +214,7 @@ def test_error_codes_have_a_life(tmp_path: Path) -> None:
         "OLD": store.CodeLife("2.2.0", "2.10.0", 6),
     }
     with pytest.raises(store.HistoryError, match=r"^error code BACK is 8 in 3\.0\.0, and was 7 before$"):
-        store.write_error_codes(tmp_path, codes | {"3.0.0": {"BACK": 8}})
+        store.write(tmp_path, {}, codes | {"3.0.0": {"BACK": 8}})
     (tmp_path / store.ERROR_CODES).write_text("[]")
     with pytest.raises(store.HistoryError, match=r"is not a table of error codes"):
         store.read_error_codes(tmp_path)

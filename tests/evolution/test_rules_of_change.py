@@ -13,6 +13,7 @@ from kafka_message_generator.evolution.inputs import side_of_folder
 from kafka_message_generator.evolution.report import compare
 from kafka_message_generator.evolution.texts import lines_of
 from kafka_message_generator.history.sides import Side, baseline
+from kafka_message_generator.layouts.compare import REASONS
 
 Json = dict[str, object]
 Edit = Callable[[dict[str, Json]], None]
@@ -152,8 +153,27 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
         """OrderRequest 0 Urgent: RELEASED_LAYOUT_CHANGED (FIELD_ADDED): was Lines: [int32, int16]; is Urgent: bool
     new code, old bytes: fails: lines: INT32: 4 bytes needed at offset 7, 3 left
         00 00 00 00 00 00 00 00 00 00
+        written by old code:
+          0002  00 00 00 00  amount       0  INT32
+          0006  00 00 00 00  lines.count  0  INT32
+          000a  end
+        read by new code:
+          0002  00 00 00 00  amount  0  INT32
+          0006  00           urgent  false  BOOLEAN
+          0007  00 00 00     lines   INT32: 4 bytes needed at offset 7, 3 left
+          000a  end
     old code, new bytes: fails: the message ends at offset 10, 1 byte is left
         00 00 00 00 00 00 00 00 00 00 00
+        written by new code:
+          0002  00 00 00 00  amount       0  INT32
+          0006  00           urgent       false  BOOLEAN
+          0007  00 00 00 00  lines.count  0  INT32
+          000b  end
+        read by old code:
+          0002  00 00 00 00  amount       0  INT32
+          0006  00 00 00 00  lines.count  0  INT32
+          000a  00                        the message ends at offset 10, but 1 more byte(s) follow
+          000b  end
     leave the released versions as they are; give the change a new version (released in release 0)""",
     ),
     "RELEASED_LAYOUT_CHANGED NULLABLE": (
@@ -162,6 +182,15 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
     new code, old bytes: proved to read the same
     old code, new bytes: fails: customer: null at offset 0, where this version allows none
         ff ff 00 00 00 00 00 00 00 00
+        written by new code:
+          0000  ff ff        customer     null  NULLABLE_STRING
+          0002  00 00 00 00  amount       0  INT32
+          0006  00 00 00 00  lines.count  0  INT32
+          000a  end
+        read by old code:
+          0000  ff ff                    customer  null at offset 0, where this version allows none
+          0002  00 00 00 00 00 00 00 00            not read
+          000a  end
     leave the released versions as they are; give the change a new version (released in release 0)""",
     ),
     "RELEASED_LAYOUT_CHANGED REORDERED": (
@@ -169,9 +198,54 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
         """OrderRecord 0 Paid: RELEASED_LAYOUT_CHANGED (REORDERED): was Paid stands before Total; is Total before Paid
     new code, old bytes: reads differently: paid = 0 is read as 1
         00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01
+        written by old code:
+          0000  00 00 00 00              ids.count  0  INT32
+          0004  00 00 00 00 00 00 00 00  paid       0  INT64
+          000c  00 00 00 00 00 00 00 01  total      1  INT64
+          0014  end
+        read by new code:
+          0000  00 00 00 00              ids.count  0  INT32
+          0004  00 00 00 00 00 00 00 00  total      0  INT64
+          000c  00 00 00 00 00 00 00 01  paid       1  INT64
+          0014  end
     old code, new bytes: reads differently: total = 0 is read as 1
         00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01
+        written by new code:
+          0000  00 00 00 00              ids.count  0  INT32
+          0004  00 00 00 00 00 00 00 00  total      0  INT64
+          000c  00 00 00 00 00 00 00 01  paid       1  INT64
+          0014  end
+        read by old code:
+          0000  00 00 00 00              ids.count  0  INT32
+          0004  00 00 00 00 00 00 00 00  paid       0  INT64
+          000c  00 00 00 00 00 00 00 01  total      1  INT64
+          0014  end
     leave the released versions as they are; give the change a new version (released in release 1)""",
+    ),
+    "TAGGED_DEFAULT_CHANGED": (
+        (change("OrderRequest", 4, default="true"),),
+        """OrderRequest 2 Gift: TAGGED_DEFAULT_CHANGED: was False where tag 0 is left out; is True where tag 0 is left out
+    new code, old bytes: reads differently: tag 0 behind value 4 = False is read as True
+        00 00 00 00 00 01 01 00
+        written by old code:
+          0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false
+          0008  end
+        read by new code:
+          0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = true
+          0008  end
+    old code, new bytes: reads differently: tag 0 behind value 4 = True is read as False
+        00 00 00 00 00 01 01 00
+        written by new code:
+          0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = true
+          0008  end
+        read by old code:
+          0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false
+          0008  end
+    leave the released versions as they are; give the change a new version (released in release 0)""",
     ),
 }
 
@@ -231,6 +305,94 @@ FINDS: dict[str, tuple[Edit, ...]] = {
 def test_each_rule_finds_its_change(rule: str, tmp_path: Path) -> None:
     """A rule without a case here is one that nobody has seen to work."""
     assert rule in {each.rule for each in findings(tmp_path, *FINDS[rule])}
+
+
+def several(*edits: Edit) -> Edit:
+    """Edits as one."""
+
+    def edit(found: dict[str, Json]) -> None:
+        for each in edits:
+            each(found)
+
+    return edit
+
+
+UNSTABLE = several(both(validVersions="0-3"), message("OrderRequest", latestVersionUnstable=True))
+SPARES: dict[str, tuple[Edit, ...]] = {
+    "RELEASED_LAYOUT_CHANGED": (change("OrderRequest", 1, default="0"),),
+    "TAGGED_DEFAULT_CHANGED": (change("OrderRequest", 1, default="0"),),
+    "TAG_REUSED": (change("OrderRequest", 4, name="Present"),),
+    "TAG_MOVED": (insert("OrderRequest", 5, field("Coupon", "string", "2+", tag=1, taggedVersions="2+")),),
+    "HEADER_VERSION_CHANGED": (both(validVersions="0-3"),),
+    "API_KEY_CHANGED": (renamed,),
+    "API_KEY_REUSED": (renamed,),
+    "MESSAGE_RENAMED": (other,),
+    "DEFAULT_CHANGED": (change_line(1, default="0x0"),),
+    "IGNORABLE_CHANGED": (change("OrderRequest", 1, ignorable=True),),
+    "JSON_NAME_CHANGED": (change("OrderRequest", 3, type="[]Line"),),
+    "JSON_TYPE_CHANGED": (change("OrderRequest", 1, type="int16"),),
+    "FIELD_RENAMED": (remove("OrderRequest", 2),),
+    "FIELD_GONE": (change("OrderRequest", 1, name="Sum"),),
+    "PYTHON_TYPE_CHANGED": (change("OrderRequest", 1, type="int64"),),
+    "CLASS_MOVED": (change("OrderRequest", 3, name="Rows"),),
+    "COLLECTION_CHANGED": (change_line(1, name="Number"),),
+    "MESSAGE_REMOVED": (renamed,),
+    "VERSION_DROPPED": (both(validVersions="0-3"),),
+    "VERSION_SKIPPED": (both(validVersions="0-3"),),
+    "LISTENER_REMOVED": (message("OrderRequest", listeners=["controller", "broker", "zkBroker"]),),
+    "UNSTABLE_RELEASED": (UNSTABLE, change("OrderRequest", 1, about="How much.")),
+    "TAGGED_FIELD_ADDED": (
+        several(both(validVersions="0-3"), insert("OrderRequest", 2, field("Urgent", "bool", "3+"))),
+    ),
+    "TAGGED_FIELD_REMOVED": (change("OrderRequest", 4, name="Present"),),
+    "VERSION_WITHOUT_CHANGE": (
+        several(
+            both(validVersions="0-3"),
+            insert("OrderRequest", 2, field("Urgent", "bool", "3+")),
+            insert("OrderResponse", 2, field("Urgent", "bool", "3+")),
+        ),
+    ),
+    "ENTITY_TYPE_CHANGED": (change_line(1, name="Number"),),
+}
+"""For each rule a change close to those that it finds, which it must leave to other rules, or to nobody."""
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_each_rule_spares_its_neighbour(rule: str, tmp_path: Path) -> None:
+    """A rule that finds too much is waived, and then it finds nothing."""
+    assert rule not in {each.rule for each in findings(tmp_path, *SPARES[rule])}
+
+
+REASONED: dict[str, tuple[Edit, ...]] = {
+    "FIELD_ADDED": (insert("OrderRequest", 2, field("Urgent", "bool")),),
+    "FIELD_REMOVED": (remove("OrderRecord", 1),),
+    "REORDERED": (swap("OrderRecord", 0, 1),),
+    "TYPE": (change("OrderRequest", 1, type="string", default="a"),),
+    "WIDTH": (change("OrderRequest", 1, type="int64"),),
+    "ENCODING": (change("OrderRequest", 1, encoding={"0+": "packed32"}),),
+    "NULLABLE": (change("OrderRequest", 0, nullableVersions="none"),),
+    "FLEXIBLE": (both(flexibleVersions="0+"),),
+    "PRESENCE": (
+        insert("OrderRecord", 2, field("Place", "Place", fields=[field("Row", "int32")])),
+        change("OrderRecord", 2, nullableVersions="0+"),
+    ),
+    "SECTION": (message("OrderRecord", flexibleVersions="0+"), message("OrderRecord", taggedFieldFormat="interleaved")),
+    "TAGGED_VALUE": (change("OrderRequest", 4, type="int8"),),
+    "TAGGED_DEFAULT": (change("OrderRequest", 4, default="true"),),
+}
+"""A change for each reason that a layout can differ for."""
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_each_reason_has_its_change_and_its_bytes(reason: str, tmp_path: Path) -> None:
+    """Who is told the wrong reason looks at the wrong place; and no break is told without bytes that show it."""
+    found = [each for each in findings(tmp_path, *REASONED[reason]) if each.new_reads_old is not None]
+    rule = "TAGGED_DEFAULT_CHANGED" if reason == "TAGGED_DEFAULT" else "RELEASED_LAYOUT_CHANGED"
+    assert (rule, "" if reason == "TAGGED_DEFAULT" else reason) in {(each.rule, each.reason) for each in found}
+    for each in found:
+        for direction in (each.new_reads_old, each.old_reads_new):
+            assert direction is not None
+            assert direction.breaks is None or direction.witness is not None
 
 
 PASSES: dict[str, tuple[Edit, ...]] = {

@@ -94,19 +94,12 @@ class Broker:
         finally:
             os.kill(self.process.pid, signal.SIGCONT)
 
-    def log(self) -> str:
-        """The end of what the broker said."""
-        return last(b"".join(line for line in self._lines() if REQUEST not in line))
-
     def requests(self) -> Iterator[dict[str, Any]]:
         """What the broker logs of each request that it has answered, with request and response, as Kafka's JSON."""
-        for line in self._lines():
+        for line in _lines(self.said):
             _, mark, rest = line.partition(REQUEST)
             if mark:
                 yield json.loads(rest[: rest.rindex(b"}") + 1])
-
-    def _lines(self) -> list[bytes]:
-        return self.said.read_bytes().splitlines(keepends=True)
 
 
 @contextmanager
@@ -159,12 +152,8 @@ class Node:
         """The broker, until the end of the block; it may be started again. Its log is shown if the block fails."""
         command = self.java.command("kafka.Kafka", str(self.settings), heap="512m")
         said = self.folder / "broker.txt"
-        with orderly_end():
-            with said.open("ab") as output:
-                process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
-            broker = Broker(self.java, self.port, self.behind, self.tap, self.logs, said, process)
-            with _told_of(broker):
-                yield broker
+        with started(command, self.port, said) as process:
+            yield Broker(self.java, self.port, self.behind, self.tap, self.logs, said, process)
 
 
 @contextmanager
@@ -175,16 +164,19 @@ def running(java: Java, folder: Path) -> Iterator[Broker]:
 
 
 @contextmanager
-def _told_of(broker: Broker) -> Iterator[None]:
-    """A process from when it listens to its end."""
-    try:
-        _wait(broker)
-        yield
-    except BaseException as error:
-        error.add_note(f"The broker said at last:\n{broker.log()}")
-        raise
-    finally:
-        stop(broker.process)
+def started(command: Sequence[str], port: int, said: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A server from when it listens at its port to the end of the block. What it said is shown if the block fails."""
+    with orderly_end():
+        with said.open("ab") as output:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+        try:
+            _wait(process, port)
+            yield process
+        except BaseException as error:
+            error.add_note(f"The broker said at last:\n{_log(said)}")
+            raise
+        finally:
+            stop(process)
 
 
 def free_ports(count: int) -> list[int]:
@@ -206,12 +198,21 @@ def stop(process: subprocess.Popen[bytes]) -> None:
         process.wait(STOP_SECONDS)
 
 
-def _wait(broker: Broker) -> None:
+def _wait(process: subprocess.Popen[bytes], port: int) -> None:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
-        if broker.process.poll() is not None:
-            raise InteropError(f"the broker ended with {broker.process.returncode}")
-        with suppress(OSError), socket.create_connection(("localhost", broker.port), 1):
+        if process.poll() is not None:
+            raise InteropError(f"the broker ended with {process.returncode}")
+        with suppress(OSError), socket.create_connection(("localhost", port), 1):
             return
         time.sleep(0.2)
     raise InteropError(f"the broker did not listen after {START_SECONDS} seconds")
+
+
+def _lines(said: Path) -> list[bytes]:
+    return said.read_bytes().splitlines(keepends=True)
+
+
+def _log(said: Path) -> str:
+    """The end of what a broker said."""
+    return last(b"".join(line for line in _lines(said) if REQUEST not in line))

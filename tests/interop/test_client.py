@@ -4,70 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 import pytest
-from kafka_messages import (
-    ApiVersionsRequest,
-    CreateAclsRequest,
-    DeleteAclsRequest,
-    DescribeAclsRequest,
-    MetadataRequest,
-    ProduceRequest,
-    Response,
-)
-from kafka_messages.batches import Record, write_batch
+from kafka_messages import ApiVersionsRequest, MetadataRequest, Response
 from kafka_messages.connection import errors
 from kafka_messages.protocol import Api, ApiKey, FrameReader, api, encode_response
-from kafka_messages.schema import FieldFacts
 
 from tests.interop.broker import Broker, free_ports
+from tests.interop.everything import NAME, request
 from tests.interop.guide import looping
 from tests.interop.tap import tapped
-from tests.support.filled import filled
 from tests.support.programs import program
 
 SECONDS = 300
 ANSWER_SECONDS = 60
 FICTION = {(ApiKey.PRODUCE, version) for version in range(3)}
 """Every broker since Kafka 4.0 announces and refuses them: clients see by them whether a broker can decompress."""
-NAME = "every"
-ANY = 1
-"""In filters of ACLs."""
-BATCH = write_batch([Record(value=b"asked", timestamp=1_700_000_000_000)])
-
-
-def request(of: Api, topic: UUID) -> Any:
-    """Of anything, with what a broker has to look at: an element in each array, names and ids."""
-
-    def value(field: FieldFacts) -> Any:
-        if field.type == "uuid":
-            return topic
-        if field.entity_type in ("topicName", "groupId") or (field.is_array and field.type == "string"):
-            return NAME
-        return 0 if field.is_array and field.type != "bytes" else None
-
-    made = filled(of.request_class, value)
-    match made:
-        case ApiVersionsRequest():
-            made.client_software_name = made.client_software_version = NAME
-        case ProduceRequest():
-            made.acks, made.timeout_ms = -1, 5000
-            made.topic_data[0].partition_data[0].records = BATCH
-        case CreateAclsRequest(creations=entries) | DeleteAclsRequest(filters=entries):
-            for each in entries:
-                _set_any(each)
-        case DescribeAclsRequest():
-            _set_any(made)
-    return made
-
-
-def _set_any(acl: Any) -> None:
-    """A broker closes the connection on numbers in ACLs that it does not know, and 0 is none that it does."""
-    for name in ("resource_type", "resource_type_filter", "operation", "permission_type"):
-        if hasattr(acl, name):
-            setattr(acl, name, ANY)
 
 
 async def topic_id(port: int) -> UUID:

@@ -188,7 +188,7 @@ def test_session_that_is_asked_to_end(tmp_path: Path) -> None:
         Java.run = lambda *_, **__: ""
         Java.command = lambda self, main, settings, heap: [sys.executable, "-c", FAKE, settings]
         FAKE = "import time; time.sleep(60)"
-        broker._wait = lambda _: None
+        broker._wait = lambda *_: None
         with broker.running(Java(""), Path(sys.argv[1])) as made:
             print(made.process.pid, flush=True)
             time.sleep(60)

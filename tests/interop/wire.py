@@ -36,17 +36,22 @@ class Connection:
 
     def ask(self, request: Message, version: int, answer: type[R]) -> R:
         """The broker's answer. Raises InteropError when it hangs up, OSError when it takes too long."""
+        _, frame = self.exchange(request, version)
+        return decode_response(frame, answer, version).message
+
+    def exchange(self, request: Message, version: int) -> tuple[bytes, bytes]:
+        """A request and the broker's answer as they were sent, without their lengths. Raises as ``ask``."""
         number = next(self._ids)
-        self._socket.sendall(encode_request(request, version, number, "kafka_messages"))
+        sent = encode_request(request, version, number, "kafka_messages")
+        self._socket.sendall(sent)
         while True:
             data = self._socket.recv(1 << 16)
             if not data:
                 raise InteropError(f"the broker closed the connection at {request.NAME} v{version}")
             self._frames.feed(data)
             for frame in self._frames:
-                response = decode_response(frame, answer, version)
-                assert response.header.correlation_id == number
-                return response.message
+                assert int.from_bytes(frame[:4]) == number  # headers of responses begin with it
+                return sent[4:], bytes(frame)
 
     def produce(self, topic: str, partition: int, records: bytes, transactional_id: str | None = None) -> int:
         """Writes record batches; the offset of the first record. Raises InteropError."""

@@ -26,6 +26,7 @@ from kafka_messages.secrets import HIDDEN, Secrets, Setting, hidden, is_secret_s
 from kafka_messages.secrets._tables import SECRETS, SETTINGS
 from kafka_messages_proposals import secrets as of_proposals
 
+from kafka_message_generator.renewal.decisions import could_be_secret
 from tests.support.random_messages import messages, versions_of
 
 SPECS = Path(__file__).parents[2] / "specs" / "kafka"
@@ -263,18 +264,13 @@ def decided() -> set[tuple[str, str]]:
     return {(message, path.lower()) for message, path in found}
 
 
-WORDS = ("password", "secret", "credential", "hmac", "token_id", "salt", "auth_bytes", "private")
-
-
 def test_every_field_that_could_be_secret_is_decided() -> None:
     """A new release with such a field is a decision to be taken in secrets.json, and not a leak."""
     names = sorted(name for name, module in km._MODULES.items() if module.startswith("messages."))
     looked_at, missing = decided(), []
     for name in names:
         for path, field, beside in fields_of(getattr(km, name)):
-            pair = field.name == "value" and field.type == "string" and {"name", "key"} & {each.name for each in beside}
-            worded = field.type in ("string", "bytes") and any(word in field.name for word in WORDS)
-            could_be = field.type in ("bytes", "records") or pair or worded
-            if could_be and (name, path.replace("_", "")) not in looked_at:
+            names_beside = frozenset(each.name for each in beside)
+            if could_be_secret(field.name, field.type, names_beside) and (name, path.replace("_", "")) not in looked_at:
                 missing.append(f"{name}: {path}")
     assert missing == []

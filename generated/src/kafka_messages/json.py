@@ -18,6 +18,7 @@ from uuid import UUID
 from ._base.message import Message, checked_version
 from ._core.shown import shown
 from ._core.spelling import did_you_mean
+from ._core.told import uuid_text
 from ._core.wire import RawTaggedField
 from .errors import PlacedError
 from .schema.build import Builder
@@ -208,13 +209,9 @@ def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-def _uuid_text(value: UUID) -> str:
-    return base64.urlsafe_b64encode(value.bytes).decode().rstrip("=")
-
-
 _INTEGERS = ("int8", "int16", "uint16", "int32", "uint32", "int64")
 _TO_JSON: dict[str, Callable[[Any], object]] = dict.fromkeys(_INTEGERS, int)
-_TO_JSON |= {"bool": bool, "float64": float, "uuid": _uuid_text, "string": str, "bytes": _base64, "records": _base64}
+_TO_JSON |= {"bool": bool, "float64": float, "uuid": uuid_text, "string": str, "bytes": _base64, "records": _base64}
 
 
 def _struct_from(shape: _Shape, obj: object, lenient: _Leniency) -> Any:

@@ -1,4 +1,4 @@
-"""Names of numbers: error codes, APIs, and further enumerations, and UUIDs and times as Kafka prints them."""
+"""Names of numbers: error codes, APIs, and further enumerations, and times as Kafka prints them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from .._core.optional import optional
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from uuid import UUID
 
     from ..schema.facts import FieldFacts
 
@@ -63,13 +62,6 @@ def name_of(message: str, path: str, facts: FieldFacts, value: int) -> str | Non
         if name is not None:
             return name
     return None
-
-
-def uuid_text(value: UUID) -> str:
-    """22 characters of URL-safe base64, as Kafka prints a UUID."""
-    from base64 import urlsafe_b64encode
-
-    return urlsafe_b64encode(value.bytes).decode().rstrip("=")
 
 
 _LATEST = 253402300800000

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ._tables import Answer
 
     Paths: TypeAlias = tuple[str, str]
+    Around: TypeAlias = tuple[tuple[tuple[FieldFacts, ...], Any], ...]
 
 _SAME = (
     frozenset(("index", "partition", "partition_id", "partition_index")),
@@ -114,11 +115,18 @@ class _Filling:
     """By path."""
 
     def struct(
-        self, paths: Paths, name: str, fields: tuple[FieldFacts, ...], asked: tuple[FieldFacts, ...], source: Any
+        self,
+        paths: Paths,
+        name: str,
+        fields: tuple[FieldFacts, ...],
+        asked: tuple[FieldFacts, ...],
+        source: Any,
+        around: Around = (),
     ) -> Any:
         """A struct of the response; ``source`` is what it comes from: a struct of the request, or a value.
 
-        ``paths`` are where it is in the response, and its source in the request.
+        ``paths`` are where it is in the response, and its source in the request; ``around`` are the structs that hold the
+        source, the inmost first, where the response has none for them.
         """
         path = paths[0]
         version = self.answering.version
@@ -140,8 +148,8 @@ class _Filling:
                     values[field.name] = list(self.elements((place, paths[1]), field, asked, source, sources))
             elif exception is not None and exception[4]:
                 values[field.name] = getattr(source, exception[4][0])
-            elif path and (same := _named_alike(field, asked)) is not None:
-                named = getattr(source, same.name)
+            elif path and (same := _named_alike(field, ((asked, source), *around))) is not None:
+                named = getattr(*same)
                 if named is not None or version in field.nullable:  # a name that is null may stand beside an id
                     values[field.name] = named
         if path and not asked and source is not None:
@@ -178,9 +186,9 @@ class _Filling:
         place, above = paths
         for path in sources:
             names = path.removeprefix(f"{above}.").split(".")
-            for inner, each in self.within(source, names, asked):
+            for inner, each, around in self.within(source, names, asked):
                 below = (place, _joined(above, ".".join(names)))
-                made = self.struct(below, field.type, self.told.structs[field.type], inner, each)
+                made = self.struct(below, field.type, self.told.structs[field.type], inner, each, around)
                 if len(sources) > 1:
                     words = repr(made)  # structs have no hash, and comparing each with each takes minutes
                     if words in seen:
@@ -189,29 +197,34 @@ class _Filling:
                 yield made
 
     def within(
-        self, source: Any, names: list[str], asked: tuple[FieldFacts, ...]
-    ) -> Iterator[tuple[tuple[FieldFacts, ...], Any]]:
-        """The elements at the end of a path of arrays, and their fields; none where the array is null."""
+        self, source: Any, names: list[str], asked: tuple[FieldFacts, ...], around: Around = ()
+    ) -> Iterator[tuple[tuple[FieldFacts, ...], Any, Around]]:
+        """The elements at the end of a path of arrays, their fields, and what is around them; none where an array is null."""
         field = next((each for each in asked if each.name == names[0]), None)
         if field is None:
             return
         inner = self.asked.structs.get(field.type, ())
         for each in getattr(source, field.name) or ():
             if len(names) == 1:
-                yield inner, each
+                yield inner, each, around
             else:
-                yield from self.within(each, names[1:], inner)
+                yield from self.within(each, names[1:], inner, ((inner, each), *around))
 
 
 def _joined(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _named_alike(field: FieldFacts, asked: tuple[FieldFacts, ...]) -> FieldFacts | None:
-    """The field of the request that says which element this is: what it is called, and what kind of thing it is."""
+def _named_alike(field: FieldFacts, structs: Around) -> tuple[Any, str] | None:
+    """The struct of the request, and its field, that says which element this is: what it is called, and what it is."""
     if field.is_array or field.is_struct or not (_is_name(field) or field.type == "int8"):
         return None
-    alike = (each for each in asked if not each.is_array and each.type == field.type and _same(each.name, field.name))
+    alike = (
+        (source, each.name)
+        for asked, source in structs
+        for each in asked
+        if not each.is_array and each.type == field.type and _same(each.name, field.name)
+    )
     return next(alike, None)
 
 

@@ -42,11 +42,18 @@ ANSWERS: tuple[Answer, ...] = (
     ("FindCoordinatorResponse", "port", 0, 32767, None, -1),
     ("InitProducerIdResponse", "producer_epoch", 0, 32767, None, -1),
     ("JoinGroupResponse", "protocol_name", 7, 32767, None, None),
+    ("LeaderAndIsrResponse", "partition_errors", 0, 1, ("ungrouped_partition_states",), None),
+    ("LeaderAndIsrResponse", "partition_errors", 2, 4, ("topic_states.partition_states",), None),
+    ("LeaderAndIsrResponse", "topics", 5, 32767, ("topic_states",), None),
+    ("LeaderAndIsrResponse", "topics.partition_errors", 5, 32767, ("topic_states.partition_states",), None),
     ("ListPartitionReassignmentsResponse", "topics", 0, 32767, ("topics",), None),
     ("ListPartitionReassignmentsResponse", "topics.partitions", 0, 32767, ("topics.partition_indexes",), None),
     ("MetadataResponse", "topics", 13, 32767, ("topics",), None),
     ("OffsetFetchResponse", "topics.partitions.committed_offset", 0, 32767, None, -1),
     ("ProduceResponse", "responses.partition_responses.base_offset", 0, 32767, None, -1),
+    ("StopReplicaResponse", "partition_errors", 0, 0, ("ungrouped_partitions",), None),
+    ("StopReplicaResponse", "partition_errors", 1, 2, ("topics.partition_indexes",), None),
+    ("StopReplicaResponse", "partition_errors", 3, 32767, ("topic_states.partition_states",), None),
 )
 """Response, field as the names on the way to it, first and last version, and either the fields of the request that it
 comes from or, where they are None, its value.

@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from uuid import UUID
 
+from .._core.told import json_value
 from ..schema.spans import LENGTH, Span
 from ..secrets import HIDDEN
-from ._names import uuid_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,14 +79,3 @@ def _rows(data: bytes, root: Span, show_secrets: bool, address: int) -> Iterator
         if leaf.unpacked is not None:
             for row in _rows(*leaf.unpacked, show_secrets, 0):
                 yield row | {"unpacked": leaf.path}
-
-
-def json_value(value: object) -> object:
-    """A value of a span for ``json.dumps``."""
-    if isinstance(value, bytes):
-        return value.hex()
-    if isinstance(value, UUID):
-        return uuid_text(value)
-    if isinstance(value, float) and value - value != 0:
-        return str(value)
-    return value

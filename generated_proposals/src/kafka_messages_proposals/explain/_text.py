@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-from uuid import UUID
-
-from .._core.words import quoted, wrapped
+from .._core.told import told
+from .._core.words import wrapped
 from ..schema.spans import ARRAY, FAULT, LENGTH, REST, SECTION, STRUCT, VALUE, Span
 from ..secrets import HIDDEN
-from ._names import uuid_text
 
 _STYLES = {"dim": "2", "name": "36", "value": "32", "note": "2", "fault": "1;31", "secret": "35", "title": "1"}
 """SGR codes, of the colours that terminals adapt to their background."""
@@ -190,18 +188,3 @@ def _name_width(span: Span, depth: int, step: int) -> int:
 def _label(name: str) -> str:
     """The name of a line in the tree: of an element only its number."""
     return name[name.index("[") :] if name.endswith("]") and not name.startswith("unknown") else name
-
-
-def told(value: object) -> str:
-    """A value in few words: texts in quotes and escaped, bytes by their number, UUIDs as Kafka prints them."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return quoted(value)
-    if isinstance(value, UUID):
-        return uuid_text(value)
-    if isinstance(value, bytes):
-        return f"{len(value)} byte{'s' if len(value) != 1 else ''}"
-    return str(value)

@@ -1,0 +1,127 @@
+"""Bytes as one side has them: a row for each leaf of the tree of spans, and where the rows of two sides part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kafka_message_generator.runtime._core.told import json_value, told
+from kafka_message_generator.runtime.schema import Schema
+from kafka_message_generator.runtime.schema.sections import Section
+from kafka_message_generator.runtime.schema.spans import FAULT, LENGTH, REST, Span, Walk
+from kafka_message_generator.runtime.schema.struct import Field
+
+_MOST_BYTES = 8
+"""Of one row in a text; the bytes as a whole stand above the rows."""
+_MOST_ROWS = 5
+_BEFORE = 1
+"""Rows that are the same on both sides, in front of those that are not."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A leaf: bytes ``start`` to ``end`` of a message, and what they are to one side."""
+
+    start: int
+    data: bytes
+    path: str
+    type: str
+    role: str
+    value: object
+    note: str
+    absent: Mapping[int, object] = field(default_factory=dict)
+    """What the fields by tag that a section does not have are by that."""
+
+    def means(self, other: Row) -> bool:
+        """Whether the same bytes mean the same to both sides; names are labels, and of types only values count."""
+        mine, its = ((each.start, each.data, each.role, _exact(each.value)) for each in (self, other))
+        both = self.absent.keys() & other.absent.keys()
+        return mine == its and all(_exact(self.absent[tag]) == _exact(other.absent[tag]) for tag in both)
+
+    def plain(self) -> dict[str, object]:
+        """The row as JSON values."""
+        return {
+            "start": self.start,
+            "hex": self.data.hex(),
+            "path": self.path,
+            "type": self.type,
+            "role": self.role,
+            "value": json_value(self.value),
+            "note": self.note,
+        }
+
+
+class _Walk(Walk):
+    """A walk that says what absent tagged fields are."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        self.absent: dict[Span, dict[int, Field]] = {}
+        """By the leaf that counts the fields of a section."""
+
+    def _section(self, parent: Span, section: Section, path: str) -> None:
+        super()._section(parent, section, path)
+        leaves = parent.children[-1].children
+        there = {leaf.value for leaf in leaves if leaf.name == "tag"}
+        count = next(leaf for leaf in leaves if leaf.name in ("count", "end"))
+        self.absent[count] = {tag: each for tag, each in section.fields.items() if tag not in there}
+
+
+def rows_of(schema: Schema, data: bytes) -> tuple[Row, ...]:
+    """What the bytes of a message are by a schema; they tile the bytes, also where it cannot read them."""
+    walk = _Walk(data)
+    top = walk.struct(schema, "", "", is_whole=True)
+    return tuple(_row(leaf, data, walk) for leaf in top.leaves())
+
+
+def _row(leaf: Span, data: bytes, walk: _Walk) -> Row:
+    absent = walk.absent.get(leaf, {})
+    words = ", ".join(f"{each.name} = {told(each.default)}" for each in absent.values())
+    note = f"not there, so {words}" if words else "not read" if leaf.role == REST else leaf.note
+    path = "" if leaf.role == REST else leaf.path
+    if leaf.role == LENGTH and leaf.name != "tag":
+        path = f"{path}.{leaf.name}".lstrip(".")
+    values = {tag: each.default for tag, each in absent.items()}
+    return Row(leaf.start, data[leaf.start : leaf.end], path, leaf.type, leaf.role, leaf.value, note, values)
+
+
+def _exact(value: object) -> tuple[type, str]:
+    return type(value), repr(value)
+
+
+def parting(one: Sequence[Row], other: Sequence[Row]) -> int:
+    """The number of the first row that means something else to the other side.
+
+    Where all mean the same, as of two fields that changed places, it is the first one under another name; else the end.
+    """
+    pairs = list(zip(one, other, strict=False))
+    apart = (number for number, (row, its) in enumerate(pairs) if not row.means(its))
+    renamed = (number for number, (row, its) in enumerate(pairs) if row.path != its.path)
+    found = next(apart, len(pairs))
+    return found if found < max(len(one), len(other)) else next(renamed, found)
+
+
+def shown(rows: Sequence[Row], begin: int) -> Iterator[str]:
+    """The rows from one in front of ``begin`` on, in columns: address, hex, path, value and note, or what cannot be read."""
+    first = max(begin - _BEFORE, 0)
+    some = rows[first : first + _MOST_ROWS]
+    hexes = [_hex(row.data) for row in some]
+    paths = [row.path for row in some]
+    widths = max(map(len, hexes), default=0), max(map(len, paths), default=0)
+    for row, hex_, path in zip(some, hexes, paths, strict=True):
+        yield f"{row.start:04x}  {hex_:<{widths[0]}}  {path:<{widths[1]}}  {_words(row)}".rstrip()
+    if (left := len(rows) - first - len(some)) > 0:
+        yield f"... {left} more row{'s' if left > 1 else ''}"
+    if not left:
+        end = rows[-1].start + len(rows[-1].data) if rows else 0
+        yield f"{end:04x}  end"
+
+
+def _hex(data: bytes) -> str:
+    return data.hex(" ") if len(data) <= _MOST_BYTES else f"{data[:_MOST_BYTES].hex(' ')} ..."
+
+
+def _words(row: Row) -> str:
+    if row.role in (FAULT, REST):
+        return row.note
+    return "  ".join(filter(None, (told(row.value), row.type, row.note)))

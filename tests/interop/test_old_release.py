@@ -1,0 +1,73 @@
+"""A live broker of Kafka 2.8 and clients of that release, read by the package of today."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from kafka_messages.connection import Middleman, RequestPassing, ResponsePassing
+from kafka_messages.protocol import ApiKey, api, decode_request, decode_response
+
+from tests.interop import old
+from tests.interop.broker import Broker
+from tests.interop.kafka import Java
+from tests.interop.make import WORK
+from tests.interop.peers import PLAIN_AND_COMPRESSED, RECORDS, Peer, expected, peer
+from tests.interop.test_proxy import passed_and_changed, watching
+
+
+@pytest.fixture(scope="module")
+def java() -> Java:
+    """Kafka 2.8 and its client."""
+    return old.prepare(WORK)
+
+
+@pytest.fixture(scope="module")
+def broker(java: Java, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """A broker of that release, with its ZooKeeper."""
+    with old.running(java, tmp_path_factory.mktemp("old")) as made:
+        yield made
+
+
+def test_every_pair_of_the_old_broker(broker: Broker) -> None:
+    """Whatever it announces can be asked and read with one installed package, and written again it is the same bytes."""
+    older = 0
+    for sent, answered in old.exchanges(broker.port):
+        request = decode_request(sent)
+        key, version = request.api.key, request.version
+        assert request.encode(framed=False) == sent
+        assert decode_response(answered, key, version).encode(framed=False) == answered, (key, version)
+        older += version not in api(key).offered_versions
+    assert older >= 50
+
+
+@pytest.mark.parametrize("release", ["old", "newest"])
+def test_clients_of_the_old_broker(release: str, broker: Broker, java: Java) -> None:
+    """A proxy between a client, of its own release or of today, and an old broker: all is read, and passed as it came."""
+    client: Peer = old.client(java) if release == "old" else peer("java")
+    with watching(broker) as (port, watched):
+        talk = client.talk(port, f"through-{release}", PLAIN_AND_COMPRESSED)
+    want = expected(f"through-{release}", PLAIN_AND_COMPRESSED)
+    assert talk.records == want
+    assert talk.committed == dict.fromkeys(want, RECORDS)
+    assert watched.ports == {("localhost", broker.port): port}
+    asked, changed = passed_and_changed(watched)
+    assert {ApiKey.METADATA, ApiKey.FIND_COORDINATOR} <= changed
+    assert {ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.OFFSET_COMMIT} <= asked - changed
+    for connection in watched.connections.values():
+        assert read_whole(bytes(connection.requests.came), bytes(connection.responses.came)) > 0
+
+
+def read_whole(requests: bytes, responses: bytes) -> int:
+    """How many responses a middleman that decodes everything passes on; each message, written again, is what came."""
+    middleman, count = Middleman(), 0
+    for request in middleman.receive_from_client(requests):
+        assert isinstance(request, RequestPassing)
+        assert request.error is None
+        assert request.encode() == request.data
+    for response in middleman.receive_from_broker(responses):
+        assert isinstance(response, ResponsePassing)
+        assert response.error is None
+        assert response.encode() == response.data
+        count += 1
+    return count

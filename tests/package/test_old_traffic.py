@@ -1,0 +1,86 @@
+"""What a broker of Kafka 2.8.2 answers to all that it announces, and what a client of that release says to it."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+from kafka_messages import ApiVersionsResponse
+from kafka_messages.connection import Middleman, RequestPassing, ResponsePassing, announce
+from kafka_messages.protocol import ApiKey, Request, api, decode_request, decode_response, frame
+
+TRAFFIC = Path(__file__).with_name("data") / "kafka-2.8.2.txt.gz"
+"""Lines of connection, request and answer, by ``python -m tests.interop.old``; the first connection asks everything."""
+
+
+@cache
+def exchanges() -> list[tuple[int, bytes, bytes]]:
+    lines = gzip.decompress(TRAFFIC.read_bytes()).decode().splitlines()
+    found = (line.split(" ") for line in lines)
+    return [(int(number), bytes.fromhex(sent), bytes.fromhex(answered)) for number, sent, answered in found]
+
+
+def requests() -> Iterator[Request]:
+    """The decoded requests of the first connection."""
+    return (decode_request(sent) for number, sent, _ in exchanges() if number == 0)
+
+
+def test_everything_is_read_and_written_again() -> None:
+    """One installed package reads an old cluster's traffic, and what it writes is what went over the wire."""
+    for _, sent, answered in exchanges():
+        request = decode_request(sent)
+        response = decode_response(answered, request.api.key, request.version)
+        assert request.encode(framed=False) == sent
+        assert response.encode(framed=False) == answered, (request.api, request.version)
+
+
+def announced() -> set[tuple[int, int]]:
+    """Every API and version that the broker says it has."""
+    for number, sent, answered in exchanges():
+        request = decode_request(sent)
+        if number == 0 and (request.api.key, request.version) == (ApiKey.API_VERSIONS, 3):
+            return pairs_of(decode_response(answered, ApiVersionsResponse, 3).message)
+    raise AssertionError("it was not asked")
+
+
+def pairs_of(said: ApiVersionsResponse) -> set[tuple[int, int]]:
+    return {(each.api_key, v) for each in said.api_keys for v in range(each.min_version, each.max_version + 1)}
+
+
+def test_there_is_every_pair_that_the_old_broker_announced() -> None:
+    """Also the versions that today's brokers have not, and the APIs that nobody has any more."""
+    asked = {(int(request.api.key), request.version) for request in requests()}
+    assert asked == announced()
+    older = {(key, version) for key, version in asked if version not in api(key).offered_versions}
+    assert len(older) >= 50
+    gone = {ApiKey.LEADER_AND_ISR, ApiKey.STOP_REPLICA, ApiKey.UPDATE_METADATA, ApiKey.CONTROLLED_SHUTDOWN}
+    assert gone <= {key for key, _ in older}
+    assert (ApiKey.FETCH, 0) in older
+
+
+def test_what_is_announced_for_an_old_release_is_what_its_broker_says() -> None:
+    """A mock that stands for a cluster of 2.8 must not have one version more or less than a live one."""
+    assert pairs_of(announce(release="2.8.2")) == announced()
+
+
+@pytest.mark.parametrize("number", sorted({number for number, _, _ in exchanges()}))
+def test_a_middleman_passes_it(number: int) -> None:
+    """A proxy's author decodes everything that an old cluster and its clients say, and passes on the very bytes."""
+    middleman, count = Middleman(), 0
+    for _, pairs in groupby((each for each in exchanges() if each[0] == number), lambda each: each[0]):
+        for _, sent, answered in pairs:
+            (request,) = middleman.receive_from_client(frame(sent))
+            assert isinstance(request, RequestPassing)
+            assert request.error is None
+            assert request.encode() == request.data == frame(sent)
+            (response,) = middleman.receive_from_broker(frame(answered))
+            assert isinstance(response, ResponsePassing)
+            assert response.error is None
+            assert response.encode() == response.data == frame(answered)
+            count += 1
+    assert count > 0
+    assert middleman.unanswered == ()
