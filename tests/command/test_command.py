@@ -168,6 +168,18 @@ def test_decode_damaged(run: Run) -> None:
     assert err == f"kafka-messages: ApiVersionsRequest v3: client_software_version: {reason}\n"
 
 
+def test_the_place_among_many(run: Run, tmp_path: Path) -> None:
+    """Of many messages that which is damaged is named, by its number and its place in the input."""
+    status, out, err = run("decode", "--frame", (FRAME * 2 + FRAME[:9]).hex())
+    reason = "the data ends at offset 9, inside the frame at offset 0"
+    assert (status, len(rows(out)), err) == (1, 2, f"kafka-messages: message 3, at byte {2 * len(FRAME)}: {reason}\n")
+    file = tmp_path / "messages.txt"
+    file.write_text(f"{BODY.hex()}\n{BODY[:8].hex()}\n")
+    _, _, err = run("decode", "ApiVersionsRequest", "3", str(file), "--lines")
+    reason = "client_software_version: COMPACT_STRING: 5 bytes needed at offset 6, 2 left"
+    assert err == f"kafka-messages: line 2: ApiVersionsRequest v3: {reason}\n"
+
+
 # --- show, diff, guess, log, lists ------------------------------------------------------------------------------------
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from inspect import cleandoc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +29,9 @@ def docstring(cls: type[StructBase], text: str) -> str:
     facts = json.loads(owner._facts)
     structs = {facts["name"]: facts["fields"], **facts.get("structs", {})}
     lines = [line for field in structs.get(cls.__name__, ()) for line in _lines(field)]
+    # It takes as long to import as a message; what else is here is needed by who asks no docstring.
+    from inspect import cleandoc
+
     return "\n".join([cleandoc(text), "", "Fields:", *lines]) if lines else text
 
 

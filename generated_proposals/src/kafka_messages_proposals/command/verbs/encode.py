@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 
+from .._input import MOST
 from .._names import entry, version_of
 from .._options import Argument, Command, Given, InputError, Option, UsageError
 from .._output import Output
@@ -13,7 +14,7 @@ from .._subject import MESSAGE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TextIO
 
 FORMS = ("hex", "base64", "raw", "c", "python")
 
@@ -68,10 +69,10 @@ def _values(word: str | None) -> list[Any]:
     elif word is None or word == "-":
         if word is None and sys.stdin.isatty():
             raise UsageError("no JSON is given: name a file, write it, or pipe it in")
-        text, name = sys.stdin.read(), "standard input"
+        text, name = _whole(sys.stdin, "standard input"), "standard input"
     elif exists(word):
         with open(word, encoding="utf-8") as file:
-            text, name = file.read(), word
+            text, name = _whole(file, word), word
     else:
         raise UsageError(f"there is no file {word!r}")
     try:
@@ -84,6 +85,13 @@ def _values(word: str | None) -> list[Any]:
         if not values:
             raise InputError(f"{name} is not JSON: {whole}") from None
         return values
+
+
+def _whole(file: TextIO, name: str) -> str:
+    text = file.read(MOST + 1)
+    if len(text) > MOST:
+        raise UsageError(f"{name} has more than {MOST} characters; give it in pieces")
+    return text
 
 
 def _shown(data: bytes, form: str) -> str:
