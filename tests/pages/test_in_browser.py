@@ -156,6 +156,15 @@ def test_narrow(path: str, opened: Any) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
 
 
+@pytest.mark.parametrize("path", ["errors.html", "messages.html", "tags.html"])
+def test_tables_without_scrolling(path: str, opened: Any) -> None:
+    """What a code or a message is for stands in the last column; on a telephone nobody would look for it out there."""
+    page = opened(path, viewport=NARROW)
+    ends = page.locator("td.what").evaluate_all("all => all.map((each) => each.getBoundingClientRect().right)")
+    assert len(ends) > 50
+    assert max(ends) <= NARROW["width"]
+
+
 @pytest.mark.parametrize("path", ["docs/spark-jobs.html", "docs/guide/first-steps.html", "CONTRIBUTING.html"])
 def test_prose(path: str, opened: Any, site: Path) -> None:
     """Reports and code are wider than a telephone and scroll inside the page; a heading is found by the search."""
@@ -184,7 +193,15 @@ def test_print(opened: Any) -> None:
     page.emulate_media(media="print")
     assert not page.locator(".top").is_visible()
     assert page.locator(".dump").first.evaluate("each => getComputedStyle(each).overflow") == "visible"
+    assert page.locator(".hex th").first.evaluate("each => getComputedStyle(each).position") == "static"
     assert page.pdf().startswith(b"%PDF")
+    opened_ones = page.locator("details[open]")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert opened_ones.count() == 0
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert opened_ones.count() == page.locator("details").count() > 0
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert opened_ones.count() == 0
 
 
 def test_copying(opened: Any) -> None:
@@ -225,6 +242,7 @@ def test_paste(opened: Any) -> None:
 def test_pasted_damage_and_secrets(opened: Any) -> None:
     """Bytes that end too early are shown as far as they go; a password is hidden until it is asked for."""
     page = opened("paste.html", scheme="dark")
+    assert not page.locator("[name=message]").is_visible()
     page.select_option("[name=kind]", "message")
     page.select_option("[name=message]", "SaslAuthenticateRequest")
     page.select_option("[name=version]", "2")

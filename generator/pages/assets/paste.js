@@ -334,8 +334,8 @@
     };
     const run = () => {
       const needsMessage = kind.value === "response" || kind.value === "message";
-      for (const field of [message, version]) field.disabled = !needsMessage;
-      framed.disabled = kind.value === "find" || kind.value === "message";
+      for (const field of [message, version]) offer(field, needsMessage);
+      offer(framed, kind.value === "request" || kind.value === "response");
       for (const each of [list, result]) each.replaceChildren();
       const read = bytesOf(bytes.value);
       problem.textContent = bytes.value.trim() ? read.problem || "" : "";
@@ -358,6 +358,12 @@
     form.addEventListener("submit", (event) => event.preventDefault());
     messages();
     run();
+  }
+
+  /** Whether a field with its label is there: what is not asked for only disturbs. */
+  function offer(field, isThere) {
+    field.disabled = !isThere;
+    field.closest("label").hidden = !isThere;
   }
 
   function nameOf({ kind, message, versions, isFramed }) {
