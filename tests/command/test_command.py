@@ -467,12 +467,22 @@ def test_completion_in_bash(tmp_path: Path) -> None:
 
     def completed(*words: str) -> str:
         line = ["bash", "-c", ask, str(script), "kafka-messages", *words]
-        return subprocess.run(line, capture_output=True, check=True, text=True, timeout=60).stdout.strip()
+        run = subprocess.run(line, capture_output=True, check=True, text=True, timeout=60, cwd=tmp_path)
+        return run.stdout.strip()
 
     assert completed("gu") == "guess"
     assert completed("explain", "MetadataRe") == "MetadataRequest MetadataResponse"
     assert completed("explain", "--fr") == "--frame"
     assert completed("list", "--kind", "he") == "header"
-    assert completed("errors", "NOT_COORD") == "NOT_COORDINATOR"
+    assert completed("errors", "16", "1", "2", "NOT_COORD") == "NOT_COORDINATOR"
+    assert completed("capture", "--error", "NOT_COORD") == "NOT_COORDINATOR"
+    assert completed("explain", "--in", "hex", "--width", "80", "MetadataRe") == "MetadataRequest MetadataResponse"
+    assert completed("explain", "--width", "") == ""
+    (tmp_path / "Metadata.bin").touch()
+    assert (
+        completed("explain", "--frame", "Metadata.b") == completed("explain", "x", "9", "Metadata.b") == "Metadata.bin"
+    )
+    assert completed("explain", "--request", "Metadata.b") == "Metadata.bin"
+    assert completed("explain", "Metadata.b") == ""
     for shell in ("zsh", "fish"):
         assert b"kafka-messages" in process("completion", shell).stdout
