@@ -10,8 +10,7 @@ import time
 from collections.abc import Sequence
 
 import pytest
-from kafka_messages.command import _input, main
-from kafka_messages.command.verbs import encode
+from kafka_messages.command import main
 
 from tests.command.test_command import BODY, Terminal
 from tests.support.cluster import COMMITTED
@@ -50,12 +49,3 @@ def test_short_work_shows_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     """A line that flashes up for a moment only disturbs."""
     monkeypatch.setattr(time, "monotonic", lambda: 1.0)
     assert "\r" not in printed(monkeypatch, Terminal(), ("log", str(LOG)))
-
-
-def test_json_without_end(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Input that never ends would take all memory; like that of bytes it is bounded, and the bound is told."""
-    monkeypatch.setattr(encode, "MOST", 100)
-    monkeypatch.setattr(sys, "stdin", io.StringIO("[" * 101))
-    assert main(["encode", "ApiVersionsRequest", "3", "-"]) == 2
-    assert "standard input has more than 100 characters; give it in pieces\n" in capsys.readouterr().err
-    assert _input.MOST == 256 << 20

@@ -24,6 +24,8 @@ def run(given: Given, out: Output) -> int:
     capture = part("capture")
     choice = _choice(given)
     name = given.text("file") or "-"
+    if name == "-" and sys.stdin is None:
+        raise UsageError("standard input is closed; name a file")
     ports = [_port(text) for text in given.every("port")]
     size = 0 if name == "-" else os.stat(name).st_size
     with out.progress("bytes", size) as progress, BufferedReader(_Watched(name, progress)) as file:
