@@ -100,8 +100,8 @@ def _cases(verb: Verb) -> Iterator[str]:
         yield f"""'{verb.name} '*' 01') COMPREPLY=($(compgen -W "$messages" -f -- "$current")); return ;;"""
     for place, argument in enumerate(verb.command.arguments):
         places = "" if argument.is_repeated else f"' {place}'*"
-        if words := _BASH.get(argument.completes):
-            yield f"'{verb.name} '*{places}) {words} ;;"
+        if argument.completes:
+            yield f"'{verb.name} '*{places}) {_BASH[argument.completes]} ;;"
 
 
 def _fish(program: str, verbs: Sequence[Verb], messages: str, errors: str) -> str:
