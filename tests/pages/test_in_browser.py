@@ -156,6 +156,15 @@ def test_narrow(path: str, opened: Any) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
 
 
+def test_no_page_is_wider_than_a_telephone(opened: Any, site: Path) -> None:
+    """A single table that does not scroll by itself makes all of its page slide about."""
+    widths = {}
+    for path in sorted(site.glob("*.html")):
+        page = opened(path.name, viewport=NARROW)
+        widths[path.name] = page.evaluate("document.documentElement.scrollWidth")
+    assert {path: width for path, width in widths.items() if width > NARROW["width"]} == {}
+
+
 @pytest.mark.parametrize("path", ["errors.html", "messages.html", "tags.html"])
 def test_tables_without_scrolling(path: str, opened: Any) -> None:
     """What a code or a message is for stands in the last column; on a telephone nobody would look for it out there."""
