@@ -101,7 +101,17 @@ def types(session: nox.Session) -> None:
     """Strict mypy on what is written by hand, the package and a sample client; pyright on package and client."""
     install(session, *WITH_PAGES, *groups("types", "tests", "bench", "arrow", "spark"), "nox", *GENERATED)
     adapters = ("adapter_kafka_messages_native", "adapter_kafka_python", "adapter_kio")  # which are imported by name
-    scripts = ("compare", "batches", "other_languages", "imports", "encodings", "plots", "samples", *adapters)
+    scripts = (
+        "compare",
+        "batches",
+        "other_languages",
+        "imports",
+        "command",
+        "encodings",
+        "plots",
+        "samples",
+        *adapters,
+    )
     benchmarks = [f"benchmarks/{name}.py" for name in scripts]
     session.run("mypy", "-p", "kafka_message_generator", "-p", "tests.support", "-p", "tests.fuzz")
     session.run("mypy", "noxfile.py", *benchmarks)
@@ -346,6 +356,7 @@ def bench(session: nox.Session) -> None:
     """Measure pure, native, kafka-python and kio side by side; needs a C compiler; options go to benchmarks/compare.py."""
     session.run("python", "benchmarks/compare.py", *session.posargs)
     session.run("python", "benchmarks/imports.py")
+    session.run("python", "benchmarks/command.py")
 
 
 @nox.session(name="bench-languages")

@@ -49,14 +49,14 @@ STATEMENTS = {
 COLUMNS = ("import", "and instantiate", "and encode")
 
 
-def cpu_milliseconds(environment: Environment, statement: str) -> float:
-    """User and system time of one fresh process, which does not look for modules in the current folder."""
+def cpu_milliseconds(environment: Environment, arguments: Sequence[str]) -> float:
+    """User and system time of one fresh Python with some arguments; what it prints goes nowhere."""
     before = getrusage(RUSAGE_CHILDREN)
-    command = [str(environment.python), "-P", "-c", statement]
-    result = subprocess.run(command, env=environment.variables(), check=False)
+    command = [str(environment.python), *arguments]
+    result = subprocess.run(command, env=environment.variables(), check=False, stdout=subprocess.DEVNULL)
     after = getrusage(RUSAGE_CHILDREN)
     if result.returncode:
-        raise SystemExit(f"{environment.codec.name}: {statement!r} failed")
+        raise SystemExit(f"{environment.codec.name}: {shlex.join(arguments)} failed")
     return (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000
 
 
@@ -65,9 +65,10 @@ def measure(prepared: Sequence[Environment], samples: int) -> dict[str, list[flo
     costs: dict[str, list[list[float]]] = {environment.codec.name: [] for environment in prepared}
     for turn in range(-1, samples):  # the round before the first one only fills the bytecode and file caches
         for environment in rotated(prepared, turn):
-            bare = cpu_milliseconds(environment, BARE)
+            # With -P it does not look for modules in the current folder.
+            bare = cpu_milliseconds(environment, ["-P", "-c", BARE])
             statements = STATEMENTS[environment.codec.adapter]
-            row = [cpu_milliseconds(environment, statement) - bare for statement in statements]
+            row = [cpu_milliseconds(environment, ["-P", "-c", statement]) - bare for statement in statements]
             if turn >= 0:
                 costs[environment.codec.name].append(row)
     return {name: [median(column) for column in zip(*rows, strict=True)] for name, rows in costs.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -161,15 +161,21 @@ class Field:
     @property
     def versions(self) -> str:
         """The versions that have it, in print."""
-        return ", ".join(cell.versions.shown for cell in merged(self.cells))
+        return ", ".join(run.shown for run in _merged(self.cells, lambda cell: cell.wire is not None))
+
+    @property
+    def nullable(self) -> str:
+        """The versions in which it may be null, in print."""
+        runs = _merged(self.cells, lambda cell: cell.wire is not None and cell.wire.is_nullable)
+        return ", ".join(run.shown for run in runs)
 
 
-def merged(cells: tuple[Cell, ...]) -> Iterator[Cell]:
-    """The cells in which the field is there, neighbours as one."""
-    for is_there, group in groupby(cells, key=lambda cell: cell.wire is not None):
+def _merged(cells: tuple[Cell, ...], fits: Callable[[Cell], bool]) -> Iterator[Run]:
+    """The versions of the cells that fit, neighbours as one."""
+    for is_fitting, group in groupby(cells, key=fits):
         each = list(group)
-        if is_there:
-            yield Cell(Run(each[0].versions.first, each[-1].versions.last), 0, each[0].wire, "", "", "")
+        if is_fitting:
+            yield Run(each[0].versions.first, each[-1].versions.last)
 
 
 def runs_of(plan: MessagePlan) -> tuple[Run, ...]:

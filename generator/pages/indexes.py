@@ -117,7 +117,11 @@ _ENTITIES = {
     "transactionalId": ("Transactional id", "The name under which a producer runs its transactions."),
     "user": ("User", "The name of a user, without the type that a principal has before it."),
 }
-_TOPIC_ID = ("Topic id", "A UUID that names a topic. Definitions do not mark it: these are the UUIDs called topic id.")
+_TOPIC_ID = (
+    "Topic id",
+    "A UUID that names a topic. It is never null: sixteen zero bytes stand for none. "
+    "Definitions do not mark it: these are the UUIDs called topic id.",
+)
 
 
 def groups(messages: Sequence[MessagePage]) -> list[Group]:
@@ -139,7 +143,7 @@ def entities(messages: Sequence[MessagePage]) -> list[Entity]:
         chosen = ([field for field in page.fields if entity in field.entities] for page in messages)
         found.append(Entity(name, entity, about, holders(messages, chosen)))
     named = ([f for f in page.fields if f.type in ("uuid", "[]uuid") and _is_topic_id(f.name)] for page in messages)
-    found.append(Entity(*_TOPIC_ID[:1], "topicId", _TOPIC_ID[1], holders(messages, named)))
+    found.append(Entity(_TOPIC_ID[0], "topicId", _TOPIC_ID[1], holders(messages, named)))
     return [each for each in found if each.holders]
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
+from kafka_message_generator.pages.framed import Framed
 from kafka_message_generator.pages.package import Explanation, Package, Span
-from kafka_message_generator.pages.samples import Sample
+from kafka_message_generator.pages.recipes import Recipe, recipes
 
 ROW = 16
 """Bytes in a row of the dump."""
@@ -55,51 +55,36 @@ class Inspector:
 
     title: str
     origin: str
-    """How many bytes, and who wrote them."""
+    """How many bytes, who wrote them, and what stands before them."""
     rows: tuple[DumpRow, ...]
     lines: tuple[Line, ...]
-    command: str
-    """The command line that explains the same bytes; empty where they are hidden."""
-    python: str
+    recipes: tuple[Recipe, ...]
+    """How to get the same; none where bytes are hidden."""
 
 
-def inspect(package: Package, message: str, version: int, sample: Sample) -> Inspector:
-    """A sample of a message version. Raises PagesError if the package cannot read it."""
-    found = package.explain(sample.data, message, version, records=sample.is_opened)
-    has_records = sample.is_opened and any(each.type.startswith("RECORD_BATCH") for each in found.root.all())
+def inspect(package: Package, shown: Framed) -> Inspector:
+    """What is shown of some bytes. Raises PagesError if the package cannot read them."""
+    found = shown.explained(package)
+    has_records = any(each.type.startswith("RECORD_BATCH") for each in found.root.all())
     is_hidden = any(row["hex"] is None for row in _rows(found))
-    option = " --records" if has_records else ""
-    command = f"{package.command} explain {message} {version} {_word(sample.data)}{option}"
     return Inspector(
         title=found.title,
-        origin=f"{_count(len(sample.data))} {sample.origin}",
+        origin=" ".join(filter(None, (f"{_count(len(shown.body))} {shown.origin}", _before(found)))),
         rows=dump(found),
         lines=tuple(lines(found)),
-        command="" if is_hidden else command,
-        python="" if is_hidden else _python(package.name, message, version, sample.data, has_records),
+        recipes=() if is_hidden else tuple(recipes(package, shown, has_records)),
     )
+
+
+def _before(found: Explanation) -> str:
+    """What stands before the body of a message, where something does."""
+    headers = [each.type for each in found.root.children if each.path == "header"]
+    return f"Before them stand the length and {headers[0]}, as on a connection." if headers else ""
 
 
 def _rows(found: Explanation) -> Iterator[dict[str, object]]:
     """The leaves, without those of what was decompressed: these have other bytes."""
     return (row for row in found.rows() if "unpacked" not in row)
-
-
-def _word(data: bytes) -> str:
-    """The bytes as a word of a command line."""
-    return data.hex() or "''"
-
-
-def _python(package: str, message: str, version: int, data: bytes, has_records: bool) -> str:
-    parts = textwrap.wrap(data.hex(), 100) or [""]
-    quoted = [f'"{part}"' for part in parts]
-    literal = quoted[0] if len(quoted) == 1 else "\n    " + "\n    ".join(quoted) + "\n"
-    return (
-        f"from {package} import {message}\nfrom {package}.explain import explain\n\n"
-        f"data = bytes.fromhex({literal})\n"
-        f"print(explain(data, {message}, {version}{', records=True' if has_records else ''}).text())\n"
-        f"print({message}.read(data, {version}))"
-    )
 
 
 def dump(found: Explanation, start: int = 0, end: int | None = None) -> tuple[DumpRow, ...]:
@@ -149,11 +134,17 @@ def _line(span: Span, leaf: Span, depth: int, base: int, is_hidden: bool) -> Lin
     is_group = bool(leaf.children)
     css = "group" if is_group else "len" if span is leaf and leaf.role == "length" else leaf.role
     value = "" if is_group else "hidden" if is_hidden and leaf.role != "length" else _value(span, leaf)
-    kind = "" if is_group and span.type.startswith("STRUCT") else span.type
-    name = span.name[span.name.index("[") :] if span.name.endswith("]") and "unknown" not in span.name else span.name
-    name = {"_tagged_fields": "tagged fields", "_optional_fields": "optional fields"}.get(name, name)
+    name, kind = _name(span), "" if is_group and span.type.startswith("STRUCT") else span.type
+    if kind.startswith(f"{span.name} v"):
+        name, kind = kind, ""  # a message with its version
     css = f"{css} secret" if is_hidden else css
     return Line(span.start - base, span.end - base, depth, name, span.path, value, leaf.note, kind, css)
+
+
+def _name(span: Span) -> str:
+    """What a line calls it: of an element its place alone."""
+    name = span.name[span.name.index("[") :] if span.name.endswith("]") and "unknown" not in span.name else span.name
+    return {"_tagged_fields": "tagged fields", "_optional_fields": "optional fields"}.get(name, name)
 
 
 def _value(span: Span, leaf: Span) -> str:

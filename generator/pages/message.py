@@ -9,6 +9,7 @@ from itertools import groupby
 from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.pages.boxes import Box, boxes_of
 from kafka_message_generator.pages.fields import Field, Run, fields_of, runs_of, shown
+from kafka_message_generator.pages.framed import framed
 from kafka_message_generator.pages.inspector import Inspector, inspect
 from kafka_message_generator.pages.lives import NOTHING, Life, Lives, Release
 from kafka_message_generator.pages.package import Package
@@ -178,7 +179,7 @@ def _shown(page: MessagePage, run: Run, package: Package, words: str, samples: S
         if sample is not None:
             own = Run(versions[0], versions[-1])
             heading = words if own == run else f"{words}, {own.title.lower()}"
-            yield Shown(own, inspect(package, name, own.last, sample), heading)
+            yield Shown(own, inspect(package, framed(package, page.plan, own.last, sample)), heading)
 
 
 def _facts(plan: MessagePlan, message: Message, definitions: Definitions) -> Iterator[Fact]:

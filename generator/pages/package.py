@@ -75,12 +75,23 @@ class Package:
 
     def explain(self, data: bytes, name: str, version: int, *, records: bool = False) -> Explanation:
         """What the bytes of a message are. Raises PagesError if they are not all of it."""
-        found: Explanation = self._explain.explain(data, self.message(name), version, records=records)
-        if found.error is not None:
-            raise PagesError(f"a sample cannot be read: {found.error}")
-        return found
+        return _whole(self._explain.explain(data, self.message(name), version, records=records))
+
+    def explain_request(self, frame: bytes, *, records: bool = False) -> Explanation:
+        """The same of a request behind its length and header."""
+        return _whole(self._explain.explain_request(frame, framed=True, records=records))
+
+    def explain_response(self, frame: bytes, name: str, version: int, *, records: bool = False) -> Explanation:
+        """The same of a response behind its length and header."""
+        return _whole(self._explain.explain_response(frame, self.message(name), version, framed=True, records=records))
 
     def bnf(self, name: str, version: int) -> str:
         """The layout of a version in the form of Kafka's protocol guide."""
         text: str = self.message(name).schemas()[version].bnf(f"{name} (Version: {version})")
         return text.rstrip("\n")
+
+
+def _whole(found: Explanation) -> Explanation:
+    if found.error is not None:
+        raise PagesError(f"a sample cannot be read: {found.error}")
+    return found

@@ -23,6 +23,8 @@ class Sample:
     origin: str
     is_opened: bool = False
     """Whether its record batches are opened, too."""
+    frame: bytes = b""
+    """The whole of what was sent: length, header and body; empty if there was only a body."""
 
 
 Samples = Mapping[tuple[str, int], Sample]

@@ -97,7 +97,9 @@ def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files
     general = pages(site, messages, past, history)
     navigation = doors(general, site.prose)
     places = [place for place in PLACES if place.link in {*(page.path for page in general), *_paths(site.prose)}]
-    index = {"groups": indexes.groups(messages), "doors": navigation, "places": places}
+    told = {place.link for place in places}
+    others = [door for door in navigation if door.link not in told]
+    index = {"groups": indexes.groups(messages), "doors": others, "places": places}
     general.append(Page("index.html", site.title, "index.html", index))
     files: Files = {**site.prose.images}
     for page in general:

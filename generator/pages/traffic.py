@@ -24,25 +24,29 @@ def read_traffic(folder: Path, package: Package) -> Samples:
         return {}
     to_json = package.module("json").to_json
     for path in sorted(folder.glob(f"**/*{REQUESTS}")):
-        for message, version, is_request in _conversation(path, package.module("protocol")):
-            sample = Sample(message.write(version), _ORIGIN[is_request], is_opened=True)
+        for message, version, is_request, frame in _conversation(path, package.module("protocol")):
+            whole = len(frame).to_bytes(4, "big") + frame
+            sample = Sample(message.write(version), _ORIGIN[is_request], is_opened=True, frame=whole)
             best.add((message.NAME, version), sample, to_json(message, version))
     return best.samples()
 
 
-def _conversation(path: Path, protocol: Any) -> Iterator[tuple[Any, int, bool]]:
-    """Messages, their versions and whether they are requests; responses without their request are passed over."""
+def _conversation(path: Path, protocol: Any) -> Iterator[tuple[Any, int, bool, bytes]]:
+    """Messages, their versions, whether they are requests, and all that was sent but its length.
+
+    Responses without their request are passed over.
+    """
     asked: dict[int, Any] = {}
     for number, frame in _frames(path, protocol):
         request = _read(path, number, protocol.decode_request, frame)
         asked[request.header.correlation_id] = request
-        yield request.message, request.version, True
+        yield request.message, request.version, True, frame
     answers = path.with_name(path.name.removesuffix(REQUESTS) + RESPONSES)
     for number, frame in _frames(answers, protocol) if answers.exists() else ():
         request = asked.get(int.from_bytes(frame[:4], "big", signed=True))
         if request is not None:
             response = _read(answers, number, protocol.decode_response, frame, type(request.message), request.version)
-            yield response.message, response.version, False
+            yield response.message, response.version, False, frame
 
 
 def _frames(path: Path, protocol: Any) -> Iterator[tuple[int, bytes]]:

@@ -28,9 +28,9 @@ _FIXED: tuple[tuple[str, str, tuple[object, ...]], ...] = (
     ),
 )
 _SIZED: tuple[tuple[str, str, tuple[object, ...]], ...] = (
-    ("STRING", "int16 length in bytes, then UTF-8.", ("kafka", "", "é")),
+    ("STRING", "int16 length in bytes, then UTF-8: at most 32767 bytes.", ("kafka", "", "é")),
     ("NULLABLE_STRING", "The same; length -1 is null.", ("kafka", None)),
-    ("COMPACT_STRING", "Length+1 as UNSIGNED_VARINT, then UTF-8.", ("kafka", "")),
+    ("COMPACT_STRING", "Length+1 as UNSIGNED_VARINT, then UTF-8: at most 32767 bytes, too.", ("kafka", "")),
     ("COMPACT_NULLABLE_STRING", "The same; 0 is null.", ("kafka", None)),
     ("BYTES", "int32 length, then the bytes.", (b"\x01\x02",)),
     ("NULLABLE_BYTES", "The same; length -1 is null.", (b"\x01\x02", None)),

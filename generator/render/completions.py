@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kafka_message_generator.runtime.command._options import COMMON, Command, Option
@@ -24,13 +24,11 @@ class Verb:
     def options(self) -> tuple[Option, ...]:
         return (*self.command.options, *COMMON)
 
-    def words(self, place: int, messages: str, errors: str) -> str | None:
-        """What may stand at a place behind the subcommand; None for files."""
-        arguments = self.command.arguments
-        last = arguments[-1:] if arguments and arguments[-1].is_repeated else ()
-        argument = next(iter((*arguments[place : place + 1], *last)), None)
-        kinds = {"message": messages, "error": errors, "shell": " ".join(SHELLS), "": ""}
-        return "" if argument is None else kinds.get(argument.completes)
+    @property
+    def takes_headers(self) -> bool:
+        """Whether headers may say what the bytes are, so that the first word may be a file."""
+        first = self.command.arguments[:1]
+        return any(each.is_optional for each in first) and any(each.name == "frame" for each in self.command.options)
 
 
 def scripts(program: str, parts: Iterable[str], messages: Sequence[str], errors: Sequence[str]) -> dict[str, str]:
@@ -47,15 +45,21 @@ def scripts(program: str, parts: Iterable[str], messages: Sequence[str], errors:
 
 def _bash(program: str, verbs: Sequence[Verb], messages: str, errors: str) -> str:
     function = "_" + re.sub(r"\W", "_", program)
+    valued = "|".join(f"'{verb.name} --{option.name}'" for verb in verbs for option in verb.options if option.metavar)
     lines = [
         f"# Completion of {program}; written by the Kafka message generator.",
         f"{function}() {{",
         "  local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]}",
         f"  local messages='{messages}'",
         f"  local errors='{errors}'",
-        "  local words='' place=0 at",
+        "  local words='' place=0 has_header='' at",
         "  for ((at = 2; at < COMP_CWORD; at++)); do",
-        '    case "${COMP_WORDS[at]}" in -*) ;; *) place=$((place + 1)) ;; esac',
+        '    case "$verb ${COMP_WORDS[at]}" in',
+        f"      {valued}) at=$((at + 1)) ;;",
+        "      *' --frame'|*' --header') has_header=1 ;;",
+        "      *' -'*) ;;",
+        "      *) place=$((place + 1)) ;;",
+        "    esac",
         "  done",
         "  if ((COMP_CWORD == 1)); then",
         f"    words='{' '.join(verb.name for verb in verbs)} --help --version'",
@@ -64,17 +68,9 @@ def _bash(program: str, verbs: Sequence[Verb], messages: str, errors: str) -> st
     ]
     for verb in verbs:
         lines.append(f"      {verb.name}) words='{' '.join(f'--{option.name}' for option in verb.options)}' ;;")
-    lines += ["    esac", "  else", '    case "$verb $before $place" in']
+    lines += ["    esac", "  else", '    case "$verb $before $place$has_header" in']
     for verb in verbs:
-        for option in verb.options:
-            if option.choices:
-                lines.append(f"      '{verb.name} --{option.name} '*) words='{' '.join(option.choices)}' ;;")
-        for place in range(3):
-            words = verb.words(place, "$messages", "$errors")
-            if words is None:
-                lines.append(f"      '{verb.name} '*' {place}') COMPREPLY=($(compgen -f -- \"$current\")); return ;;")
-            elif words:
-                lines.append(f"      '{verb.name} '*' {place}') words=\"{words}\" ;;")
+        lines += [f"      {case}" for case in _cases(verb)]
     lines += [
         "    esac",
         "  fi",
@@ -85,6 +81,29 @@ def _bash(program: str, verbs: Sequence[Verb], messages: str, errors: str) -> st
     return "\n".join(lines) + "\n"
 
 
+_FILES = 'COMPREPLY=($(compgen -f -- "$current")); return'
+_BASH = {
+    "message": 'words="$messages"',
+    "error": 'words="$errors"',
+    "shell": f"words='{' '.join(SHELLS)}'",
+    "file": _FILES,
+}
+
+
+def _cases(verb: Verb) -> Iterator[str]:
+    """What may follow the words before: values of options first, then arguments by their places."""
+    for option in verb.options:
+        if option.metavar:
+            words = f"words='{' '.join(option.choices)}'" if option.choices else _BASH.get(option.completes, ":")
+            yield f"'{verb.name} --{option.name} '*) {words} ;;"
+    if verb.takes_headers:
+        yield f"""'{verb.name} '*' 01') COMPREPLY=($(compgen -W "$messages" -f -- "$current")); return ;;"""
+    for place, argument in enumerate(verb.command.arguments):
+        places = "" if argument.is_repeated else f"' {place}'*"
+        if argument.completes:
+            yield f"'{verb.name} '*{places}) {_BASH[argument.completes]} ;;"
+
+
 def _fish(program: str, verbs: Sequence[Verb], messages: str, errors: str) -> str:
     names = " ".join(verb.name for verb in verbs)
     lines = [f"# Completion of {program}; written by the Kafka message generator.", f"complete -c {program} -f"]
@@ -93,7 +112,9 @@ def _fish(program: str, verbs: Sequence[Verb], messages: str, errors: str) -> st
         lines.append(f"complete -c {program} -n {none} -a {verb.name} -d '{verb.about}'")
         seen = f"'__fish_seen_subcommand_from {verb.name}'"
         for option in verb.options:
-            choices = f" -x -a '{' '.join(option.choices)}'" if option.choices else " -x" if option.metavar else ""
+            values = {"error": errors}.get(option.completes, " ".join(option.choices))
+            choices = f" -x -a '{values}'" if values else " -r -F" if option.completes == "file" else ""
+            choices = choices or (" -x" if option.metavar else "")
             about = option.about.replace("'", "\\'")
             lines.append(f"complete -c {program} -n {seen} -l {option.name}{choices} -d '{about}'")
         kinds = {argument.completes for argument in verb.command.arguments}

@@ -168,6 +168,18 @@ def test_decode_damaged(run: Run) -> None:
     assert err == f"kafka-messages: ApiVersionsRequest v3: client_software_version: {reason}\n"
 
 
+def test_the_place_among_many(run: Run, tmp_path: Path) -> None:
+    """Of many messages that which is damaged is named, by its number and its place in the input."""
+    status, out, err = run("decode", "--frame", (FRAME * 2 + FRAME[:9]).hex())
+    reason = "the data ends at offset 9, inside the frame at offset 0"
+    assert (status, len(rows(out)), err) == (1, 2, f"kafka-messages: message 3, at byte {2 * len(FRAME)}: {reason}\n")
+    file = tmp_path / "messages.txt"
+    file.write_text(f"{BODY.hex()}\n{BODY[:8].hex()}\n")
+    _, _, err = run("decode", "ApiVersionsRequest", "3", str(file), "--lines")
+    reason = "client_software_version: COMPACT_STRING: 5 bytes needed at offset 6, 2 left"
+    assert err == f"kafka-messages: line 2: ApiVersionsRequest v3: {reason}\n"
+
+
 # --- show, diff, guess, log, lists ------------------------------------------------------------------------------------
 
 
@@ -480,12 +492,22 @@ def test_completion_in_bash(tmp_path: Path) -> None:
 
     def completed(*words: str) -> str:
         line = ["bash", "-c", ask, str(script), "kafka-messages", *words]
-        return subprocess.run(line, capture_output=True, check=True, text=True, timeout=60).stdout.strip()
+        run = subprocess.run(line, capture_output=True, check=True, text=True, timeout=60, cwd=tmp_path)
+        return run.stdout.strip()
 
     assert completed("gu") == "guess"
     assert completed("explain", "MetadataRe") == "MetadataRequest MetadataResponse"
     assert completed("explain", "--fr") == "--frame"
     assert completed("list", "--kind", "he") == "header"
-    assert completed("errors", "NOT_COORD") == "NOT_COORDINATOR"
+    assert completed("errors", "16", "1", "2", "NOT_COORD") == "NOT_COORDINATOR"
+    assert completed("capture", "--error", "NOT_COORD") == "NOT_COORDINATOR"
+    assert completed("explain", "--in", "hex", "--width", "80", "MetadataRe") == "MetadataRequest MetadataResponse"
+    assert completed("explain", "--width", "") == ""
+    (tmp_path / "Metadata.bin").touch()
+    assert (
+        completed("explain", "--frame", "Metadata.b") == completed("explain", "x", "9", "Metadata.b") == "Metadata.bin"
+    )
+    assert completed("explain", "--request", "Metadata.b") == "Metadata.bin"
+    assert completed("explain", "Metadata.b") == ""
     for shell in ("zsh", "fish"):
         assert b"kafka-messages" in process("completion", shell).stdout

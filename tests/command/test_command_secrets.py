@@ -184,6 +184,16 @@ def test_requests_of_unknown_versions(run: Run) -> None:
         assert_hidden(run("decode", "--frame", data.hex()))
 
 
+def test_requests_that_were_cut_off(run: Run) -> None:
+    """What a capture or a log has of a long request is shown field by field, but for what is secret in it."""
+    data = encode_request(SCRAM, 0, 7)
+    for end in range(4, len(data)):
+        printed = run("explain", "--frame", data[:end].hex(), "--in", "hex", "--text", "--all")
+        assert_hidden(printed)
+        assert f"the frame has {len(data) - 4} bytes, but {end - 4} follow" in printed
+    assert "·" in printed
+
+
 def test_records_of_the_metadata_log(run: Run, tmp_path: Path) -> None:
     """Segments of internal topics hold what clients sent; a record that cannot be read is hidden whole."""
     record = PLANTED[5].message

@@ -1,4 +1,4 @@
-"""The page about the command: each block is run, and what it shows is what is printed."""
+"""The page about the command, and the README: each block of it is run, and what it shows is what is printed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,12 @@ from tests.support import pages
 from tests.support.pages import Block
 
 PAGE = "docs/command.md"
-BLOCKS = [block for block in pages.blocks(PAGE) if block.language in ("sh", "")]
+BLOCKS = [block for page in (PAGE, "README.md") for block in pages.blocks(page) if block.language in ("sh", "")]
+
+
+def is_ours(block: Block) -> bool:
+    """Whether a block calls the command."""
+    return block.language == "sh" and ("kafka-messages " in block.text)
 
 
 def lines_of(block: Block) -> list[list[str]]:
@@ -26,7 +31,7 @@ def lines_of(block: Block) -> list[list[str]]:
     ]
 
 
-@pytest.mark.parametrize("block", [block for block in BLOCKS if block.language == "sh"], ids=lambda block: block.place)
+@pytest.mark.parametrize("block", list(filter(is_ours, BLOCKS)), ids=lambda block: block.place)
 def test_shell_blocks(block: Block, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Every line does what the page says; where output follows it is that output, to the last blank."""
     monkeypatch.chdir(pages.ROOT)

@@ -83,17 +83,20 @@ def test_requests_and_responses_behind_headers(protocol: Path) -> None:
         {"as": "request", "framed": True, "hex": request.hex(), "rows": True},
         {"as": "request", "framed": False, "hex": (request[4:] + b"more").hex(), "rows": True},
         {"as": "request", "framed": True, "hex": request[:-1].hex(), "rows": True},
+        {"as": "request", "framed": True, "hex": (request + b"x").hex(), "rows": True},
         {"as": "response", "key": 18, "version": 3, "framed": False, "hex": response.hex(), "rows": True},
     ]
     expected = [
         explain_request(request, framed=True),
         explain_request(request[4:] + b"more"),
         explain_request(request[:-1], framed=True),
+        explain_request(request + b"x", framed=True),
         explain_response(response, 18, 3),
     ]
     for answer, found in zip(javascript.ask(protocol, asked), expected, strict=True):
         assert answer["rows"] == rows(found)
         assert answer["title"] == found.title
+        assert told(answer) == error(found)
 
 
 def test_unknown_apis_and_versions_stay_closed(protocol: Path) -> None:

@@ -190,7 +190,7 @@ def test_requests_and_responses() -> None:
         (b"\0\x12\0\x09\0\0\0\x05\xff\xff\0rest", False, "ApiVersionsRequest has no version 9, only versions 0 to 5"),
         (b"\0\x04\0\x08\0\0\0\x05\xff\xff\0", False, "LeaderAndIsrRequest has no version 8, only versions 0 to 7"),
         (b"\0\0", True, "frame_length: INT32: 4 bytes needed at offset 0, 2 left"),
-        (b"\0\0\0\x09\0", True, "the frame has 9 bytes, but 1 follow"),
+        (b"\0\0\0\0\0", True, "the frame has 0 bytes, but 1 follow"),
     ],
 )
 def test_requests_that_cannot_be_read(data: bytes, framed: bool, error: str) -> None:
@@ -199,6 +199,20 @@ def test_requests_that_cannot_be_read(data: bytes, framed: bool, error: str) -> 
     tiled(found)
     assert str(found.error) == error
     assert error.rpartition("INT")[2] in list(found.leaves())[-1].note
+
+
+def test_a_frame_that_was_cut_off() -> None:
+    """Captures and logs cut long messages: what is there is shown, field by field, and why it ends."""
+    data = encode_request(ApiVersionsRequest(client_software_name="java"), 3, 7, "me")
+    found = explain_request(data[:-4], framed=True)
+    leaves = tiled(found)
+    assert str(found.error) == "the frame has 20 bytes, but 16 follow"
+    assert (found.title, leaves["frame_length"].note) == ("ApiVersionsRequest v3", "16 bytes follow")
+    assert leaves["header.client_id"].value == "me"
+    assert leaves["client_software_name"].note == "COMPACT_STRING: 4 bytes needed at offset 18, 2 left"
+    answer = explain_response(encode_response(ApiVersionsResponse(), 0, 7)[:-1], ApiVersionsResponse, 0, framed=True)
+    assert str(answer.error) == "the frame has 10 bytes, but 9 follow"
+    assert tiled(answer)["error_code"].value == 0
 
 
 def test_every_cut_of_a_request() -> None:

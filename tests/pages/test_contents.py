@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
@@ -11,7 +12,9 @@ import kafka_messages
 import kafka_messages_proposals
 import pytest
 from kafka_messages.command._layouts import rows_of
+from kafka_messages.command._main import main
 from kafka_messages.explain import explain
+from kafka_messages.protocol import apis
 
 from kafka_message_generator import definitions
 from kafka_message_generator.pages.fields import fields_of, runs_of
@@ -76,9 +79,43 @@ def test_every_byte_is_shown_once(pages: Mapping[str, Parsed], samples: Samples,
             assert sum(1 for _ in each.all("b")) == len(hexes)
             assert {place for start, end in rows for place in range(start, end)} == set(range(len(hexes)))
             if "··" not in hexes:
-                assert bytes.fromhex("".join(hexes)) in own
+                assert any(bytes.fromhex("".join(hexes)).endswith(data) for data in own)
             shown += 1
     assert shown > 500
+
+
+@pytest.mark.parametrize("side", ["Request", "Response"])
+def test_headers_stand_before_bodies(side: str, pages: Mapping[str, Parsed]) -> None:
+    """Which header stands before which version is what nobody finds explained: the bytes of each version show it."""
+    told, wanted = {}, {}
+    for api in apis():
+        name = api.request_name if side == "Request" else api.response_name
+        for each in inspectors(pages, name) if name else ():
+            version = int(each.one("table", "hex").attributes["aria-label"].partition(" v")[2].partition(",")[0])
+            row = next(row for row in each.all("tr", "group"))
+            told[name, version] = row.inside[1].text  # type: ignore[union-attr]
+            header = api.request_header_version if side == "Request" else api.response_header_version
+            wanted[name, version] = f"{side}Header v{header(version)}"
+            length, *rest = each.all("i")
+            first = bytes.fromhex("".join(byte.text for byte in (length, *rest[:3])))
+            assert int.from_bytes(first, "big") == len(rest) - 3
+    assert told == wanted
+    assert len(told) > 200
+
+
+@pytest.mark.parametrize("name", ["ApiVersionsRequest", "ApiVersionsResponse", "ConsumerProtocolSubscription"])
+def test_recipes_do_what_they_say(name: str, pages: Mapping[str, Parsed], capsys: pytest.CaptureFixture[str]) -> None:
+    """Lines under bytes are copied by readers: the commands must work, and Python print the same bytes explained."""
+    *commands, python = (
+        code.text for code in next(pages[f"messages/{name}.html"].root.all("details", "same")).all("code")
+    )
+    printed = []
+    for command in commands:
+        program, *words = shlex.split(command)
+        assert (program, main([*words, "--text", "--width", "100"])) == ("kafka-messages", 0)
+        printed.append(capsys.readouterr().out)
+    exec(python, {})
+    assert capsys.readouterr().out.startswith(printed[0])
 
 
 def test_lines_are_what_explain_says(pages: Mapping[str, Parsed], samples: Samples) -> None:
@@ -86,8 +123,9 @@ def test_lines_are_what_explain_says(pages: Mapping[str, Parsed], samples: Sampl
     sample = samples["ApiVersionsResponse", 5]
     found = explain(sample.data, kafka_messages.ApiVersionsResponse, 5)
     box = inspectors(pages, "ApiVersionsResponse")[-1]
+    before = 8  # length and header
     types = {(int(row.attributes["data-s"]), row.inside[-1].text) for row in box.one("tbody").all("tr")}  # type: ignore[union-attr]
-    leaves = {(leaf.start, leaf.type) for leaf in found.leaves() if leaf.role == "value"}
+    leaves = {(before + leaf.start, leaf.type) for leaf in found.leaves() if leaf.role == "value"}
     assert leaves <= types
 
 
@@ -103,10 +141,13 @@ def test_secrets_alone_are_hidden(
     found = explain(data, getattr(kafka_messages, name), version)
     box = inspectors(pages, name)[-1]
     told = [row["hex"] for row in found.rows()]
-    assert "".join(byte.text for byte in box.all("i")) == "".join(
+    body = "".join(
         "··" * (leaf.end - leaf.start) if text is None else str(text)
         for leaf, text in zip(found.leaves(), told, strict=True)
     )
+    shown = "".join(byte.text for byte in box.all("i"))
+    assert shown.endswith(body)
+    assert "··" not in shown.removesuffix(body)  # length and header
     values = ["".join(row.inside[2].text.split()[:1]) for row in box.all("tr", "secret")]  # type: ignore[union-attr]
     assert set(values) == ({"hidden"} if None in told else set())
     text = (site / "messages" / f"{name}.html").read_text(encoding="utf-8")

@@ -117,7 +117,7 @@ def test_pointing(opened: Any) -> None:
     assert marked(page) == "80000000"
     box.locator(".tree tbody tr", has_text="api_keys").hover()
     assert len(marked(page)) == 2 * 15
-    box.locator(".h i").nth(5).hover()
+    box.locator(".h i").nth(8 + 5).hover()  # behind length and header
     assert box.locator(".tree tbody tr.on td").nth(1).inner_text() == "min_version"
     page.locator("h1").hover()
     assert marked(page) == ""
@@ -128,8 +128,18 @@ def test_walking_by_keys(opened: Any) -> None:
     page = opened(MESSAGE)
     rows = page.locator(".inspector").last.locator(".tree tbody tr")
     rows.first.focus()
-    assert marked(page) == "7fff"
-    for key, name in (("ArrowDown", "api_keys"), ("ArrowDown", "[0]"), ("ArrowDown", "api_key"), ("ArrowLeft", "[0]")):
+    assert len(marked(page)) == 2 * 4
+    for key, name in (
+        ("ArrowDown", "ResponseHeader v0"),
+        ("ArrowDown", "correlation_id"),
+        ("ArrowLeft", "ResponseHeader v0"),
+        ("ArrowRight", "ApiVersionsResponse v5"),
+        ("ArrowDown", "error_code"),
+        ("ArrowDown", "api_keys"),
+        ("ArrowDown", "[0]"),
+        ("ArrowDown", "api_key"),
+        ("ArrowLeft", "[0]"),
+    ):
         page.keyboard.press(key)
         assert page.locator(".inspector tr:focus td").nth(1).inner_text() == name
     page.keyboard.press("ArrowRight")
@@ -160,6 +170,24 @@ def test_narrow(path: str, opened: Any) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
 
 
+def test_no_page_is_wider_than_a_telephone(opened: Any, site: Path) -> None:
+    """A single table that does not scroll by itself makes all of its page slide about."""
+    widths = {}
+    for path in sorted(site.glob("*.html")):
+        page = opened(path.name, viewport=NARROW)
+        widths[path.name] = page.evaluate("document.documentElement.scrollWidth")
+    assert {path: width for path, width in widths.items() if width > NARROW["width"]} == {}
+
+
+@pytest.mark.parametrize("path", ["errors.html", "messages.html", "tags.html"])
+def test_tables_without_scrolling(path: str, opened: Any) -> None:
+    """What a code or a message is for stands in the last column; on a telephone nobody would look for it out there."""
+    page = opened(path, viewport=NARROW)
+    ends = page.locator("td.what").evaluate_all("all => all.map((each) => each.getBoundingClientRect().right)")
+    assert len(ends) > 50
+    assert max(ends) <= NARROW["width"]
+
+
 @pytest.mark.parametrize("path", ["docs/spark-jobs.html", "docs/guide/first-steps.html", "CONTRIBUTING.html"])
 def test_prose(path: str, opened: Any, site: Path) -> None:
     """Reports and code are wider than a telephone and scroll inside the page; a heading is found by the search."""
@@ -188,7 +216,15 @@ def test_print(opened: Any) -> None:
     page.emulate_media(media="print")
     assert not page.locator(".top").is_visible()
     assert page.locator(".dump").first.evaluate("each => getComputedStyle(each).overflow") == "visible"
+    assert page.locator(".hex th").first.evaluate("each => getComputedStyle(each).position") == "static"
     assert page.pdf().startswith(b"%PDF")
+    opened_ones = page.locator("details[open]")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert opened_ones.count() == 0
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert opened_ones.count() == page.locator("details").count() > 0
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert opened_ones.count() == 0
 
 
 def test_copying(opened: Any) -> None:
@@ -229,6 +265,7 @@ def test_paste(opened: Any) -> None:
 def test_pasted_damage_and_secrets(opened: Any) -> None:
     """Bytes that end too early are shown as far as they go; a password is hidden until it is asked for."""
     page = opened("paste.html", scheme="dark")
+    assert not page.locator("[name=message]").is_visible()
     page.select_option("[name=kind]", "message")
     page.select_option("[name=message]", "SaslAuthenticateRequest")
     page.select_option("[name=version]", "2")

@@ -150,7 +150,7 @@ def own_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for release, found in texts.items()
     }
     (folder / "history").mkdir()
-    store.write(folder / "history", releases)
+    store.write(folder / "history", releases, {})
     arguments = ["--specs", str(specs), "--output", str(folder / "package"), "--package", name]
     assert cli.main(["generate", *arguments]) == 0
     import_package(folder / "package" / "src", name)

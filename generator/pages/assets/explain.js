@@ -291,13 +291,13 @@
   /** The spans of some bytes, from left to right. */
   class Reading {
     constructor(explainer, data) {
-      Object.assign(this, { explainer, data, pos: 0, error: null, value: null });
+      Object.assign(this, { explainer, data, pos: 0, error: null, cut: null, value: null });
       this.root = new codec.Span(0, data.length, "", "", "BYTES", "struct");
     }
 
     result(title) {
-      const { data, root, error, value } = this;
-      return { data, title, root, error, value };
+      const { data, root, value } = this;
+      return { data, title, root, error: this.cut || this.error, value };
     }
 
     message(name, version, path, isWhole) {
@@ -319,6 +319,7 @@
       }
     }
 
+    /** The length before a request or response; of one that was cut off what is there is read all the same. */
     frame() {
       const values = this.prefix([["frame_length", wire.INT32]], "");
       if (!values) return false;
@@ -326,8 +327,10 @@
       const span = this.root.children[this.root.children.length - 1];
       span.note = values[0] === left ? "as many bytes follow" : `${left} bytes follow`;
       if (values[0] === left) return true;
-      this.stop(`the frame has ${values[0]} bytes, but ${left} follow`, "", this.pos, "fault");
-      return false;
+      const reason = `the frame has ${values[0]} bytes, but ${left} follow`;
+      if (values[0] > left) this.cut = { title: "", reason, path: "", offset: this.pos };
+      else this.stop(reason, "", this.pos, "fault");
+      return values[0] > left;
     }
 
     /** Numbers before a message; null if they cannot be read. */

@@ -209,18 +209,19 @@
       [isGroup ? "group" : isCount ? "len" : leaf.role, isHidden ? "secret" : ""].join(" ").trim(),
     );
     Object.assign(row.dataset, { s: span.start, e: span.end });
-    const name =
-      span.name.endsWith("]") && !span.name.includes("unknown") ? span.name.slice(span.name.indexOf("[")) : span.name;
-    const field = element(
-      "td",
-      name === "_tagged_fields" ? "tagged fields" : name || (leaf.role === "rest" ? "not read" : ""),
-    );
+    const isMessage = span.type.startsWith(`${span.name} v`);
+    const field = element("td", isMessage ? span.type : nameOfLine(span) || (leaf.role === "rest" ? "not read" : ""));
     field.style.setProperty("--d", depth);
     const value = element("td", isGroup ? "" : isHidden && leaf.role !== "length" ? "hidden" : valueText(span, leaf));
     if (leaf.note) value.append(" ", element("small", leaf.note));
     row.append(element("td", leaf.start.toString(16).padStart(4, "0")), field, value);
-    row.append(element("td", isGroup && span.type.startsWith("STRUCT") ? "" : span.type));
+    row.append(element("td", isMessage || (isGroup && span.type.startsWith("STRUCT")) ? "" : span.type));
     return row;
+  }
+
+  function nameOfLine({ name }) {
+    if (name === "_tagged_fields") return "tagged fields";
+    return name.endsWith("]") && !name.includes("unknown") ? name.slice(name.indexOf("[")) : name;
   }
 
   function valueText(span, { value, role }) {
@@ -333,8 +334,8 @@
     };
     const run = () => {
       const needsMessage = kind.value === "response" || kind.value === "message";
-      for (const field of [message, version]) field.disabled = !needsMessage;
-      framed.disabled = kind.value === "find" || kind.value === "message";
+      for (const field of [message, version]) offer(field, needsMessage);
+      offer(framed, kind.value === "request" || kind.value === "response");
       for (const each of [list, result]) each.replaceChildren();
       const read = bytesOf(bytes.value);
       problem.textContent = bytes.value.trim() ? read.problem || "" : "";
@@ -357,6 +358,12 @@
     form.addEventListener("submit", (event) => event.preventDefault());
     messages();
     run();
+  }
+
+  /** Whether a field with its label is there: what is not asked for only disturbs. */
+  function offer(field, isThere) {
+    field.disabled = !isThere;
+    field.closest("label").hidden = !isThere;
   }
 
   function nameOf({ kind, message, versions, isFramed }) {

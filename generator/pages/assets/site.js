@@ -15,7 +15,12 @@ document.addEventListener("DOMContentLoaded", () => {
   search(document.getElementById("find"), document.getElementById("found"));
   document.querySelectorAll(".inspector").forEach(inspector);
   document.querySelectorAll(".code:not(.output)").forEach(copying);
-  window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((each) => { each.open = true; }));
+  let closed = [];
+  window.addEventListener("beforeprint", () => {
+    closed = [...document.querySelectorAll("details:not([open])")];
+    closed.forEach((each) => { each.open = true; });
+  });
+  window.addEventListener("afterprint", () => closed.forEach((each) => { each.open = false; }));
 });
 
 function themes(button) {

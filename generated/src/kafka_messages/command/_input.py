@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 FORMS = ("auto", "hex", "base64", "raw", "literal")
+STANDARD_INPUT = "standard input"
 MOST = 256 << 20
 """Bytes of input that are taken at once."""
 _HEX = frozenset("0123456789abcdefABCDEF")
@@ -33,12 +34,11 @@ def read_bytes(word: str | None, form: str | None) -> bytes:
     """
     form = form or "auto"
     if word is None or word == "-":
-        if word is None and sys.stdin.isatty():
-            raise UsageError("no bytes are given: name a file, paste hex, or pipe them in")
-        return decoded(_whole(sys.stdin.buffer, "standard input"), form, "standard input")
+        data = from_standard_input("no bytes are given: name a file, paste hex, or pipe them in", word)
+        return decoded(data, form, STANDARD_INPUT)
     if os.path.exists(word):
         with open(word, "rb") as file:
-            return decoded(_whole(file, word), form, word)
+            return decoded(whole(file, word), form, word)
     if form == "raw":
         raise UsageError(f"there is no file {word!r}")
     try:
@@ -56,7 +56,15 @@ def _could_be_a_name(word: str) -> bool:
     return not (is_literal(word) or "=" in word or all(char in _HEX or char in " \t\r\n:,;xX" for char in word))
 
 
-def _whole(file: BinaryIO, name: str) -> bytes:
+def from_standard_input(otherwise: str, word: str | None) -> bytes:
+    """All of standard input. Raises UsageError, with ``otherwise`` where a terminal is it and nobody asked for that."""
+    if sys.stdin is None or (word is None and sys.stdin.isatty()):
+        raise UsageError(otherwise)
+    return whole(sys.stdin.buffer, STANDARD_INPUT)
+
+
+def whole(file: BinaryIO, name: str) -> bytes:
+    """All of a file. Raises UsageError for more than is taken at once."""
     data = file.read(MOST + 1)
     if len(data) > MOST:
         raise UsageError(f"{name} has more than {MOST} bytes; cut out what is of interest")

@@ -31,7 +31,8 @@ class Output:
 
     def __init__(self, stream: TextIO, form: str, color: str, width: int | None, show_secrets: bool) -> None:
         self._stream = stream
-        is_terminal = stream.isatty()
+        self._is_terminal = is_terminal = stream.isatty()
+        self._progress: Progress | None = None
         self.is_json = form == "json" or (form == "" and not is_terminal)
         is_plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
         self.has_color = color == "always" or (color == "auto" and is_terminal and not is_plain)
@@ -85,7 +86,14 @@ class Output:
         for more in last[1:]:
             self.line(" " * start + more)
 
+    def progress(self, what: str, count: int) -> Progress:
+        """A line on standard error that says how far long work is, and is gone before anything is printed here."""
+        self._progress = Progress(what, count)
+        return self._progress
+
     def _write(self, text: str) -> None:
+        if self._progress is not None and self._is_terminal:
+            self._progress.clear()
         try:
             self._stream.write(text)
         except UnicodeEncodeError:
@@ -115,14 +123,15 @@ def note(text: str) -> None:
 
 
 class Progress:
-    """A line on standard error that says how far long work is; only on a terminal, and gone at the end."""
+    """A line on standard error that says how far work is that takes longer than a moment; only on a terminal."""
 
     def __init__(self, what: str, count: int) -> None:
-        self._what = what
-        self._count = count
+        """``count`` is how many of ``what`` there are, 0 if nobody knows."""
+        self._what = f"of {count:,} {what}" if count else what
         self._done = 0
-        self._next = 0.0
-        self._is_shown = sys.stderr.isatty()
+        self._next: float | None = None
+        self._is_shown = False
+        self._is_wanted = sys.stderr.isatty()
 
     def __enter__(self) -> Progress:
         return self
@@ -130,16 +139,25 @@ class Progress:
     def step(self, by: int = 1) -> None:
         """So much more is done."""
         self._done += by
-        if not self._is_shown:
+        if not self._is_wanted:
             return
         from time import monotonic
 
         now = monotonic()
-        if now >= self._next:
+        if self._next is None:
+            self._next = now + 0.5
+        elif now >= self._next:
             self._next = now + 0.2
-            sys.stderr.write(f"\r{self._done:,} of {self._count:,} {self._what}")
+            self._is_shown = True
+            sys.stderr.write(f"\r{self._done:,} {self._what}")
+            sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Take the line away, until there is more to say."""
+        if self._is_shown:
+            self._is_shown = False
+            sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
 
     def __exit__(self, *error: object) -> None:
-        if self._is_shown and self._next:
-            sys.stderr.write("\r\x1b[K")
+        self.clear()

@@ -24,7 +24,12 @@ BYTES = Argument("bytes", "a file, - for standard input, or hex and the like", T
 IN = Option("in", "form of the bytes: auto, hex, base64, raw, literal", "FORM", FORMS)
 FRAME = Option("frame", "a length (int32) and a header stand before the message, as on a connection")
 HEADER = Option("header", "what stands before the message is there too: its header; its type and version in a log")
-REQUEST = Option("request", "the request that a response answers: its bytes, in place of message and version", "BYTES")
+REQUEST = Option(
+    "request",
+    "the request that a response answers: its bytes, in place of message and version",
+    "BYTES",
+    completes="file",
+)
 OPTIONS = (IN, FRAME, HEADER, REQUEST)
 
 

@@ -18,6 +18,9 @@ VALUE, LENGTH, FAULT, REST = "value", "length", "fault", "rest"
 STRUCT, ARRAY, SECTION, OPENED = "struct", "array", "section", "opened"
 """Roles of spans with others inside; an opened one is a field of bytes whose contents have spans of their own."""
 
+MOST_LEAVES = 1 << 20
+"""Leaves of one walk. Elements of arrays beyond them share a span, so that no message takes more memory than there is."""
+
 
 class Span:
     """Bytes ``start`` to ``end`` and what they are.
@@ -107,6 +110,7 @@ class Walk:
         self.error: SchemaError | None = None
         self._open: list[Span] = []
         self._reading: tuple[str, str, Type]
+        self._leaves = 0
         self._extent = -1
         """Where the bytes of a fault end, as far as that is known."""
 
@@ -181,7 +185,24 @@ class Walk:
         length.note = f"count+1 = {count + 1}" if fixed is None and count >= 0 else ""
         self._leaf(span, length)
         for index in range(count):
+            if self._leaves >= MOST_LEAVES:
+                self._more(span, kind.element, index, count, path)
+                return
             self._value(span, kind.element, f"{path}[{index}]", f"{span.name}[{index}]")
+
+    def _more(self, span: Span, element: Type, index: int, count: int, path: str) -> None:
+        """The elements from ``index`` on in one span; one that cannot be read has its own, as elsewhere."""
+        start, at = index, self.end
+        while index < count:
+            try:
+                _, at = element.read(self.data, at)
+            except SchemaError:
+                break
+            index += 1
+        if index > start:
+            self._leaf(span, Span(self.end, at, path, "", "", REST, None, f"{index - start:,} more elements"))
+        if index < count:
+            self._value(span, element, f"{path}[{index}]", f"{span.name}[{index}]")
 
     def _nullable(self, span: Span, kind: NullableStruct, path: str) -> None:
         self._reading = path, span.name, kind.presence
@@ -260,6 +281,7 @@ class Walk:
 
     def _leaf(self, parent: Span, leaf: Span) -> None:
         parent.children.append(leaf)
+        self._leaves += 1
         self.end = leaf.end
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import sys
-from inspect import cleandoc
 
 from .optional import optional
 
@@ -42,6 +41,9 @@ def docstring(cls: type[StructBase], text: str) -> str:
     releases = history.words(owner.NAME) if history is not None and cls.__name__ == owner.NAME else []
     blocks = [("Releases of Kafka:", [f"    {each}" for each in releases])] if len(releases) > 1 else []
     blocks += [("Fields:", fields)] if fields else []
+    # It takes as long to import as a message; what else is here is needed by who asks no docstring.
+    from inspect import cleandoc
+
     return "\n\n".join([cleandoc(text), *("\n".join([title, *lines]) for title, lines in blocks)]) if blocks else text
 
 

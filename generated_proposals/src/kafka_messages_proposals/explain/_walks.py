@@ -76,6 +76,8 @@ class _Explainer:
         self.records = records
         self.pos = 0
         self.error: KafkaMessageError | None = None
+        self.cut: DecodeError | None = None
+        """That a frame was cut off, which is why something in it cannot be read."""
         self.root = Span(0, len(data), "", "", "BYTES", STRUCT)
 
     def alone(self, message: type[Message], version: int) -> Explanation:
@@ -129,7 +131,7 @@ class _Explainer:
         return self._result(f"{message.NAME} v{version}")
 
     def _result(self, title: str) -> Explanation:
-        return Explanation(self.data, title, self.root, self.error)
+        return Explanation(self.data, title, self.root, self.cut or self.error)
 
     def _message(self, message: type[Message], version: int, path: str, *, is_whole: bool) -> None:
         if version not in message._codecs:
@@ -150,18 +152,20 @@ class _Explainer:
         return _Explainer(data, self.records).request(False)
 
     def _frame(self) -> bool:
-        """The length before a request or response, which must be that of the bytes that follow."""
+        """The length before a request or response; of one that was cut off what is there is read all the same."""
         values = self._prefix((("frame_length", INT32),))
         if values is None:
             return False
-        left = len(self.data) - self.pos
-        if values[0] != left:
-            self.root.children[-1].note = f"{left} bytes follow"
-            reason = f"the frame has {values[0]} bytes, but {left} follow"
-            self._stop(DecodeError(reason, offset=self.pos), is_fault=True)
-            return False
-        self.root.children[-1].note = "as many bytes follow"
-        return True
+        size, left = values[0], len(self.data) - self.pos
+        self.root.children[-1].note = "as many bytes follow" if size == left else f"{left} bytes follow"
+        if size == left:
+            return True
+        error = DecodeError(f"the frame has {size} bytes, but {left} follow", offset=self.pos)
+        if size > left:
+            self.cut = error
+        else:
+            self._stop(error, is_fault=True)
+        return size > left
 
     def _prefix(self, fields: tuple[tuple[str, Type], ...]) -> list[int] | None:
         """Numbers before a message; None if they cannot be read."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 
 from .._options import Argument, Command, Given, Option
-from .._output import Output, Progress
+from .._output import Output
 from .._parts import part
 
 TYPE_CHECKING = False
@@ -24,7 +24,7 @@ def run(given: Given, out: Output) -> int:
 
     path = given.text("file") or ""
     decoder = Decoder(given.text("topic") or topic_of(path), out.show_secrets)
-    with open(path, "rb") as file, Progress("bytes", os.fstat(file.fileno()).st_size) as progress:
+    with open(path, "rb") as file, out.progress("bytes", os.fstat(file.fileno()).st_size) as progress:
         for batch in _batches(file):
             progress.step(batch.size)
             for row in decoder.rows(batch):

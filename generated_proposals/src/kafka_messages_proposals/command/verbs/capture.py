@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import suppress
+from io import BufferedReader, RawIOBase
 
 from ...errors import KafkaMessageError
 from .._options import Argument, Command, Given, Option, UsageError
-from .._output import Output, note
+from .._output import Output, Progress, note
 from .._parts import part
 
 TYPE_CHECKING = False
@@ -22,16 +24,20 @@ def run(given: Given, out: Output) -> int:
     capture = part("capture")
     choice = _choice(given)
     name = given.text("file") or "-"
+    if name == "-" and sys.stdin is None:
+        raise UsageError("standard input is closed; name a file")
     ports = [_port(text) for text in given.every("port")]
-    opened = capture.Capture(sys.stdin.buffer, ports) if name == "-" else capture.open_capture(name, ports)
-    with opened:
-        found = filter(choice.fits, _progressing(opened))
+    size = 0 if name == "-" else os.stat(name).st_size
+    with out.progress("bytes", size) as progress, BufferedReader(_Watched(name, progress)) as file:
+        opened = capture.Capture(file, ports)
+        found = filter(choice.fits, opened)
         if given.flag("clients"):
             _clients(found, out)
         elif (number := given.number("explain")) is not None:
             _explain(found, number, out)
         else:
             _list(found, given, out)
+        progress.clear()
         for line in capture.report_lines(opened.report):
             sys.stderr.write(f"{line}\n")
         return int(given.flag("strict") and capture.is_partial(opened.report))
@@ -121,21 +127,25 @@ def _clients(found: Iterable[Any], out: Output) -> None:
             out.line(line)
 
 
-def _progressing(opened: Any) -> Iterable[Any]:
-    """The exchanges, with a sign of life each second where nothing else would be seen."""
-    if sys.stdout.isatty() or not sys.stderr.isatty():
-        yield from opened
-        return
-    import time
+class _Watched(RawIOBase):
+    """A file, or standard input, that says how much of it was read."""
 
-    last = time.monotonic()
-    for exchange in opened:
-        if time.monotonic() - last > 1:
-            last = time.monotonic()
-            counts = opened.report.counts
-            sys.stderr.write(f"\r{counts['packets']} packets, {counts['exchanges']} exchanges ")
-        yield exchange
-    sys.stderr.write("\r")
+    def __init__(self, name: str, progress: Progress) -> None:
+        self._file: Any = sys.stdin.buffer if name == "-" else open(name, "rb")  # noqa: SIM115  # close does it
+        self._progress = progress
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        size: int = self._file.readinto1(buffer)
+        self._progress.step(size)
+        return size
+
+    def close(self) -> None:
+        if not self.closed:
+            self._file.close()
+        super().close()
 
 
 COMMAND = Command(

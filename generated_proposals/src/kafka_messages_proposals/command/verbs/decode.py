@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from ...errors import KafkaMessageError
 from .._input import decoded
-from .._options import Command, Given, Option, UsageError
+from .._options import Command, Given, InputError, Option, UsageError
 from .._output import Output
 from .._parts import part
 from .._subject import BYTES, MESSAGE, OPTIONS, VERSION, Subject
@@ -20,18 +21,24 @@ def run(given: Given, out: Output) -> int:
     if has_lines and given.text("in") == "raw":
         raise UsageError("raw bytes have no lines; --lines is for hex, base64 and literals")
     subject = Subject(given, has_lines)
-    for data in _pieces(subject, given):
-        out.document(_decoded(subject, data, out.show_secrets))
+    for place, data in _pieces(subject, given):
+        try:
+            out.document(_decoded(subject, data, out.show_secrets))
+        except KafkaMessageError as error:
+            raise InputError(f"{place}: {error}" if place else str(error)) from None
     return 0
 
 
-def _pieces(subject: Subject, given: Given) -> Iterator[bytes]:
+def _pieces(subject: Subject, given: Given) -> Iterator[tuple[str, bytes]]:
+    """Each message, and where it is if there may be others before it."""
     if not given.flag("lines"):
-        yield from (data for _, data in subject.pieces())
+        for number, (address, data) in enumerate(subject.pieces(), 1):
+            yield f"message {number}, at byte {address}" if address else "", data
         return
     for number, line in enumerate(subject.data.splitlines(), 1):
         if line.strip():
-            yield decoded(line, given.text("in") or "auto", f"line {number}")
+            place = f"line {number}"
+            yield place, decoded(line, given.text("in") or "auto", place)
 
 
 def _decoded(subject: Subject, data: bytes, show_secrets: bool) -> object:

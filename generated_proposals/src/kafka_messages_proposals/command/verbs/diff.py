@@ -81,6 +81,8 @@ def _values(side: Explanation, show_secrets: bool) -> dict[str, tuple[object, st
             )
             text = f"{text} elements" if leaf.name == "count" else text
             found[leaf.path] = value, HIDDEN if leaf.is_secret and not show_secrets else text
+        elif leaf.role == "rest":
+            found[f"{leaf.path}, further on"] = row["hex"], leaf.note
     return found
 
 

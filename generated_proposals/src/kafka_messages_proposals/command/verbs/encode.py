@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 
+from .._input import STANDARD_INPUT, from_standard_input, whole
 from .._names import entry, version_of
 from .._options import Argument, Command, Given, InputError, Option, UsageError
 from .._output import Output
@@ -64,25 +65,28 @@ def _values(word: str | None) -> list[Any]:
     from os.path import exists
 
     if word is not None and word.lstrip()[:1] in ("{", "["):
-        text, name = word, "the argument"
+        data, name = word.encode(), "the argument"
     elif word is None or word == "-":
-        if word is None and sys.stdin.isatty():
-            raise UsageError("no JSON is given: name a file, write it, or pipe it in")
-        text, name = sys.stdin.read(), "standard input"
+        data, name = from_standard_input("no JSON is given: name a file, write it, or pipe it in", word), STANDARD_INPUT
     elif exists(word):
-        with open(word, encoding="utf-8") as file:
-            text, name = file.read(), word
+        with open(word, "rb") as file:
+            data, name = whole(file, word), word
     else:
         raise UsageError(f"there is no file {word!r}")
     try:
+        text = data.decode()
         return [json.loads(text)]
-    except ValueError as whole:
+    except UnicodeDecodeError as error:
+        raise InputError(f"{name} is not JSON: byte {error.start} is no UTF-8") from None
+    except RecursionError:
+        raise InputError(f"{name} is not JSON of a message: it is nested too deeply") from None
+    except ValueError as error:
         try:
             values = [json.loads(line) for line in text.splitlines() if line.strip()]
-        except ValueError:
+        except (ValueError, RecursionError):
             values = []
         if not values:
-            raise InputError(f"{name} is not JSON: {whole}") from None
+            raise InputError(f"{name} is not JSON: {error}") from None
         return values
 
 

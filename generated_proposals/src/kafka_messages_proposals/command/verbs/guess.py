@@ -6,7 +6,7 @@ from __future__ import annotations
 from .._input import read_bytes
 from .._names import Entry, entries
 from .._options import Argument, Command, Given
-from .._output import Output, Progress
+from .._output import Output
 from .._parts import has_part
 from .._subject import IN
 
@@ -20,7 +20,7 @@ def run(given: Given, out: Output) -> int:
     data = read_bytes(given.text("bytes"), given.text("in"))
     found: list[Guess] = with_headers(data) if has_part("protocol") else []
     named: list[Entry] = entries()
-    with Progress("messages", len(named)) as progress:
+    with out.progress("messages", len(named)) as progress:
         for each in named:
             progress.step()
             found += guesses_at(data, each)

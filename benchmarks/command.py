@@ -1,0 +1,118 @@
+"""What the command costs before it does anything: CPU time of fresh processes beyond that of a bare Python.
+
+python benchmarks/command.py [--samples N] [--package PATH] [--output FILE]
+
+The run ends with status 1 if a limit is passed: 15 ms for ``--version`` and ``list``, and for ``explain`` 25 ms beyond what
+importing the message costs.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+import environments
+from environments import OURS, Environment
+from imports import BARE, cpu_milliseconds
+from markdown import table
+from rounds import rotated
+
+_IMPORT = "from kafka_messages import ApiVersionsRequest; ApiVersionsRequest()"
+_EXPLAIN = ("explain", "ApiVersionsRequest", "3", "056a61766106342e342e3000")
+_SCRIPT = "import sys; from kafka_messages.command import main; sys.exit(main())"
+"""What the installed program does."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Arguments of Python, what they are measured beyond, and the most that it may be."""
+
+    name: str
+    arguments: tuple[str, ...]
+    beyond: str = ""
+    limit: float | None = None
+
+
+def _program(*words: str) -> tuple[str, ...]:
+    return ("-P", "-c", _SCRIPT, *words)
+
+
+CASES = (
+    Case("", ("-P", "-c", BARE)),
+    Case("import of one message", ("-P", "-c", _IMPORT)),
+    Case("--version", _program("--version"), "", 15),
+    Case("list", _program("list"), "", 15),
+    Case("list --text", _program("list", "--text"), "", 15),
+    Case("explain --text", _program(*_EXPLAIN, "--text"), "import of one message", 25),
+    Case("explain", _program(*_EXPLAIN), "import of one message", 25),
+    Case("python -m kafka_messages --version", ("-P", "-m", "kafka_messages", "--version")),
+)
+
+
+def measure(environment: Environment, samples: int) -> dict[str, float]:
+    """Milliseconds of each case beyond what it is measured against: medians of the differences within a round."""
+    found: dict[str, list[float]] = {case.name: [] for case in CASES}
+    for turn in range(-1, samples):  # the round before the first one only fills the bytecode and file caches
+        times = {case.name: cpu_milliseconds(environment, case.arguments) for case in rotated(CASES, turn)}
+        for case in CASES if turn >= 0 else ():
+            found[case.name].append(times[case.name] - times[case.beyond])
+    return {name: median(each) for name, each in found.items()}
+
+
+def render(command: str, samples: int, costs: dict[str, float]) -> str:
+    """The costs as a Markdown table."""
+    rows = [
+        [
+            case.name,
+            case.beyond or "bare Python",
+            f"{costs[case.name]:.1f}",
+            "" if case.limit is None else f"{case.limit:g}",
+        ]
+        for case in CASES
+        if case.name
+    ]
+    lines = [
+        f"`{command}`",
+        "",
+        f"CPU ms of fresh processes, warm bytecode caches, median of {samples}, Python {sys.version.split()[0]}",
+        "",
+        *table(["command", "beyond", "CPU ms", "limit"], rows, texts=2),
+    ]
+    return "\n".join(lines)
+
+
+def passed(costs: dict[str, float]) -> list[str]:
+    """The limits that do not hold."""
+    return [case.name for case in CASES if case.limit is not None and costs[case.name] > case.limit]
+
+
+def _environment(arguments: Namespace) -> Environment:
+    arguments.codecs = [OURS]
+    (environment,) = environments.prepare(arguments)
+    return environment
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Prepare, measure, report; 1 if a limit does not hold."""
+    parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    environments.add_arguments(parser)
+    parser.add_argument("--samples", type=int, default=31, help="fresh processes per case (default %(default)s)")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write the table there too")
+    arguments = parser.parse_args(words)
+    costs = measure(_environment(arguments), arguments.samples)
+    text = render(shlex.join(["python", "benchmarks/command.py", *sys.argv[1:]]), arguments.samples, costs)
+    print(text)
+    if arguments.output:
+        arguments.output.write_text(text + "\n", encoding="utf-8")
+    if missed := passed(costs):
+        print(f"over its limit: {', '.join(missed)}", file=sys.stderr)
+    return int(bool(missed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,63 @@
+"""Messages with more fields than a tree may have: what is beyond is one span, and faults are found there all the same."""
+
+from __future__ import annotations
+
+import pytest
+from kafka_messages import AlterUserScramCredentialsRequest, DecodeError, MetadataRequest
+from kafka_messages.command import main
+from kafka_messages.explain import explain
+from kafka_messages.messages.alter_user_scram_credentials_request import ScramCredentialDeletion
+from kafka_messages.messages.metadata_request import MetadataRequestTopic
+from kafka_messages.schema import spans
+
+TOPICS = 300
+DATA = MetadataRequest(topics=[MetadataRequestTopic(name=f"topic-{number}") for number in range(TOPICS)]).write(9)
+
+
+@pytest.fixture(autouse=True)
+def few_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small bound, so that small messages meet it."""
+    monkeypatch.setattr(spans, "MOST_LEAVES", 101)
+
+
+def test_elements_beyond_the_bound_are_one_span() -> None:
+    """Without a bound 256 MB of small fields take more memory than there is; what is behind the array is still shown."""
+    found = explain(DATA, MetadataRequest, 9)
+    leaves = list(found.leaves())
+    assert [leaf.start for leaf in leaves] == [0, *(leaf.end for leaf in leaves[:-1])]
+    assert leaves[-1].end == len(DATA)
+    assert found.error is None
+    (rest,) = (leaf for leaf in leaves if leaf.role == "rest")
+    assert (rest.path, rest.note) == ("topics", "250 more elements")
+    assert [leaf.path for leaf in leaves[-4:-1]] == [
+        "allow_auto_topic_creation",
+        "include_cluster_authorized_operations",
+        "include_topic_authorized_operations",
+    ]
+    assert "not read: 250 more elements" in found.text(width=140)
+
+
+def test_faults_beyond_the_bound() -> None:
+    """The error is that of the message's own read, and up to it the bytes are told."""
+    data = DATA.replace(b"\x0atopic-299", b"\x0a\xffopic-299")
+    with pytest.raises(DecodeError) as caught:
+        MetadataRequest.read(data, 9)
+    found = explain(data, MetadataRequest, 9)
+    assert str(found.error) == str(caught.value)
+    assert next(leaf.note for leaf in found.leaves() if leaf.role == "rest") == "249 more elements"
+    assert [leaf.path for leaf in found.leaves() if leaf.role == "fault"] == ["topics[299].name"]
+
+
+def test_secrets_beyond_the_bound() -> None:
+    """Nobody looks into the rest of a message that has secrets, so all of it is one."""
+    deletions = [ScramCredentialDeletion(name=f"user-{number}") for number in range(100)]
+    found = explain(AlterUserScramCredentialsRequest(deletions=deletions).write(0), AlterUserScramCredentialsRequest, 0)
+    (rest,) = (row for row in found.rows() if row["role"] == "rest")
+    assert (rest["hex"], rest["value"]) == (None, "(hidden)")
+
+
+def test_differences_beyond_the_bound(capsys: pytest.CaptureFixture[str]) -> None:
+    """They are differences, though it is not told in which field."""
+    other = DATA.replace(b"topic-299", b"other-299")
+    assert main(["diff", "MetadataRequest", "9", DATA.hex(), other.hex(), "--text", "--color", "never"]) == 1
+    assert capsys.readouterr().out == "topics, further on\n  - 250 more elements\n  + 250 more elements\n"

@@ -1,0 +1,76 @@
+"""The ten questions of docs/pages.md: each place that is named there exists, and has the answer."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import pytest
+from kafka_messages.command import main
+
+from tests.support.markup import Element, Parsed
+from tests.support.pages import text
+
+_ROW = re.compile(r"^\| ([^|]+\?) \| `([^`]+)` \| (?:`(kafka-messages [^`]+)` )?\|$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A row of the table."""
+
+    words: str
+    page: str
+    command: str
+
+
+QUESTIONS = [Question(*found) for found in _ROW.findall(text("docs/pages.md"))]
+ANSWERS: Sequence[tuple[Sequence[str], Sequence[str]]] = (
+    (("ResponseHeader 0 before versions 0-8, 1 before versions 9-13",), ("0, from 9 on 1",)),
+    (("topics.name", "null in 10-13", "Topic id", "It is never null"), ("versions 10-13", "may be null")),
+    (("a 00 often stands behind the last field",), ("_tagged_fields", "none")),
+    (("Versions 0-12: not there", "Versions 13-18: UUID"), ("versions 13-18", "UUID")),
+    (("InitProducerIdRequest", "ProduceRequest", "transactional_id"), ()),
+    (("00 10", "Fields that hold an error code", "OffsetCommitResponse"), ("NOT_COORDINATOR",)),
+    (("0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd",), ()),
+    (("cluster_id", "tag 0"), ("cluster_id", "12-18")),
+    (("at most 32767 bytes", "Length+1 as UNSIGNED_VARINT"), ()),
+    (("OffsetCommitKey", "__consumer_offsets"), ("group", "topic", "partition")),
+)
+"""What the page says from its place on, and what the command prints, in the order of the table."""
+
+
+def told(element: Element) -> Iterator[tuple[str, str]]:
+    """Ids and texts of an element in the order of the page, also those that are shown for what is pointed at."""
+    yield element.attributes.get("id", ""), element.attributes.get("title", "")
+    for each in element.inside:
+        if isinstance(each, str):
+            yield "", each
+        else:
+            yield from told(each)
+
+
+def test_there_are_ten() -> None:
+    """A row that is not understood would not be looked at."""
+    assert len(QUESTIONS) == len(ANSWERS) == 10
+
+
+@pytest.mark.parametrize(("question", "answer"), list(zip(QUESTIONS, ANSWERS, strict=True)))
+def test_the_answer_is_there(
+    question: Question,
+    answer: tuple[Sequence[str], Sequence[str]],
+    pages: Mapping[str, Parsed],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """People ask these about the protocol; who follows the table must find the answer behind the link, and in the print."""
+    path, _, place = question.page.partition("#")
+    pieces = list(told(pages[path].root))
+    start = next(number for number, (id_, _) in enumerate(pieces) if id_ == place)
+    shown = "".join(words for _, words in pieces[start:])
+    assert [words for words in answer[0] if words not in shown] == []
+    if question.command:
+        _, *words = shlex.split(question.command)
+        assert main([*words, "--text"]) == 0
+        printed = capsys.readouterr().out
+        assert [words for words in answer[1] if words not in printed] == []
