@@ -13,9 +13,19 @@ import pytest
 from kafka_messages import MetadataRequest, MetadataResponse
 from kafka_messages.connection import ClientConnection
 
-from tests.support.pages import ROOT, to_run
+from tests.support.pages import ROOT, programs
 
-PAGES = {"client": "client", "mock_broker": "mock-broker", "proxy": "proxy"}
+PAGES = {
+    "first_client": ("client", 0),
+    "client": ("client", 1),
+    "first_mock_broker": ("mock-broker", 0),
+    "mock_broker": ("mock-broker", 1),
+    "first_proxy": ("proxy", 0),
+    "proxy": ("proxy", 1),
+}
+"""Where each program is: the page, and which of its programs it is."""
+FIRST, MOST_LINES = "first_", 50
+"""How the names of first programs begin, and how long those may be: it is a promise of the README."""
 SECONDS = 30
 
 
@@ -46,9 +56,9 @@ def running(program: str, port: int, *arguments: str) -> Iterator[None]:
         process.wait(SECONDS)
 
 
-def ask(port: int) -> list[str]:
-    """What the client prints, asking at a port."""
-    line = [sys.executable, "examples/client.py", "127.0.0.1", str(port), "greetings"]
+def ask(port: int, program: str = "client") -> list[str]:
+    """What a client prints, asking at a port."""
+    line = [sys.executable, f"examples/{program}.py", "127.0.0.1", str(port), "greetings"]
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
@@ -58,15 +68,23 @@ def ask(port: int) -> list[str]:
 def test_pages_have_the_programs(program: str) -> None:
     """A page that shows another program than the one that was tried would mislead its readers."""
     text = (ROOT / "examples" / f"{program}.py").read_text(encoding="utf-8")
-    shown = "\n\n".join(block.text.strip("\n") for block in to_run(f"docs/guide/{PAGES[program]}.md", "python"))
-    assert "".join(shown.split()) == "".join(text[: text.index("\n\nif __name__")].split())
+    page, number = PAGES[program]
+    shown = "\n\n".join(block.text.strip("\n") for block in programs(f"docs/guide/{page}.md")[number])
+    wanted = text if program.startswith(FIRST) else text[: text.index("\n\nif __name__")]
+    assert "".join(shown.split()) == "".join(wanted.split())
+
+
+def length(program: str) -> int:
+    """The lines of a program."""
+    return (ROOT / "examples" / f"{program}.py").read_text(encoding="utf-8").count("\n")
 
 
 @pytest.mark.parametrize("program", PAGES)
 def test_pages_say_how_long_programs_are(program: str) -> None:
     """Readers choose by it whether to write their own; a figure that nobody counts is soon wrong."""
-    lines = (ROOT / "examples" / f"{program}.py").read_text(encoding="utf-8").count("\n")
-    page = (ROOT / "docs" / "guide" / f"{PAGES[program]}.md").read_text(encoding="utf-8")
+    lines = length(program)
+    page = (ROOT / "docs" / "guide" / f"{PAGES[program][0]}.md").read_text(encoding="utf-8")
+    assert lines <= MOST_LINES or not program.startswith(FIRST)
     assert f"[examples/{program}.py](../../examples/{program}.py), {lines} lines; " in " ".join(page.split())
 
 
@@ -78,10 +96,22 @@ def test_client_proxy_and_broker() -> None:
         assert ask(proxy) == ["errors: []", "0 b'hello'", "1 b'hello'"]
 
 
-def test_clients_of_a_proxy_stay_with_it() -> None:
+def test_first_client_proxy_and_broker() -> None:
+    """The same with the first programs, but for the first mock broker, which keeps nothing to read."""
+    broker, proxy = free_port(), free_port()
+    with running("mock_broker", broker), running("first_proxy", proxy, "127.0.0.1", str(broker)):
+        for offset, port in enumerate((broker, proxy)):
+            assert ask(port, "first_client") == ["greetings has the partitions [0]", f"{offset} b'hello'"]
+
+
+@pytest.mark.parametrize("beginning", ["", FIRST])
+def test_clients_of_a_proxy_stay_with_it(beginning: str) -> None:
     """The address of the broker in a response is the proxy's: without that the client would talk past it."""
     broker, proxy = free_port(), free_port()
-    with running("mock_broker", broker), running("proxy", proxy, "127.0.0.1", str(broker)):
+    with (
+        running(f"{beginning}mock_broker", broker),
+        running(f"{beginning}proxy", proxy, "127.0.0.1", str(broker)),
+    ):
         ports = []
         for port in (broker, proxy):
             connection = ClientConnection()
@@ -93,3 +123,11 @@ def test_clients_of_a_proxy_stay_with_it() -> None:
             response: MetadataResponse = sent.response
             ports += [each.port for each in response.brokers]
     assert ports == [broker, proxy]
+
+
+def test_readme_says_how_long_programs_are() -> None:
+    """Fifty lines are its promise, and what care costs is said beside it."""
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    client, mock, proxy = (length(program) for program in ("client", "mock_broker", "proxy"))
+    assert "Fifty lines are enough for the first of each kind" in readme
+    assert f"a careful one, of {client}, {mock} and {proxy} lines." in readme

@@ -37,12 +37,13 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a module for each page that has Python."""
+    """A folder with a module for each program of the pages."""
     folder = tmp_path_factory.mktemp("pages")
     for page in pages.pages():
-        if pages.to_run(page, "python"):
+        for number, program in enumerate(pages.programs(page)):
             name = page.removesuffix(".md").replace("/", "__").replace("-", "_").replace(".", "_")
-            (folder / f"{name}.py").write_text(_header(page) + pages.module(page).removeprefix("\n"), encoding="utf-8")
+            source = pages.module(page, program).removeprefix("\n")
+            (folder / f"{name}_{number}.py").write_text(_header(page) + source, encoding="utf-8")
     return folder
 
 

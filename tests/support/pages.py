@@ -22,6 +22,8 @@ EXAMPLES = "examples/cluster/README.md"
 LANGUAGES = ("python", "sh", "json", "toml", "")
 """Of a block: what runs (the first two), a definition, settings, and what is printed."""
 _BLOCK = re.compile(r"^(?:<!-- not run: (.*?) -->\n)?```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_START = re.compile(r'^if __name__ == "__main__":\n.*', re.MULTILINE | re.DOTALL)
+"""How a whole program of a page ends: one that serves would do so until it is stopped."""
 
 
 @dataclass(frozen=True)
@@ -71,10 +73,20 @@ def to_run(page: str, language: str) -> list[Block]:
     return [block for block in blocks(page) if block.language == language and block.not_run is None]
 
 
-def module(page: str) -> str:
-    """The Python of a page as one module: each line has the number that it has in the page."""
-    lines = [""] * (text(page).count("\n") + 1)
+def programs(page: str) -> list[list[Block]]:
+    """The Python of a page: all of it is one program, but where a block has a docstring of its own, which begins another."""
+    found: list[list[Block]] = []
     for block in to_run(page, "python"):
+        if not found or block.text.startswith('"""'):
+            found.append([])
+        found[-1].append(block)
+    return found
+
+
+def module(page: str, program: Sequence[Block] | None = None) -> str:
+    """The Python of a page, or a program of it, as one module: each line has the number that it has in the page."""
+    lines = [""] * (text(page).count("\n") + 1)
+    for block in to_run(page, "python") if program is None else program:
         for line, source in _sources(block):
             for at, each in enumerate(source.splitlines(), line - 1):
                 lines[at] = each
@@ -98,6 +110,8 @@ def about_spark() -> list[str]:
 def run(page: str, names: dict[str, object], leave_out: str = "") -> None:
     """Run the Python of a page from top to bottom, as one who follows it does; interactive blocks print what they show.
 
+    What a program does only when it is started as one is left out: other tests start those of ``examples``.
+
     ``names`` is the namespace, before and after; ``leave_out`` what an older version of something does not have.
     """
     for block in to_run(page, "python"):
@@ -105,7 +119,7 @@ def run(page: str, names: dict[str, object], leave_out: str = "") -> None:
             _run_doctest(block, names)
         else:
             padding = "\n" * (block.line - 1)
-            script = block.text.replace(leave_out, "")
+            script = _START.sub("", block.text.replace(leave_out, ""))
             exec(compile(padding + script, str(ROOT / page), "exec"), names)
 
 

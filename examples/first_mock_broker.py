@@ -1,0 +1,50 @@
+"""A small broker in memory: `python examples/first_mock_broker.py PORT` prints the records that it is sent."""
+
+import asyncio
+import sys
+from collections import Counter
+
+import kafka_messages as k
+from kafka_messages.batches import read_batches
+from kafka_messages.connection import RequestReceived, ServerConnection, announce
+from kafka_messages.protocol import ApiKey
+
+SERVED = announce([ApiKey.METADATA, ApiKey.PRODUCE, ApiKey.INIT_PRODUCER_ID], release="4.0")  # 4.1 has topic ids
+ENDS = Counter[str]()  # the next offset of each topic
+
+
+def answer(asked: k.Message, host: str, port: int) -> k.Response:
+    if isinstance(asked, k.MetadataRequest):
+        kind = k.MetadataResponse
+        partition = kind.MetadataResponsePartition(partition_index=0, leader_id=0, replica_nodes=[0], isr_nodes=[0])
+        topics = [kind.MetadataResponseTopic(name=each.name, partitions=[partition]) for each in asked.topics or ()]
+        return kind(brokers=[kind.MetadataResponseBroker(node_id=0, host=host, port=port)], topics=topics)
+    if isinstance(asked, k.ProduceRequest):
+        response = k.ProduceResponse()
+        for topic in asked.topic_data:
+            [part] = topic.partition_data
+            told = response.PartitionProduceResponse(index=part.index, base_offset=ENDS[topic.name])
+            response.responses.append(response.TopicProduceResponse(name=topic.name, partition_responses=[told]))
+            for record in read_batches(part.records or b"").records():
+                print(topic.name, ENDS[topic.name], record.key, record.value)
+                ENDS[topic.name] += 1
+        return response
+    return k.InitProducerIdResponse(producer_id=1) if isinstance(asked, k.InitProducerIdRequest) else SERVED
+
+
+async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    connection = ServerConnection(SERVED)
+    while data := await reader.read(65536):
+        for event in connection.receive_data(data):
+            if isinstance(event, RequestReceived):
+                response = answer(event.message, *writer.get_extra_info("sockname"))
+                writer.write(connection.send(event, response.fitted(event.response_version)))
+    writer.close()
+
+
+async def main(port: int) -> None:
+    await (await asyncio.start_server(serve, "127.0.0.1", port)).serve_forever()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(int(sys.argv[1])))

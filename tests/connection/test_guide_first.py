@@ -1,0 +1,213 @@
+"""The first programs of the guide, fifty lines each: what their pages promise, and how they end where they give up."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
+from typing import Any
+from uuid import UUID
+
+import pytest
+from kafka_messages import FetchRequest, MetadataResponse, ProduceRequest
+from kafka_messages.batches import Record, write_batch
+from kafka_messages.connection import RequestReceived, ServerConnection, announce, endpoints, errors
+from kafka_messages.enums import ErrorCode
+from kafka_messages.protocol import ApiKey
+from kafka_messages.schema import fields_of
+
+from tests.support.asking import produce, topics
+from tests.support.programs import program
+
+client, mock, proxy = program("first_client"), program("first_mock_broker"), program("first_proxy")
+careful_client, careful_mock = program("client"), program("mock_broker")
+HOST = "127.0.0.1"
+SECONDS = 20
+Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@pytest.fixture(autouse=True)
+def no_offsets() -> None:
+    mock.ENDS.clear()
+
+
+@asynccontextmanager
+async def served(make: Callable[[int], Serve]) -> AsyncIterator[int]:
+    """A port that is served by what ``make`` makes for it."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await make(port)(reader, writer)
+
+    async with await asyncio.start_server(serve, HOST, 0) as server:
+        port: int = server.sockets[0].getsockname()[1]
+        yield port
+
+
+def proxied(broker: int) -> AbstractAsyncContextManager[int]:
+    """The port of a proxy before a broker."""
+    return served(lambda port: proxy.Proxy(port, HOST, broker).serve)
+
+
+def stores(port: int) -> Serve:
+    """A broker that keeps what it is sent."""
+    serve: Serve = careful_mock.Broker(HOST, port).serve
+    return serve
+
+
+def run(talk: Awaitable[None]) -> None:
+    async def bounded() -> None:
+        await asyncio.wait_for(talk, SECONDS)
+
+    asyncio.run(bounded())
+
+
+def test_client_through_proxy(capsys: pytest.CaptureFixture[str]) -> None:
+    """What the pages show: the client reads back what it wrote, and the proxy says what it was answered."""
+
+    async def talk() -> None:
+        async with served(stores) as broker, proxied(broker) as port:
+            await client.main(HOST, port, "greetings")
+
+    run(talk())
+    assert capsys.readouterr().out.splitlines() == [
+        *("ApiVersionsResponse 5", "MetadataResponse 13"),
+        "greetings has the partitions [0]",
+        *("ProduceResponse 13", "FetchResponse 18"),
+        "0 b'hello'",
+    ]
+
+
+def test_clients_of_the_proxy_stay_with_it() -> None:
+    """The address of the broker in a response is the proxy's: without that the client would talk past it."""
+    ports: list[int] = []
+
+    async def talk() -> None:
+        async with served(stores) as broker, proxied(broker) as port:
+            with closing(await careful_client.Client.connect(HOST, port)) as asking:
+                response: MetadataResponse = await asking.ask(topics("t"))
+                ports.extend((port, *(each.port for each in endpoints(response))))
+
+    run(talk())
+    assert ports == [ports[0]] * 2
+
+
+def test_errors_at_the_proxy(capsys: pytest.CaptureFixture[str]) -> None:
+    """Error codes are what one looks for in what a proxy prints."""
+
+    async def talk() -> None:
+        async with served(stores) as broker, proxied(broker) as port:
+            with closing(await careful_client.Client.connect(HOST, port)) as asking:
+                partitions = [FetchRequest.FetchPartition(partition=each) for each in (0, 7)]
+                await asking.ask(FetchRequest(topics=[FetchRequest.FetchTopic(topic="t", partitions=partitions)]), 12)
+
+    run(talk())
+    line = "FetchResponse 12 UNKNOWN_TOPIC_OR_PARTITION UNKNOWN_TOPIC_OR_PARTITION"
+    assert capsys.readouterr().out.splitlines() == ["ApiVersionsResponse 5", line]
+
+
+def test_garbage_at_the_proxy(caplog: pytest.LogCaptureFixture) -> None:
+    """What is no request ends both connections: neither the client nor the broker waits for the other."""
+    ended: list[bytes] = []
+
+    async def talk() -> None:
+        gone = asyncio.Event()
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            ended.append(await reader.read())
+            writer.close()
+            gone.set()
+
+        async with served(lambda _: serve) as broker, proxied(broker) as port:
+            reader, writer = await asyncio.open_connection(HOST, port)
+            writer.write(b"\0\0\0\1x")
+            ended.append(await reader.read())
+            writer.close()
+            await gone.wait()
+
+    run(talk())
+    assert ended == [b"", b""]
+    assert "there is a request without a header at offset 0: " in caplog.text
+
+
+def test_what_is_produced(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each batch has the offset behind those before it, in its topic; what was sent is printed, compressed or not."""
+    batches = [
+        write_batch([Record(key=b"k", value=b"a"), Record(value=None)]),
+        write_batch([Record(value=b"b")], compression="gzip"),
+    ]
+    offsets: list[int] = []
+
+    async def talk() -> None:
+        async with served(lambda _: mock.serve) as port:
+            with closing(await careful_client.Client.connect(HOST, port)) as asking:
+                assert await careful_client.find_leader(asking, "t") == (UUID(int=0), HOST, port)
+                for name, batch, version in (("t", batches[0], None), ("t", batches[1], 3), ("u", batches[1], 8)):
+                    produced = await asking.ask(produce(batch, name=name), version)
+                    [topic] = produced.responses
+                    assert (topic.name, [part.index for part in topic.partition_responses]) == (name, [0])
+                    assert not list(errors(produced))
+                    offsets.extend(part.base_offset for part in topic.partition_responses)
+
+    run(talk())
+    assert offsets == [0, 2, 0]
+    assert capsys.readouterr().out == "t 0 b'k' b'a'\nt 1 None None\nt 2 None b'b'\nu 0 None b'b'\n"
+
+
+def test_newest_version_of_the_mock() -> None:
+    """Later versions of Produce have ids of topics, and the mock knows names: it would take each topic for one without."""
+    [highest] = [each.max_version for each in mock.SERVED.api_keys if each.api_key == ApiKey.PRODUCE]
+    name = fields_of(ProduceRequest.TopicProduceData)[0]
+    assert (name.name, name.versions.highest) == ("name", highest)
+
+
+def answering(*answers: Any) -> Callable[[int], Serve]:
+    """A broker that answers each request with the next of these, and then goes at the next."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = ServerConnection()
+        left = list(answers)
+        while left:
+            for event in connection.receive_data(await reader.read(65536)):
+                assert isinstance(event, RequestReceived)
+                writer.write(connection.send(event, left.pop(0).fitted(event.response_version)))
+        await reader.read(65536)
+        writer.close()
+
+    return lambda _: serve
+
+
+LEADERLESS = MetadataResponse(
+    topics=[MetadataResponse.MetadataResponseTopic(error_code=ErrorCode.LEADER_NOT_AVAILABLE)]
+)
+
+
+@pytest.mark.parametrize(
+    ("answers", "error", "said"),
+    [
+        ([], ConnectionError, "ApiVersionsRequest: the broker has closed the connection"),
+        ([announce()], ConnectionError, "MetadataRequest: the broker has closed the connection"),
+        ([announce(), LEADERLESS], RuntimeError, "MetadataRequest: topics[0].error_code is LEADER_NOT_AVAILABLE"),
+    ],
+)
+def test_client_that_gives_up(answers: list[Any], error: type[Exception], said: str) -> None:
+    """It says at what, and waits for nothing that will not come."""
+
+    async def talk() -> None:
+        async with served(answering(*answers)) as port:
+            await client.main(HOST, port, "t")
+
+    with pytest.raises((ConnectionError, RuntimeError)) as raised:
+        run(talk())
+    assert (type(raised.value), str(raised.value)) == (error, said)
+
+
+def test_older_broker(capsys: pytest.CaptureFixture[str]) -> None:
+    """A broker that lacks the newest version of ApiVersions says so, and is asked again (KIP-511)."""
+    older = announce(careful_mock.SERVED, release="2.4")
+
+    async def talk() -> None:
+        async with served(lambda port: careful_mock.Broker(HOST, port, older).serve) as port:
+            await client.main(HOST, port, "t")
+
+    run(talk())
+    assert capsys.readouterr().out == "t has the partitions [0]\n0 b'hello'\n"
