@@ -128,9 +128,9 @@ def load(
     sound = [each for each in checked if not each.message.is_removed]
     found = {each.message.name: (each.message, each.structs) for each in sound}
     secrets = secret_rules.resolve(secret_facts, found, problems)
-    # What is answered is said of messages that only other releases have, too.
+    # What is answered and named is said of messages that only other releases have, too.
     answers = answer_rules.resolve(() if more is None else answer_facts, found, problems)
-    entities = entity_rules.resolve(entity_facts, found, problems)
+    entities = entity_rules.resolve(() if more is None else entity_facts, found, problems)
     if more is None:
         enumerations = enumeration_rules.without_older(enumerations, found)
     taken = enumeration_rules.resolve(enumerations, found, problems)
