@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections import Counter
+from contextlib import closing
 
 import kafka_messages as k
 from kafka_messages.batches import read_batches
@@ -34,12 +35,11 @@ def answer(asked: k.Message, host: str, port: int) -> k.Response:
 
 async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     connection = ServerConnection(SERVED)
-    while data := await reader.read(65536):
-        for event in connection.receive_data(data):
-            if isinstance(event, RequestReceived):
-                response = answer(event.message, *writer.get_extra_info("sockname"))
-                writer.write(connection.send(event, response.fitted(event.response_version)))
-    writer.close()
+    with closing(writer):
+        while data := await reader.read(65536):
+            for event in connection.receive_data(data):
+                if isinstance(event, RequestReceived):
+                    writer.write(connection.send(event, answer(event.message, *writer.get_extra_info("sockname"))))
 
 
 async def main(port: int) -> None:

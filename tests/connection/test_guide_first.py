@@ -134,6 +134,7 @@ def test_what_is_produced(capsys: pytest.CaptureFixture[str]) -> None:
     batches = [
         write_batch([Record(key=b"k", value=b"a"), Record(value=None)]),
         write_batch([Record(value=b"b")], compression="gzip"),
+        write_batch([Record(value=b"old")], magic=1),
     ]
     offsets: list[int] = []
 
@@ -141,7 +142,12 @@ def test_what_is_produced(capsys: pytest.CaptureFixture[str]) -> None:
         async with served(lambda _: mock.serve) as port:
             with closing(await careful_client.Client.connect(HOST, port)) as asking:
                 assert await careful_client.find_leader(asking, "t") == (UUID(int=0), HOST, port)
-                for name, batch, version in (("t", batches[0], None), ("t", batches[1], 3), ("u", batches[1], 8)):
+                for name, batch, version in (
+                    ("t", batches[0], None),
+                    ("t", batches[1], 3),
+                    ("u", batches[1], 8),
+                    ("u", batches[2], 2),
+                ):
                     produced = await asking.ask(produce(batch, name=name), version)
                     [topic] = produced.responses
                     assert (topic.name, [part.index for part in topic.partition_responses]) == (name, [0])
@@ -149,8 +155,21 @@ def test_what_is_produced(capsys: pytest.CaptureFixture[str]) -> None:
                     offsets.extend(part.base_offset for part in topic.partition_responses)
 
     run(talk())
-    assert offsets == [0, 2, 0]
-    assert capsys.readouterr().out == "t 0 b'k' b'a'\nt 1 None None\nt 2 None b'b'\nu 0 None b'b'\n"
+    assert offsets == [0, 2, 0, 1]
+    assert capsys.readouterr().out == "t 0 b'k' b'a'\nt 1 None None\nt 2 None b'b'\nu 0 None b'b'\nu 1 None b'old'\n"
+
+
+def test_damaged_batch(caplog: pytest.LogCaptureFixture) -> None:
+    """What the mock cannot answer ends the connection, and says why: its client must not wait."""
+
+    async def talk() -> None:
+        async with served(lambda _: mock.serve) as port:
+            asking = await careful_client.Client.connect(HOST, port)
+            with closing(asking), pytest.raises(ConnectionError, match=r"^the connection has ended$"):
+                await asking.ask(produce(write_batch([Record(value=b"a")])[:-1] + b"\1"))
+
+    run(talk())
+    assert "ChecksumError" in caplog.text
 
 
 def test_newest_version_of_the_mock() -> None:

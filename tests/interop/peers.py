@@ -38,9 +38,15 @@ class Peer:
 
     def talk(self, port: int, prefix: str, codecs: Sequence[str]) -> Talk:
         """Has it write a topic for each codec, read them in a group, commit and list. Raises InteropError."""
-        arguments = (f"127.0.0.1:{port}", prefix, str(RECORDS), *codecs)
-        said = bounded([*self.command, *arguments], CLIENT_SECONDS)
-        return Talk(**json.loads(said.splitlines()[-1]))
+        return Talk(**json.loads(self._run("talk", port, prefix, codecs).splitlines()[-1]))
+
+    def write(self, port: int, prefix: str, codecs: Sequence[str]) -> None:
+        """Has it do the first of these alone. Raises InteropError."""
+        self._run("write", port, prefix, codecs)
+
+    def _run(self, what: str, port: int, prefix: str, codecs: Sequence[str]) -> str:
+        arguments = (what, f"127.0.0.1:{port}", prefix, str(RECORDS), *codecs)
+        return bounded([*self.command, *arguments], CLIENT_SECONDS)
 
 
 def missing(name: str) -> str | None:

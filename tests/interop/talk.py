@@ -1,7 +1,8 @@
-"""What each Python client does with a broker: ``python -m tests.interop.talk CLIENT BOOTSTRAP TOPICS RECORDS CODEC...``.
+"""What each Python client does with a broker: ``python -m tests.interop.talk CLIENT WHAT BOOTSTRAP TOPICS RECORDS CODEC...``.
 
-For each codec it writes records to the topic ``TOPICS-CODEC``, then it reads all of them in the group ``TOPICS-group``,
-commits, and lists topics. It prints one line of JSON: ``topics``, ``records`` and ``committed``, these two by topic.
+For each codec it writes records to the topic ``TOPICS-CODEC``; that is all where ``WHAT`` is ``write``. Where it is ``talk``
+it then reads all of them in the group ``TOPICS-group``, commits, lists topics, and prints one line of JSON: ``topics``,
+``records`` and ``committed``, these two by topic.
 """
 
 from __future__ import annotations
@@ -59,10 +60,9 @@ class Seen:
         return sum(map(len, self.records.values())) >= len(task.codecs) * task.count
 
 
-def librdkafka(task: Task) -> Seen:
+def librdkafka_writes(task: Task) -> None:
     """By confluent-kafka."""
-    from confluent_kafka import Consumer, Producer, TopicPartition
-    from confluent_kafka.admin import AdminClient
+    from confluent_kafka import Producer
 
     common = {"bootstrap.servers": task.bootstrap}
     for topic, codec in task.topics.items():
@@ -71,6 +71,13 @@ def librdkafka(task: Task) -> Seen:
             producer.produce(topic, key=key, value=value)
         if producer.flush(SECONDS):
             raise SystemExit(f"{topic}: records were not written")
+
+
+def librdkafka_reads(task: Task) -> Seen:
+    from confluent_kafka import Consumer, TopicPartition
+    from confluent_kafka.admin import AdminClient
+
+    common = {"bootstrap.servers": task.bootstrap}
     seen = Seen([], {}, {})
     consumer = Consumer(
         {**common, "group.id": task.group, "auto.offset.reset": "earliest", "enable.auto.commit": False}
@@ -91,8 +98,8 @@ def librdkafka(task: Task) -> Seen:
     return seen
 
 
-def kafka_python(task: Task) -> Seen:
-    from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+def kafka_python_writes(task: Task) -> None:
+    from kafka import KafkaProducer
 
     for topic, codec in task.topics.items():
         producer = KafkaProducer(
@@ -102,6 +109,11 @@ def kafka_python(task: Task) -> Seen:
         for each in sent:
             each.get(SECONDS)
         producer.close()
+
+
+def kafka_python_reads(task: Task) -> Seen:
+    from kafka import KafkaConsumer, TopicPartition
+
     seen = Seen([], {}, {})
     consumer = KafkaConsumer(
         *task.topics,
@@ -122,20 +134,21 @@ def kafka_python(task: Task) -> Seen:
     return seen
 
 
-def aiokafka(task: Task) -> Seen:
-    return asyncio.run(_aiokafka(task))
-
-
-async def _aiokafka(task: Task) -> Seen:
-    from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+async def aiokafka_writes(task: Task) -> None:
+    from aiokafka import AIOKafkaProducer
 
     for topic, codec in task.topics.items():
         settings: dict[str, Any] = {"compression_type": None if codec == "none" else codec, "linger_ms": 50}
         async with AIOKafkaProducer(bootstrap_servers=task.bootstrap, acks="all", **settings) as producer:
             sent = [await producer.send(topic, key=key.encode(), value=value.encode()) for key, value in task.pairs()]
             await asyncio.wait_for(asyncio.gather(*sent), SECONDS)
+
+
+async def aiokafka_reads(task: Task) -> Seen:
+    from aiokafka import AIOKafkaConsumer, TopicPartition
+
     seen = Seen([], {}, {})
-    settings = {"group_id": task.group, "auto_offset_reset": "earliest", "enable_auto_commit": False}
+    settings: dict[str, Any] = {"group_id": task.group, "auto_offset_reset": "earliest", "enable_auto_commit": False}
     async with AIOKafkaConsumer(*task.topics, bootstrap_servers=task.bootstrap, **settings) as consumer:
         deadline = task.deadline
         while not seen.has_all(task) and time.monotonic() < deadline:
@@ -149,24 +162,31 @@ async def _aiokafka(task: Task) -> Seen:
     return seen
 
 
-CLIENTS: dict[str, Callable[[Task], Seen]] = {
-    "librdkafka": librdkafka,
-    "kafka-python": kafka_python,
-    "aiokafka": aiokafka,
+CLIENTS: dict[str, tuple[Callable[[Task], None], Callable[[Task], Seen]]] = {
+    "librdkafka": (librdkafka_writes, librdkafka_reads),
+    "kafka-python": (kafka_python_writes, kafka_python_reads),
+    "aiokafka": (
+        lambda task: asyncio.run(aiokafka_writes(task)),
+        lambda task: asyncio.run(aiokafka_reads(task)),
+    ),
 }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.interop.talk", description=__doc__)
     parser.add_argument("client", choices=CLIENTS)
+    parser.add_argument("what", choices=("write", "talk"))
     parser.add_argument("bootstrap")
     parser.add_argument("prefix")
     parser.add_argument("count", type=int)
     parser.add_argument("codecs", nargs="+")
     options = parser.parse_args()
     task = Task(options.bootstrap, options.prefix, options.count, options.codecs)
-    seen = CLIENTS[options.client](task)
-    print(json.dumps({"topics": seen.topics, "records": seen.records, "committed": seen.committed}))
+    writes, reads = CLIENTS[options.client]
+    writes(task)
+    if options.what == "talk":
+        seen = reads(task)
+        print(json.dumps({"topics": seen.topics, "records": seen.records, "committed": seen.committed}))
 
 
 if __name__ == "__main__":

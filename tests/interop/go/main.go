@@ -1,4 +1,4 @@
-// What talk.py does, by franz-go: talk BOOTSTRAP TOPICS RECORDS CODEC...
+// What talk.py does, by franz-go: talk WHAT BOOTSTRAP TOPICS RECORDS CODEC...
 package main
 
 import (
@@ -31,13 +31,13 @@ type seen struct {
 func main() {
 	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
 	defer cancel()
-	if err := talk(ctx, os.Args[1], os.Args[2], os.Args[3], os.Args[4:]); err != nil {
+	if err := talk(ctx, os.Args[1], os.Args[2], os.Args[3], os.Args[4], os.Args[5:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func talk(ctx context.Context, bootstrap, prefix, number string, names []string) error {
+func talk(ctx context.Context, what, bootstrap, prefix, number string, names []string) error {
 	count, err := strconv.Atoi(number)
 	if err != nil {
 		return err
@@ -49,6 +49,9 @@ func talk(ctx context.Context, bootstrap, prefix, number string, names []string)
 		if err := write(ctx, bootstrap, topic, codecs[name], count); err != nil {
 			return fmt.Errorf("%s: %w", topic, err)
 		}
+	}
+	if what == "write" {
+		return nil
 	}
 	got, err := read(ctx, bootstrap, prefix+"-group", topics, count)
 	if err != nil {

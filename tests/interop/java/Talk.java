@@ -17,24 +17,27 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
 
-/** What talk.py does, by Kafka's own clients: Talk BOOTSTRAP TOPICS RECORDS CODEC... */
+/** What talk.py does, by Kafka's own clients: Talk WHAT BOOTSTRAP TOPICS RECORDS CODEC... */
 public final class Talk {
     private static final int SECONDS = 60;
     private static final String STRING = "org.apache.kafka.common.serialization.String";
 
     public static void main(String[] args) throws Exception {
+        String bootstrap = args[1], prefix = args[2];
         Map<String, String> topics = new TreeMap<>();
-        for (int i = 3; i < args.length; i++)
-            topics.put(args[1] + "-" + args[i], args[i]);
-        int count = Integer.parseInt(args[2]);
+        for (int i = 4; i < args.length; i++)
+            topics.put(prefix + "-" + args[i], args[i]);
+        int count = Integer.parseInt(args[3]);
         for (Map.Entry<String, String> topic : topics.entrySet())
-            write(args[0], topic.getKey(), topic.getValue(), count);
+            write(bootstrap, topic.getKey(), topic.getValue(), count);
+        if (args[0].equals("write"))
+            return;
         Map<String, List<String>> records = new TreeMap<>();
-        List<String> committed = read(args[0], args[1] + "-group", topics.keySet(), count, records);
+        List<String> committed = read(bootstrap, prefix + "-group", topics.keySet(), count, records);
         List<String> shown = new ArrayList<>();
         records.forEach((topic, rows) -> shown.add(quoted(topic) + ": [" + String.join(", ", rows) + "]"));
         List<String> names = new ArrayList<>();
-        try (Admin admin = Admin.create(properties(args[0]))) {
+        try (Admin admin = Admin.create(properties(bootstrap))) {
             for (String name : new TreeSet<>(admin.listTopics().names().get(SECONDS, TimeUnit.SECONDS)))
                 names.add(quoted(name));
         }

@@ -1,0 +1,75 @@
+"""The first programs of the guide, of fifty lines each, with the clients that people use and a live broker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+
+import pytest
+from kafka_messages.enums import ErrorCode
+
+from tests.interop.broker import Broker
+from tests.interop.guide import looping, served
+from tests.interop.peers import NAMES, PLAIN_AND_COMPRESSED, RECORDS, Peer, expected
+from tests.support.programs import program
+
+client, mock, proxy = program("first_client"), program("first_mock_broker"), program("first_proxy")
+careful = program("client")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_producers(name: str, peer: Callable[[str], Peer], capfd: pytest.CaptureFixture[str]) -> None:
+    """The mock broker prints each record that a client writes once, in its order, plain or compressed."""
+    writing = peer(name)
+    mock.ENDS.clear()
+    capfd.readouterr()
+    with served(lambda _: mock.serve) as port:
+        writing.write(port, "first", PLAIN_AND_COMPRESSED)
+    lines = [
+        f"{topic} {offset} {str(key).encode()!r} {str(value).encode()!r}"
+        for topic, rows in expected("first", PLAIN_AND_COMPRESSED).items()
+        for offset, key, value in rows
+    ]
+    printed = capfd.readouterr().out.splitlines()
+    assert sorted(printed, key=_topic) == sorted(lines, key=_topic)  # each writes its topics in an order of its own
+    assert len(lines) == RECORDS * len(PLAIN_AND_COMPRESSED)
+
+
+def _topic(line: str) -> str:
+    return line.split()[0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_proxy(name: str, peer: Callable[[str], Peer], quiet_broker: Broker, capfd: pytest.CaptureFixture[str]) -> None:
+    """Clients write and read through the proxy, and do not leave it: it prints what they are answered on each connection."""
+    talking = peer(name)
+    capfd.readouterr()
+    with served(lambda port: proxy.Proxy(port, "localhost", quiet_broker.port).serve) as port:
+        talk = talking.talk(port, f"first-{name}", PLAIN_AND_COMPRESSED)
+    want = expected(f"first-{name}", PLAIN_AND_COMPRESSED)
+    assert talk.records == want
+    assert talk.committed == dict.fromkeys(want, RECORDS)
+    printed = [line.split() for line in capfd.readouterr().out.splitlines()]
+    assert {"MetadataResponse", "ProduceResponse", "FetchResponse", "OffsetCommitResponse"} <= {
+        line[0] for line in printed
+    }
+    codes = {code for _, _, *codes in printed for code in codes}
+    # With MEMBER_ID_REQUIRED a broker gives a new member its id; all others pass by themselves.
+    assert {code for code in codes if not ErrorCode[code].is_retriable} <= {"MEMBER_ID_REQUIRED"}
+
+
+def test_client(quiet_broker: Broker, capfd: pytest.CaptureFixture[str]) -> None:
+    """At a live broker the client reads what it wrote; of a topic that was just made it says that it has no leader."""
+
+    async def made() -> None:
+        with closing(await careful.Client.connect("localhost", quiet_broker.port)) as asking:
+            await careful.find_leader(asking, "first-client")
+
+    with looping() as loop:
+        with pytest.raises(RuntimeError, match=r"^MetadataRequest: topics\[0\]\.error_code is [A-Z_]+$"):
+            loop.run(lambda: client.main("localhost", quiet_broker.port, "first-new"))
+        loop.run(made)
+        for _ in range(2):
+            loop.run(lambda: client.main("localhost", quiet_broker.port, "first-client"))
+    lines = ["first-client has the partitions [0]", "0 b'hello'", "first-client has the partitions [0]", "1 b'hello'"]
+    assert capfd.readouterr().out.splitlines() == lines
