@@ -60,7 +60,8 @@ def _elements(array: pa.Array, facts: MessageFacts, field: FieldFacts) -> list[A
 
 def _scalars(array: pa.Array) -> list[Any]:
     if array.type not in BYTES_OF_TEXT:
-        return array.to_pylist()
+        values: list[Any] = array.to_pylist()
+        return values
     texts = array.view(BYTES_OF_TEXT[array.type]).to_pylist()
     return [None if text is None else text.decode("utf-8", "surrogateescape") for text in texts]
 
