@@ -74,9 +74,10 @@ def _values(word: str | None) -> list[Any]:
         raise UsageError(f"there is no file {word!r}")
     try:
         text = data.decode()
-        return [json.loads(text)]
     except UnicodeDecodeError as error:
         raise InputError(f"{name} is not JSON: byte {error.start} is no UTF-8") from None
+    try:
+        return [json.loads(text)]
     except RecursionError:
         raise InputError(f"{name} is not JSON of a message: it is nested too deeply") from None
     except ValueError as error:

@@ -53,12 +53,12 @@ def _matrix(found: Entry, rows: list[Row], out: Output) -> None:
     versions = range(found.lowest, found.highest + 1)
     width = len(str(found.highest)) + 1
     longest = max((len(_indented(row)) + len(row.type) for row in rows), default=0)
-    since = ("since",) if is_known else ()
-    blank = ("",) * len(since)
+    since: list[str] = ["since"] if is_known else []
+    blank = [""] * len(since)
     if longest + width * len(versions) + 26 + 7 * len(since) > out.width:
         width = 1  # a column a version, below digits that stand one above the other
         tens = "".join(str(version // 10) if version > 9 else " " for version in versions)
-        heads = [("", "", tens, *blank, "")] if found.highest > 9 else []
+        heads: list[tuple[str, ...]] = [("", "", tens, *blank, "")] if found.highest > 9 else []
         heads.append(("field", "type", "".join(str(version % 10) for version in versions), *since, ""))
     else:
         heads = [("field", "type", "".join(str(version).rjust(width) for version in versions), *since, "")]
