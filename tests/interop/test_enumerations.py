@@ -8,7 +8,7 @@ import pytest
 
 from kafka_message_generator.release.artifacts import BROKER, resolve
 from kafka_message_generator.vectors.enumerations import enumerations, render
-from kafka_message_generator.vectors.java_oracle import OracleError, oracle
+from kafka_message_generator.vectors.java_oracle import OracleError, error_codes
 from tests.interop.kafka import ROOT, release
 
 SPECS = ROOT / "specs" / "kafka"
@@ -24,7 +24,6 @@ def test_names_and_numbers(tmp_path_factory: pytest.TempPathFactory) -> None:
         with pytest.raises(OracleError) as caught:
             java.renewed([wrong])
     assert "java.lang.NoSuchFieldException: ALL" in str(caught.value)
-    with oracle(jars) as java_of_errors:
-        errors = java_of_errors.errors()
+    errors = error_codes(jars)
     known = json.loads((SPECS / "errors.json").read_text(encoding="utf-8"))
     assert [{key: error[key] for key in error if key != "about"} for error in known] == errors
