@@ -225,9 +225,9 @@ def test_show_says_since_when(run: Run) -> None:
         {"first": 4, "last": 4, "since": "3.9.0", "until": None, "not_in": []},
         {"first": 5, "last": 5, "since": "4.4.0", "until": None, "not_in": []},
     ]
-    _, out, _ = run("show", "ListOffsetsRequest", "--field", "max_num_offsets", "--text")
+    _, out, _ = run("show", "ListOffsetsRequest", "--field", "max_num_offsets", "--text", "--width", "120")
     assert out.splitlines()[1:] == ["  version 0       INT32, since Kafka 2.2.0 or before, until 4.0.0"]
-    _, out, _ = run("show", "FetchRequest", "18", "--text")
+    _, out, _ = run("show", "FetchRequest", "18", "--text", "--width", "120")
     assert out.splitlines()[1] == "version 18, since Kafka 4.1.0"
     _, out, _ = run("show", "FetchRequest", "18", "--json")
     assert {row["version_since"] for row in rows(out)} == {"4.1.0"}
@@ -308,7 +308,7 @@ def test_errors_apis_and_tags(run: Run) -> None:
     assert rows(run("errors", "35")[1]) == [
         {"code": 35, "name": "UNSUPPORTED_VERSION", "retriable": False, "since": "2.2.0", "former_names": []}
     ]
-    assert run("errors", "6", "--text")[1].splitlines()[1] == (
+    assert run("errors", "6", "--text", "--width", "120")[1].splitlines()[1] == (
         "6     NOT_LEADER_OR_FOLLOWER  2.2.0  retriable, was NOT_LEADER_FOR_PARTITION until 2.6.0"
     )
     assert rows(run("errors", "not-coordinator")[1])[0]["code"] == 16
