@@ -231,9 +231,9 @@ def test_show_says_since_when(run: Run) -> None:
     assert out.splitlines()[1] == "version 18, since Kafka 4.1.0"
     _, out, _ = run("show", "FetchRequest", "18", "--json")
     assert {row["version_since"] for row in rows(out)} == {"4.1.0"}
-    _, out, _ = run("show", "InitProducerIdRequest", "6", "--text")
+    _, out, _ = run("show", "InitProducerIdRequest", "6", "--text", "--width", "120")
     assert out.splitlines()[1] == "version 6"  # unstable: in no release yet
-    _, out, _ = run("show", "JoinGroupRequest", "1", "--text")
+    _, out, _ = run("show", "JoinGroupRequest", "1", "--text", "--width", "120")
     assert out.splitlines()[1] == "version 1, since Kafka 2.2.0 or before, not in 4.0.0"
 
 
