@@ -271,7 +271,7 @@ TOO_FAR = "is too far from the first one, 0: 32 bits hold the difference"
         (PLAIN, {"base_offset": None}, "base_offset: None is no int of 64 bits"),
         (PLAIN, {"compression": ["gzip"]}, "compression: ['gzip'] is none of none, gzip, snappy, lz4, zstd"),
         (PLAIN, {"compression": 1}, "compression: 1 is none of none, gzip, snappy, lz4, zstd"),
-        ([Record(offset="1")], {}, "records[0].offset: '1' is no int of 64 bits"),  # type: ignore[arg-type]
+        ([Record(offset="1")], {}, "records[0].offset: '1' is no int of 64 bits"),  # type: ignore[arg-type]  # what is refused
         ([Record(offset=HUGE)], {}, "records[0].offset: an unprintable int is no offset"),
         ([Record(timestamp=HUGE)], {}, "records[0].timestamp: an unprintable int is no int of 64 bits"),
         (

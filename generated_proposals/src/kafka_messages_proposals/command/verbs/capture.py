@@ -137,7 +137,7 @@ class _Watched(RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # narrower: BufferedReader gives no other
         size: int = self._file.readinto1(buffer)
         self._progress.step(size)
         return size
