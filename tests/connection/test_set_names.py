@@ -91,7 +91,10 @@ def test_class_of_a_request() -> None:
     given: Any = FindCoordinatorRequest
     with pytest.raises(TypeError) as raised:
         entities(FindCoordinatorResponse(), request=given)
-    assert str(raised.value).startswith("request must be the request of FindCoordinatorResponse, not <class '")
+    assert (
+        str(raised.value)
+        == "request must be the request of FindCoordinatorResponse, not the class FindCoordinatorRequest"
+    )
 
 
 def test_a_request_one_step_out() -> None:

@@ -17,6 +17,7 @@ from ..errors import EncodeError
 from ..protocol import ErrorCode, Request
 from ..schema.facts import FieldFacts, MessageFacts, address_of, facts_of
 from ..schema.types import SchemaError, elements
+from ._exchange import or_class
 from ._tables import ENTITIES
 
 TYPE_CHECKING = False
@@ -226,7 +227,7 @@ def _check_request(message: Message, asked: Message) -> None:
     if not isinstance(asked, Message):
         within = getattr(asked, "request", None)
         advice = "; its .request is one" if isinstance(within, Message | Request) else ""
-        raise TypeError(f"request must be the request of {message.NAME}, not {shown(asked)}{advice}")
+        raise TypeError(f"request must be the request of {message.NAME}, not {or_class(asked)}{advice}")
     if not isinstance(message, getattr(asked, "response_class", ())):
         raise TypeError(f"{shown(asked)} is not the request of {message.NAME}")
 
