@@ -28,7 +28,7 @@ def test_records_within_the_default() -> None:
 @pytest.mark.parametrize("compression", ["none", "gzip"])
 @pytest.mark.parametrize("magic", [2, 1, 0])
 def test_records(magic: int, compression: str) -> None:
-    """As many as the bound are read, one more is not, in all formats; a plain message of the old ones is a batch of its own."""
+    """As many as the bound are read, one more is not; a plain message of the old formats is a batch of its own."""
     data = write_batch(MANY, compression=compression, magic=magic)
     assert len(list(read_batches(data, max_batch_records=20).records())) == 20
     if compression == "none" and magic < 2:

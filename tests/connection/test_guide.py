@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from errno import EADDRINUSE, ECONNREFUSED
+from itertools import pairwise
 
 import pytest
 from kafka_messages import MetadataRequest, MetadataResponse
@@ -98,7 +99,7 @@ def test_commands_of_pages(page: str) -> None:
     servers: list[subprocess.Popen[str]] = []
     seen: list[str] = []
     try:
-        for command, wanted in zip(shown, shown[1:], strict=False):
+        for command, wanted in pairwise(shown):
             if command.language != "sh":
                 continue
             line = [sys.executable, *command.text.replace("9092", port).split()[1:]]

@@ -145,7 +145,7 @@ def test_members_of_enumerations_occur() -> None:
 @pytest.mark.parametrize("strategy", [messages, encodings, damaged_bytes, lambda given, _: versions(given)])
 def test_no_class(strategy: Callable[..., object]) -> None:
     """A name does elsewhere; an AttributeError about ``_codecs`` does not say that it does not here."""
-    for given in ("HeartbeatRequest", None):
+    for wrong in ("HeartbeatRequest", None):
         with pytest.raises(TypeError) as raised:
-            strategy(given, 4)
-        assert str(raised.value) == f"the class of a message is needed, not {given!r}"
+            strategy(wrong, 4)
+        assert str(raised.value) == f"the class of a message is needed, not {wrong!r}"

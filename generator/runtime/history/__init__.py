@@ -82,7 +82,8 @@ def versions_in(release: str, message: AnyMessage) -> Versions:
 def listeners_in(release: str, request: AnyMessage) -> tuple[str, ...]:
     """Which listeners of a release serve a request: ``zkBroker``, ``broker``, ``controller``; before 2.8 ``zkBroker``.
 
-    Empty for a request that the release does not have, and for what is no request. Raises ValueError for a release or message that is not known.
+    Empty for a request that the release does not have, and for what is no request. Raises ValueError for a release or
+    message that is not known.
     """
     number = RELEASES.index(release_of(release))
     found: tuple[str, ...] = ()

@@ -112,7 +112,7 @@ def with_base_offset(batch: bytes | bytearray | memoryview, offset: int, *, lead
     them (KIP-98), so nothing is summed, decompressed or checked beyond the length. Raises DecodeError if the bytes are not
     one whole batch of format 2, EncodeError for a number that does not fit, and TypeError for what has no bytes.
     """
-    if not isinstance(batch, bytes | bytearray | memoryview):
+    if type(batch) not in (bytes, bytearray, memoryview):
         batch = as_bytes(batch, "batch")
     if len(batch) < SMALLEST[2] or batch[MAGIC_AT] != 2:
         raise DecodeError(f"{len(batch)} bytes that are no batch of format 2", "RecordBatch", offset=0)

@@ -321,7 +321,7 @@ def read_headers(data: bytes | bytearray | memoryview, *, max_batch_bytes: int =
     return read_batches(data, verify=False, max_batch_bytes=max_batch_bytes)
 
 
-def _bound(argument: str, given: int) -> int:
+def _bound(argument: str, given: object) -> int:
     if not isinstance(given, int) or isinstance(given, bool):
         raise TypeError(f"{argument} must be a number, not {shown(given)}")
     if given < 1:

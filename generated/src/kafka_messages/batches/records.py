@@ -181,7 +181,7 @@ def _not_filled(number: int) -> RecordError:
 def _headers(
     data: bytes, pos: int, stop: int, number: int, room: int
 ) -> tuple[tuple[tuple[str, bytes | None], ...], int]:
-    """The headers of one record, their count at ``pos``, and where they end; of more than there is ``room`` for as many as show it."""
+    """The headers of one record, their count at ``pos``, and where they end; of more than ``room`` as many as show it."""
     size = data[pos]
     pos += 1
     if size > 127:

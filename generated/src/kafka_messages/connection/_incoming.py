@@ -40,7 +40,7 @@ class Incoming:
     def receive(self, data: BytesLike) -> None:
         """Take the next bytes of the peer; none say that there will be no more, and may do so again."""
         self.check()
-        if not isinstance(data, bytes | bytearray | memoryview):
+        if type(data) not in (bytes, bytearray, memoryview):
             data = as_bytes(data)
         if not len(data):
             self._is_closed = True

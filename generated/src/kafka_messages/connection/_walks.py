@@ -100,7 +100,7 @@ class Endpoint:
 
     @port.setter
     def port(self, port: int) -> None:
-        if not isinstance(port, int) or isinstance(port, bool):
+        if not _is_number(port):
             raise TypeError(f"the port at {self.path or 'the message'} must be of type int, not {shown(port)}")
         setattr(self._struct, self._names[1], port)
 
@@ -169,6 +169,10 @@ class Entity:
         return f"<Entity {self.path}: {self.type} {self.value!r}>"
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def errors(message: Message) -> Iterator[Error]:
     """Every error code of a message that is not NONE, outer ones first; a response without any has succeeded.
 
@@ -222,7 +226,7 @@ def entities(message: Message, *types: EntityType, request: Message | Request | 
     return _entities(message, types, own, asked)
 
 
-def _check_request(message: Message, asked: Message) -> None:
+def _check_request(message: Message, asked: object) -> None:
     """Raise TypeError for what is not the request of a response; one that has it in ``request`` is a step too far out."""
     if not isinstance(asked, Message):
         within = getattr(asked, "request", None)
