@@ -45,6 +45,7 @@ _NOT_PLAIN = COMPRESSION | LOG_APPEND_TIME | CONTROL
 _BEHIND = HEADER - OVERHEAD
 """Bytes of the header that the length counts."""
 _SUMMED = SUMMED_FROM[2]
+_DEFAULTS = Limits(MAX_BATCH_BYTES, MAX_BATCH_RECORDS)
 
 
 class Batch:
@@ -206,6 +207,8 @@ class BatchReader:
     """The batches in some bytes, one after the other; ``incomplete`` and ``position`` say how far it came."""
 
     _number = 0
+    _most = _DEFAULTS
+    _largest, _room = _DEFAULTS
     _short = FEW - OVERHEAD  # the length of batches that may go a short way is less
     position: int = 0
     """Where the next batch begins."""
@@ -215,6 +218,11 @@ class BatchReader:
     def __init__(self, data: bytes, verify: bool, most: Limits) -> None:
         self._data = data
         self._verify = verify
+        if most is not _DEFAULTS:
+            self._limit(most)
+
+    def _limit(self, most: Limits) -> None:
+        """Other bounds than the defaults."""
         self._most = most
         self._largest, self._room = most
         if self._largest < FEW or self._room < FEW:  # fewer records than may be in so many bytes
@@ -312,7 +320,10 @@ def read_batches(
     which is one, for a checksum that does not agree. Raises TypeError for what has no bytes, such as the None of a partition
     without records, and for bounds that are no numbers; ValueError for those below 1.
     """
-    most = Limits(_bound("max_batch_bytes", max_batch_bytes), _bound("max_batch_records", max_batch_records))
+    if max_batch_bytes is MAX_BATCH_BYTES and max_batch_records is MAX_BATCH_RECORDS:
+        most = _DEFAULTS
+    else:
+        most = Limits(_bound("max_batch_bytes", max_batch_bytes), _bound("max_batch_records", max_batch_records))
     return BatchReader(data if type(data) is bytes else as_bytes(data, "records"), verify, most)
 
 

@@ -91,6 +91,7 @@ def read_records(
         raise RecordError(f"{count} records cannot be in {end - pos} bytes")
     records: list[Record] = []
     most = room
+    may_exceed = end - pos > 2 * room  # a header has two bytes or more
     new, kind = _new, Record
     is_far = base_offset > _FAR or not _FAR_BEFORE < base_timestamp < _FAR
     try:
@@ -148,7 +149,7 @@ def read_records(
 
             if data[pos]:
                 headers, pos = _headers(data, pos, stop, len(records), room)
-                if (room := room - len(headers)) < 0:
+                if may_exceed and (room := room - len(headers)) < 0:
                     raise RecordError(too_many(most - room, most, "headers"), len(records))
             else:
                 headers = ()
@@ -188,7 +189,8 @@ def _headers(
         size, pos = _varint(data, pos - 1)
     if size & 1 or size > stop - pos:
         raise _not_filled(number)
-    left = min(size >> 1, room + 1)
+    if (left := size >> 1) > room:
+        left = room + 1
     names = _NAMES
     headers: list[tuple[str, bytes | None]] = []
     while left:
