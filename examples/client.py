@@ -17,6 +17,7 @@ from kafka_messages.connection import (
     errors,
     expects_response,
 )
+from kafka_messages.errors import KafkaMessageError
 
 R = TypeVar("R", bound=Response)
 TRIES, PAUSE_SECONDS = 50, 0.2
@@ -124,4 +125,7 @@ async def main(host: str, port: int, name: str) -> None:
 if __name__ == "__main__":
     import sys
 
-    asyncio.run(main(sys.argv[1], int(sys.argv[2]), sys.argv[3]))
+    try:
+        asyncio.run(main(sys.argv[1], int(sys.argv[2]), sys.argv[3]))
+    except (OSError, LookupError, KafkaMessageError) as error:
+        sys.exit(f"{sys.argv[1]} port {sys.argv[2]}: {error}")

@@ -7,6 +7,7 @@ from typing import TypeVar
 from kafka_messages import ApiVersionsRequest, FetchRequest, MetadataRequest, ProduceRequest, Request, Response
 from kafka_messages.batches import Record, read_batches, write_batch
 from kafka_messages.connection import ClientConnection, SendAgain, errors
+from kafka_messages.errors import KafkaMessageError
 
 R = TypeVar("R", bound=Response)
 
@@ -47,4 +48,7 @@ async def main(host: str, port: int, name: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], int(sys.argv[2]), sys.argv[3]))
+    try:
+        asyncio.run(main(sys.argv[1], int(sys.argv[2]), sys.argv[3]))
+    except (OSError, RuntimeError, KafkaMessageError) as error:
+        sys.exit(f"{sys.argv[1]} port {sys.argv[2]}: {error}")

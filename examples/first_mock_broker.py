@@ -27,7 +27,7 @@ def answer(asked: k.Message, host: str, port: int) -> k.Response:
             told = response.PartitionProduceResponse(index=part.index, base_offset=ENDS[topic.name])
             response.responses.append(response.TopicProduceResponse(name=topic.name, partition_responses=[told]))
             for record in read_batches(part.records or b"").records():
-                print(topic.name, ENDS[topic.name], record.key, record.value)
+                print(topic.name, ENDS[topic.name], record.key, record.value, flush=True)
                 ENDS[topic.name] += 1
         return response
     return k.InitProducerIdResponse(producer_id=1) if isinstance(asked, k.InitProducerIdRequest) else SERVED
@@ -43,8 +43,13 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 async def main(port: int) -> None:
-    await (await asyncio.start_server(serve, "127.0.0.1", port)).serve_forever()
+    server = await asyncio.start_server(serve, "127.0.0.1", port)
+    print(f"listening at 127.0.0.1:{port}", flush=True)
+    await server.serve_forever()
 
 
 if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[1])))
+    try:
+        asyncio.run(main(int(sys.argv[1])))
+    except (OSError, KeyboardInterrupt) as error:
+        sys.exit(str(error) or 0)

@@ -43,8 +43,13 @@ class Proxy:
 
 
 async def main(port: int, host: str, broker_port: int) -> None:
-    await (await asyncio.start_server(Proxy(port, host, broker_port).serve, "127.0.0.1", port)).serve_forever()
+    server = await asyncio.start_server(Proxy(port, host, broker_port).serve, "127.0.0.1", port)
+    print(f"listening at 127.0.0.1:{port}", flush=True)
+    await server.serve_forever()
 
 
 if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[1]), sys.argv[2], int(sys.argv[3])))
+    try:
+        asyncio.run(main(int(sys.argv[1]), sys.argv[2], int(sys.argv[3])))
+    except (OSError, KeyboardInterrupt) as error:
+        sys.exit(str(error) or 0)

@@ -389,10 +389,14 @@ class Broker(Topics):
 
 async def main(port: int) -> None:
     server = await asyncio.start_server(Broker("127.0.0.1", port).serve, "127.0.0.1", port)
+    print(f"listening at 127.0.0.1:{port}", flush=True)
     await server.serve_forever()
 
 
 if __name__ == "__main__":
     import sys
 
-    asyncio.run(main(int(sys.argv[1])))
+    try:
+        asyncio.run(main(int(sys.argv[1])))
+    except (OSError, KeyboardInterrupt) as error:
+        sys.exit(str(error) or 0)

@@ -149,10 +149,14 @@ class Proxy:
 
 async def main(own: int, host: str, port: int) -> None:
     await Proxy().listen([(host, port)], own)
+    print(f"listening at 127.0.0.1:{own}", flush=True)
     await asyncio.Event().wait()
 
 
 if __name__ == "__main__":
     import sys
 
-    asyncio.run(main(int(sys.argv[1]), sys.argv[2], int(sys.argv[3])))
+    try:
+        asyncio.run(main(int(sys.argv[1]), sys.argv[2], int(sys.argv[3])))
+    except (OSError, KeyboardInterrupt) as error:
+        sys.exit(str(error) or 0)

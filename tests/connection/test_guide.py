@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import EADDRINUSE, ECONNREFUSED
+from itertools import pairwise
 
 import pytest
 from kafka_messages import MetadataRequest, MetadataResponse
 from kafka_messages.connection import ClientConnection
 
-from tests.support.pages import ROOT, programs
+from tests.support.pages import ROOT, blocks, programs
 
 PAGES = {
     "first_client": ("client", 0),
@@ -24,7 +27,7 @@ PAGES = {
     "proxy": ("proxy", 1),
 }
 """Where each program is: the page, and which of its programs it is."""
-FIRST, MOST_LINES = "first_", 50
+FIRST, MOST_LINES = "first_", 55
 """How the names of first programs begin, and how long those may be: it is a promise of the README."""
 SECONDS = 30
 
@@ -88,6 +91,82 @@ def test_pages_say_how_long_programs_are(program: str) -> None:
     assert f"[examples/{program}.py](../../examples/{program}.py), {lines} lines; " in " ".join(page.split())
 
 
+@pytest.mark.parametrize("page", ["client", "mock-broker"])
+def test_commands_of_pages(page: str) -> None:
+    """A beginner's first command must not end in a traceback: each prints what its page says, the port aside."""
+    shown = [each for each in blocks(f"docs/guide/{page}.md") if each.language in ("sh", "")]
+    port = str(free_port())
+    servers: list[subprocess.Popen[str]] = []
+    seen: list[str] = []
+    try:
+        for command, wanted in pairwise(shown):
+            if command.language != "sh":
+                continue
+            line = [sys.executable, *command.text.replace("9092", port).split()[1:]]
+            if "broker.py" in command.text:
+                for before in servers:
+                    seen += ended(before)
+                servers = [
+                    subprocess.Popen(line, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                ]
+                output = servers[0].stdout
+                assert output is not None
+                said = output.readline()
+            else:
+                done = subprocess.run(
+                    line,
+                    cwd=ROOT,
+                    text=True,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    timeout=SECONDS,
+                    check=False,
+                )
+                said = done.stdout
+            assert said.replace(port, "9092") == wanted.text
+    finally:
+        for server in servers:
+            seen += ended(server)
+    assert seen == (["greetings 0 None b'hello'"] if page == "mock-broker" else [])
+    assert all(line in [text.strip() for text in (each.text for each in shown)] for line in seen)
+
+
+def ended(server: subprocess.Popen[str]) -> list[str]:
+    """The lines that a server has printed and that nobody read, after Ctrl-C, with which it ends well."""
+    server.send_signal(signal.SIGINT)
+    output, _ = server.communicate(timeout=SECONDS)
+    assert server.returncode == 0, output
+    return output.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("first_client", "127.0.0.1 port {port}: [Errno {errno}] Connect call failed ('127.0.0.1', {port})\n"),
+        ("client", "127.0.0.1 port {port}: [Errno {errno}] Connect call failed ('127.0.0.1', {port})\n"),
+    ],
+)
+def test_nobody_listens(program: str, said: str) -> None:
+    """One line says where nobody is: a traceback of asyncio tells a beginner nothing."""
+    port = free_port()
+    line = [sys.executable, f"examples/{program}.py", "127.0.0.1", str(port), "greetings"]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert (done.returncode, done.stderr) == (1, said.format(port=port, errno=ECONNREFUSED))
+
+
+@pytest.mark.parametrize("program", ["first_mock_broker", "mock_broker", "first_proxy"])
+def test_port_in_use(program: str) -> None:
+    """One line says so, and the program ends: who talks to the port talks to another."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        line = [sys.executable, f"examples/{program}.py", str(port), "127.0.0.1", "1"]
+        done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.lower() == (
+        f"[errno {EADDRINUSE}] error while attempting to bind on address ('127.0.0.1', {port}): address already in use\n"
+    )
+
+
 def test_client_proxy_and_broker() -> None:
     """Each program does what its page says: a record is written and read, at the broker and through the proxy."""
     broker, proxy = free_port(), free_port()
@@ -126,8 +205,8 @@ def test_clients_of_a_proxy_stay_with_it(beginning: str) -> None:
 
 
 def test_readme_says_how_long_programs_are() -> None:
-    """Fifty lines are its promise, and what care costs is said beside it."""
+    """Some fifty lines are its promise, and what care costs is said beside it."""
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     client, mock, proxy = (length(program) for program in ("client", "mock_broker", "proxy"))
-    assert "Fifty lines are enough for the first of each kind" in readme
+    assert "Some fifty lines are enough for the first of each kind" in readme
     assert f"a careful one, of {client}, {mock} and {proxy} lines." in readme

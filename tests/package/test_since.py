@@ -212,6 +212,71 @@ def test_listeners_of_a_release() -> None:
     assert listeners_in("3.9.2", "MetadataRequest") == ("zkBroker", "broker")
     assert listeners_in("4.4.0", "MetadataRequest") == ("broker",)
     assert listeners_in("4.4.0", "LeaderAndIsrRequest") == ()
+
+
+@pytest.mark.parametrize("release", ["2.2.0", "4.0.0"])
+@pytest.mark.parametrize("message", ["FetchResponse", "OffsetCommitValue"])
+def test_listeners_of_what_is_no_request(release: str, message: str) -> None:
+    """Nobody listens for a response or a record; a release without ZooKeeper was said to have a broker with it."""
+    assert listeners_in(release, message) == ()
+
+
+VERSION = "a version is a number, such as 3, not "
+
+
+@pytest.mark.parametrize("ask", [since, until, gaps, missing_in, lambda name, at: field_since(name, "topics", at)])
+@pytest.mark.parametrize("version", ["3", 3.0, True, b"3"])
+def test_versions_that_are_none(ask: Callable[..., object], version: object) -> None:
+    """A comparison somewhere within says nothing, and an answer to what was not asked less: "3" was in no release."""
+    with pytest.raises(TypeError) as raised:
+        ask("FetchRequest", version)
+    assert str(raised.value) == f"{VERSION}{version!r}"
+
+
+@pytest.mark.parametrize("ask", [gaps, missing_in])
+def test_no_version(ask: Callable[..., object]) -> None:
+    """None stands for any version only where the question has one; ``missing_in`` answered that all releases have it."""
+    with pytest.raises(TypeError) as raised:
+        ask("FetchRequest", None)
+    assert str(raised.value) == f"{VERSION}None"
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "said"),
+    [
+        ([("FetchRequest", 99), ("Zzzz", 1)], ValueError, "no release has a message 'Zzzz'"),
+        ([("FetchRequest", "1")], TypeError, f"{VERSION}'1'"),
+        (["FetchRequest"], TypeError, "a pair of a message and a version is needed, not 'FetchRequest'"),
+        ("FetchRequest", TypeError, "pairs of a message and a version are needed, in a list, not 'FetchRequest'"),
+        (5, TypeError, "pairs of a message and a version are needed, in a list, not 5"),
+    ],
+)
+def test_wrong_pairs(given: object, error: type[Exception], said: str) -> None:
+    """No release has an unknown message; that this is why there is none must be said, also behind another pair."""
+    ask: Callable[..., object] = releases_with
+    with pytest.raises(error) as raised:
+        ask(given)
+    assert str(raised.value) == said
+
+
+def test_pairs_of_a_mapping() -> None:
+    """The table of a client's versions is such a mapping as a rule."""
+    assert releases_with({"FetchRequest": 12}) == releases_with([("FetchRequest", 12)])
+
+
+@pytest.mark.parametrize("path", ["topics[0].topic_id", "Topics[].TopicId", "topics[12].topicId", "topics.topic_id"])
+def test_path_of_a_value(path: str) -> None:
+    """So ``errors`` and ``lost`` print it, and one asks about what they printed."""
+    assert field_since("FetchRequest", path) == "3.1.0"
+
+
+@pytest.mark.parametrize("path", [None, 5, ["topics"]])
+def test_path_that_is_none(path: object) -> None:
+    """The text says what a path is."""
+    ask: Callable[..., object] = field_until
+    with pytest.raises(TypeError) as raised:
+        ask("FetchRequest", path)
+    assert str(raised.value) == f"the path of a field is a text, such as 'topics.name', not {path!r}"
     by_default, zookeeper, kraft = (
         {each.api_key for each in announce(release="2.8", listener=listener).api_keys}
         for listener in (None, "zkBroker", "broker")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 from hypothesis import HealthCheck, find, given, settings
@@ -139,3 +140,12 @@ def test_members_of_enumerations_occur() -> None:
         lambda each: isinstance(each.error_code, ErrorCode),
         settings=settings(QUICK, max_examples=2000, database=None),
     )
+
+
+@pytest.mark.parametrize("strategy", [messages, encodings, damaged_bytes, lambda given, _: versions(given)])
+def test_no_class(strategy: Callable[..., object]) -> None:
+    """A name does elsewhere; an AttributeError about ``_codecs`` does not say that it does not here."""
+    for wrong in ("HeartbeatRequest", None):
+        with pytest.raises(TypeError) as raised:
+            strategy(wrong, 4)
+        assert str(raised.value) == f"the class of a message is needed, not {wrong!r}"

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from struct import Struct
+from typing import NamedTuple
 
 from .compression import CompressionError
 from .engines import codecs
 from .format import COMPRESSION, HEADER, KEY_SIZE_AT, LOG_APPEND_TIME, OVERHEAD
 from .header import Header, batch_error
 from .legacy import read_messages
-from .records import Record, RecordError, read_records
+from .records import Record, RecordError, read_records, too_many
 
 _int32 = Struct(">i").unpack_from
 
 
-def read_contents(data: bytes, position: int, number: int, header: Header, most: int, verify: bool) -> list[Record]:
-    """The records of the ``number``-th batch, decompressed to ``most`` bytes. Raises DecodeError and MissingCodecError.
+class Limits(NamedTuple):
+    """What a batch may come to."""
+
+    size: int
+    """Bytes, as stored and decompressed."""
+    records: int
+    """Records, and headers of all of them."""
+
+
+def read_contents(data: bytes, position: int, number: int, header: Header, most: Limits, verify: bool) -> list[Record]:
+    """The records of the ``number``-th batch, decompressed within the limits. Raises DecodeError and MissingCodecError.
 
     ``verify`` sums each message within a compressed one of formats 0 and 1.
     """
@@ -25,13 +35,15 @@ def read_contents(data: bytes, position: int, number: int, header: Header, most:
     codec = attributes & COMPRESSION
     try:
         if magic < 2:
-            inner = _unwrapped(codec, memoryview(data)[position:end], magic, most) if codec else None
-            return read_messages(data, position, end, magic, appended, inner, verify)
+            inner = _unwrapped(codec, memoryview(data)[position:end], magic, most.size) if codec else None
+            return read_messages(data, position, end, magic, appended, inner, verify, most.records)
+        if count > most.records:  # before anything is decompressed
+            raise RecordError(too_many(count, most.records))
         pos = position + HEADER
         if codec and count:
-            data = _decompressed(codec, data, pos, end, most)
+            data = _decompressed(codec, data, pos, end, most.size)
             pos, end = 0, len(data)
-        return read_records(data, pos, end, count, base_offset, base_timestamp, appended)
+        return read_records(data, pos, end, count, base_offset, base_timestamp, appended, most.records)
     except CompressionError as error:
         raise batch_error(str(error), number, position, magic) from error.__cause__
     except RecordError as error:

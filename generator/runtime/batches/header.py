@@ -6,6 +6,7 @@ from struct import Struct
 from zlib import crc32
 
 from .._core.shown import is_int, shown
+from .._core.wire import as_bytes
 from ..errors import DecodeError, EncodeError
 from .crc import checksum
 from .format import (
@@ -108,8 +109,10 @@ def with_base_offset(batch: bytes | bytearray | memoryview, offset: int, *, lead
 
     ``leader_epoch`` is the partition leader epoch that is written too; None leaves it. The checksum covers neither of
     them (KIP-98), so nothing is summed, decompressed or checked beyond the length. Raises DecodeError if the bytes are not
-    one whole batch of format 2, and EncodeError for a number that does not fit.
+    one whole batch of format 2, EncodeError for a number that does not fit, and TypeError for what has no bytes.
     """
+    if type(batch) not in (bytes, bytearray, memoryview):
+        batch = as_bytes(batch, "batch")
     if len(batch) < SMALLEST[2] or batch[MAGIC_AT] != 2:
         raise DecodeError(f"{len(batch)} bytes that are no batch of format 2", "RecordBatch", offset=0)
     size = int.from_bytes(batch[8:OVERHEAD], "big") + OVERHEAD

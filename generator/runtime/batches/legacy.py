@@ -11,7 +11,7 @@ from struct import Struct
 from zlib import crc32
 
 from .format import COMPRESSION, ENTRY, KEY_SIZE_AT, OVERHEAD, SMALLEST, SUMMED_FROM, TIMESTAMP_AT
-from .records import Record, RecordError, at_time, wrapped
+from .records import Record, RecordError, at_time, too_many, wrapped
 
 _entry = ENTRY.unpack_from
 _int64 = Struct(">q").unpack_from
@@ -19,17 +19,24 @@ _int32 = Struct(">i").unpack_from
 
 
 def read_messages(
-    data: bytes, pos: int, end: int, magic: int, append_time: int | None, unwrapped: bytes | None, verify: bool
+    data: bytes,
+    pos: int,
+    end: int,
+    magic: int,
+    append_time: int | None,
+    unwrapped: bytes | None,
+    verify: bool,
+    most: int,
 ) -> list[Record]:
     """The record of a message from ``pos`` to ``end``, or those in it: ``unwrapped`` is what it held compressed.
 
     ``append_time`` is the timestamp of all of them in format 1, where there is one. ``verify`` compares the checksums of
-    the messages within. Raises RecordError.
+    the messages within, of which there may be ``most``. Raises RecordError.
     """
     if unwrapped is None:
         records = [_message(data, pos, end, magic, 0)]
     else:
-        places = _places(unwrapped, magic)
+        places = _places(unwrapped, magic, most)
         if verify:
             _verify(unwrapped, places)
         shift = _shift(_int64(data, pos)[0], _int64(unwrapped, places[-1])[0], magic)
@@ -60,8 +67,8 @@ def _field(data: bytes, at: int, end: int) -> tuple[bytes | None, int]:
     return (None, at) if size < 0 else (data[at : min(at + size, end)], at + size)
 
 
-def _places(inner: bytes, magic: int) -> list[int]:
-    """Where the messages within a compressed one begin: one or more."""
+def _places(inner: bytes, magic: int, most: int) -> list[int]:
+    """Where the messages within a compressed one begin: one to ``most``."""
     places: list[int] = []
     at = 0
     while at < len(inner):
@@ -75,6 +82,8 @@ def _places(inner: bytes, magic: int) -> list[int]:
             raise RecordError(f"a message of format {inner_magic} is within a compressed one of format {magic}")
         if attributes & COMPRESSION:
             raise RecordError("a compressed message is within a compressed one")
+        if len(places) == most:
+            raise RecordError(too_many(most + 1, most))
         places.append(at)
         at += length + OVERHEAD
     if not places:

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from itertools import chain
 from struct import Struct
 
+from .._core.shown import shown
 from .._core.wire import as_bytes
 from ..errors import DecodeError
-from .contents import read_contents, read_decompressed
+from .contents import Limits, read_contents, read_decompressed
 from .crc import checksum
 from .format import (
     BATCH_PLAIN,
@@ -25,6 +26,7 @@ from .format import (
     LOG_APPEND_TIME,
     MARKER_VALUE,
     MAX_BATCH_BYTES,
+    MAX_BATCH_RECORDS,
     OVERHEAD,
     SMALLEST,
     SMALLEST_RECORD,
@@ -42,6 +44,7 @@ _NOT_PLAIN = COMPRESSION | LOG_APPEND_TIME | CONTROL
 _BEHIND = HEADER - OVERHEAD
 """Bytes of the header that the length counts."""
 _SUMMED = SUMMED_FROM[2]
+_DEFAULTS = Limits(MAX_BATCH_BYTES, MAX_BATCH_RECORDS)
 
 
 class Batch:
@@ -94,7 +97,7 @@ class Batch:
     count: int
     """The number of records, -1 for a compressed message of formats 0 and 1: one has to decompress it to know."""
 
-    def __init__(self, data: bytes, position: int, number: int, most: int, header: Header) -> None:
+    def __init__(self, data: bytes, position: int, number: int, most: Limits, header: Header) -> None:
         """A whole batch, whose header was read and checked."""
         self._data = data
         self._most = most
@@ -167,14 +170,14 @@ class Batch:
         """Its records, decompressed and taken apart anew each time; of a control batch too.
 
         ``verify`` sums each message within a compressed one of formats 0 and 1; batches themselves are summed when they
-        are read. Raises DecodeError for records that are damaged or come to more than ``max_batch_bytes``, and
-        MissingCodecError if nothing installed can decompress them.
+        are read. Raises DecodeError for records that are damaged or come to more than ``max_batch_bytes`` or
+        ``max_batch_records``, and MissingCodecError if nothing installed can decompress them.
         """
         return read_contents(self._data, self.position, self.number, self._header, self._most, verify)
 
     def decompressed(self) -> bytes:
         """Of a batch of format 2 the bytes of its records, decompressed. Raises what ``records`` does."""
-        return read_decompressed(self._data, self.position, self.number, self._header, self._most)
+        return read_decompressed(self._data, self.position, self.number, self._header, self._most.size)
 
     def control_records(self) -> list[ControlRecord]:
         """The records of a control batch: empty for other batches. Raises DecodeError."""
@@ -203,17 +206,25 @@ class BatchReader:
     """The batches in some bytes, one after the other; ``incomplete`` and ``position`` say how far it came."""
 
     _number = 0
+    _most = _DEFAULTS
+    _largest, _room = _DEFAULTS
     _short = FEW - OVERHEAD  # the length of batches that may go a short way is less
     position: int = 0
     """Where the next batch begins."""
     incomplete: int = 0
     """Bytes of a last batch that is not all there, known at the end: a broker cuts a Fetch response where it may."""
 
-    def __init__(self, data: bytes, verify: bool, most: int) -> None:
+    def __init__(self, data: bytes, verify: bool, most: Limits) -> None:
         self._data = data
         self._verify = verify
+        if most is not _DEFAULTS:
+            self._limit(most)
+
+    def _limit(self, most: Limits) -> None:
+        """Other bounds than the defaults."""
         self._most = most
-        if most < FEW:
+        self._largest, self._room = most
+        if self._largest < FEW or self._room < FEW:  # fewer records than may be in so many bytes
             self._short = 0
 
     def __iter__(self) -> BatchReader:
@@ -234,8 +245,8 @@ class BatchReader:
             self.incomplete = left
             return None
         size = _int32(data, position + 8)[0] + OVERHEAD
-        if not SMALLEST[0] <= size <= self._most:
-            reason = f"a size of {size} bytes, not between {SMALLEST[0]} and {self._most} (max_batch_bytes)"
+        if not SMALLEST[0] <= size <= self._largest:
+            reason = f"a size of {size} bytes, not between {SMALLEST[0]} and {self._largest} (max_batch_bytes)"
             raise batch_error(reason, self._number, position)
         if size > left:
             self.incomplete = left
@@ -274,7 +285,9 @@ class BatchReader:
                 and (not self._verify or checksum()(data[position + _SUMMED : end]) == stored)
             ):
                 try:
-                    records = read_records(data, position + HEADER, end, count, base_offset, base_timestamp, None)
+                    records = read_records(
+                        data, position + HEADER, end, count, base_offset, base_timestamp, None, self._room
+                    )
                 except RecordError:
                     pass
                 else:
@@ -290,22 +303,37 @@ class BatchReader:
 
 
 def read_batches(
-    data: bytes | bytearray | memoryview, *, verify: bool = True, max_batch_bytes: int = MAX_BATCH_BYTES
+    data: bytes | bytearray | memoryview,
+    *,
+    verify: bool = True,
+    max_batch_bytes: int = MAX_BATCH_BYTES,
+    max_batch_records: int = MAX_BATCH_RECORDS,
 ) -> BatchReader:
     """The record batches in ``records`` of a Fetch response or a Produce request, also of the formats 0 and 1.
 
     Headers are read batch by batch while one iterates, records when ``records()`` of a batch is called. A last batch that is
     not all there ends the iteration and is reported as ``incomplete``. ``verify`` compares the checksums of batches.
-    ``max_batch_bytes`` bounds a batch, as stored and decompressed; by default 128 MiB. Iterating raises DecodeError for
+    ``max_batch_bytes`` bounds a batch, as stored and decompressed; by default 128 MiB. ``max_batch_records`` bounds its
+    records, and the headers of all of them; by default a million. Iterating raises DecodeError for
     what is no batch, its ``path`` being ``batches[3]`` and its ``offset`` the byte at which that begins, and ChecksumError,
     which is one, for a checksum that does not agree. Raises TypeError for what has no bytes, such as the None of a partition
-    without records.
+    without records, and for bounds that are no numbers; ValueError for those below 1.
     """
-    if max_batch_bytes < 1:
-        raise ValueError(f"max_batch_bytes is {max_batch_bytes}, at least 1 is needed")
-    return BatchReader(data if type(data) is bytes else as_bytes(data, "records"), verify, max_batch_bytes)
+    if max_batch_bytes is MAX_BATCH_BYTES and max_batch_records is MAX_BATCH_RECORDS:
+        most = _DEFAULTS
+    else:
+        most = Limits(_bound("max_batch_bytes", max_batch_bytes), _bound("max_batch_records", max_batch_records))
+    return BatchReader(data if type(data) is bytes else as_bytes(data, "records"), verify, most)
 
 
 def read_headers(data: bytes | bytearray | memoryview, *, max_batch_bytes: int = MAX_BATCH_BYTES) -> BatchReader:
     """The headers of the batches: no byte behind them is summed, decompressed or looked at. Raises DecodeError."""
     return read_batches(data, verify=False, max_batch_bytes=max_batch_bytes)
+
+
+def _bound(argument: str, given: object) -> int:
+    if not isinstance(given, int) or isinstance(given, bool):
+        raise TypeError(f"{argument} must be a number, not {shown(given)}")
+    if given < 1:
+        raise ValueError(f"{argument} is {given}, at least 1 is needed")
+    return given

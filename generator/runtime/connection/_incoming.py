@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .._core.shown import is_int, shown
+from .._core.wire import as_bytes
 from ..protocol import FrameReader, FramingError
 from ._errors import LocalProtocolError, RemoteProtocolError
 
@@ -38,6 +39,8 @@ class Incoming:
     def receive(self, data: BytesLike) -> None:
         """Take the next bytes of the peer; none say that there will be no more, and may do so again."""
         self.check()
+        if type(data) not in (bytes, bytearray, memoryview):
+            data = as_bytes(data)
         if not len(data):
             self._is_closed = True
         elif self._is_closed:

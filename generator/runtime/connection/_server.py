@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
+from .._base.message import Message
+from .._core.shown import shown
 from ..errors import KafkaMessageError
 from ..protocol import (
     MAX_FRAME_SIZE,
@@ -17,14 +19,14 @@ from ..protocol import (
 )
 from ._errors import LocalProtocolError
 from ._events import TokenReceived
-from ._exchange import API_VERSIONS, check_response, check_type, expects_response, opens_tokens, unsupported
+from ._exchange import API_VERSIONS, check_response, check_text, check_type, expects_response, opens_tokens, unsupported
 from ._side import Side
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from .._base.message import Message, Response, Text
+    from .._base.message import Response, Text
     from .._core.wire import BytesLike
     from ..protocol import Api
     from ..protocol._shapes import ApiVersionsResponse, RequestHeader
@@ -96,6 +98,9 @@ class ServerConnection(Side["ServerEvent"]):
 
         ``text`` as for ``Message.read``.
         """
+        if announced is not None and (not isinstance(announced, Message) or announced.NAME != "ApiVersionsResponse"):
+            raise TypeError(f"announced must be an ApiVersionsResponse or None, not {shown(announced)}")
+        check_text(text)
         self._text: Text = text
         self._announced = BrokerVersions.from_response(announced) if announced is not None else None
         super().__init__(max_frame_size)

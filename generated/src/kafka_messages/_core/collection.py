@@ -79,6 +79,23 @@ class KeyedCollection(list[E]):
         """Forget the index; the next lookup builds it from the keys as they are then."""
         self._index = None
 
+    def _set_key(self, element: E, field: str, value: object) -> None:
+        """Set a key field of an element. The index stays where one can tell without a look at the others what it is then."""
+        try:
+            index = self._index
+        except AttributeError:
+            index = None
+        self._index = None
+        if index is None:
+            setattr(element, field, value)
+            return
+        before = self._key(element)
+        setattr(element, field, value)
+        after = self._key(element)
+        if after not in index and (found := index.get(before)) and len(found) == 1 and found[0] is element:
+            index[after] = index.pop(before)
+            self._index = index
+
     def append(self, element: E, /) -> None:
         """Add an element at the end. An index that is there stays."""
         list.append(self, element)

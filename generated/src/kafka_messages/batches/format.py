@@ -20,6 +20,8 @@ TIMESTAMP_TYPES = ("CreateTime", "LogAppendTime")
 
 MAX_BATCH_BYTES = 128 << 20
 """Default bound of a batch, as stored and decompressed; a broker takes no request above 100 MiB by default."""
+MAX_BATCH_RECORDS = 1_000_000
+"""Default bound of what is made of a batch at once: a record of 7 bytes, which compress to none, is an object of 100."""
 
 OVERHEAD = 12
 """Bytes of offset and length, which the length does not count."""

@@ -47,6 +47,11 @@ class RecordError(Exception):
         self.number = number
 
 
+def too_many(count: int, most: int, what: str = "records") -> str:
+    """Why a batch is refused that has so many of something, or more."""
+    return f"{count} {what} or more are in it, and {most} may be (max_batch_records)"
+
+
 _INT64 = 1 << 63
 _FAR = 1 << 62
 _FAR_BEFORE = -_FAR
@@ -64,11 +69,18 @@ def wrapped(value: int) -> int:
 
 
 def read_records(
-    data: bytes, pos: int, end: int, count: int, base_offset: int, base_timestamp: int, append_time: int | None
+    data: bytes,
+    pos: int,
+    end: int,
+    count: int,
+    base_offset: int,
+    base_timestamp: int,
+    append_time: int | None,
+    room: int,
 ) -> list[Record]:
     """The ``count`` records from ``pos`` to ``end``. Raises RecordError.
 
-    ``append_time`` is the timestamp of all of them, where the batch has one.
+    ``append_time`` is the timestamp of all of them, where the batch has one; ``room`` the headers that there may be.
 
     Calls would take most of the time, so varints of one and two bytes are read in the loop, before their zig-zag is undone:
     an odd one is negative. A field that does not fit is only seen at the end of its record, for places never go back.
@@ -78,6 +90,8 @@ def read_records(
     if count * SMALLEST_RECORD > end - pos:
         raise RecordError(f"{count} records cannot be in {end - pos} bytes")
     records: list[Record] = []
+    most = room
+    may_exceed = end - pos > 2 * room  # a header has two bytes or more
     new, kind = _new, Record
     is_far = base_offset > _FAR or not _FAR_BEFORE < base_timestamp < _FAR
     try:
@@ -134,7 +148,9 @@ def read_records(
             value = None if size & 1 else data[pos : (pos := pos + (size >> 1))]
 
             if data[pos]:
-                headers, pos = _headers(data, pos, stop, len(records))
+                headers, pos = _headers(data, pos, stop, len(records), room)
+                if may_exceed and (room := room - len(headers)) < 0:
+                    raise RecordError(too_many(most - room, most, "headers"), len(records))
             else:
                 headers = ()
                 pos += 1
@@ -163,15 +179,18 @@ def _not_filled(number: int) -> RecordError:
     return RecordError(f"the fields of record {number} do not fill its length", number)
 
 
-def _headers(data: bytes, pos: int, stop: int, number: int) -> tuple[tuple[tuple[str, bytes | None], ...], int]:
-    """The headers of one record, their count at ``pos``, and where they end."""
+def _headers(
+    data: bytes, pos: int, stop: int, number: int, room: int
+) -> tuple[tuple[tuple[str, bytes | None], ...], int]:
+    """The headers of one record, their count at ``pos``, and where they end; of more than ``room`` as many as show it."""
     size = data[pos]
     pos += 1
     if size > 127:
         size, pos = _varint(data, pos - 1)
     if size & 1 or size > stop - pos:
         raise _not_filled(number)
-    left = size >> 1
+    if (left := size >> 1) > room:
+        left = room + 1
     names = _NAMES
     headers: list[tuple[str, bytes | None]] = []
     while left:

@@ -64,7 +64,8 @@ def announce(
     source = _Package(allow_unstable) if release is None else _Release(release)
     kind: Any = _response_class()
     named = None if apis is None else [api_of(API_VERSIONS), *several(apis, "apis")]
-    chosen = {int(api.key): api for api in (_all(source, listener, has_telemetry) if named is None else named)}
+    served = _all(source, listener, has_telemetry) if named is None or listener is not None else []
+    chosen = {int(api.key): api for api in (served if named is None else named)}
     given = {key_of(each): theirs for each, theirs in _ranges("versions", versions)}
     ranges = {key: given[key] if key in given else _versions(api, source) for key, api in chosen.items()}
     made: ApiVersionsResponse = kind(

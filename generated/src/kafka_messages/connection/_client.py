@@ -6,13 +6,14 @@ from __future__ import annotations
 from collections import deque
 
 from .._core.generic import Generic
+from .._core.shown import shown
 from .._core.value import dataclass
 from ..errors import KafkaMessageError, UnsupportedVersionError
 from ..protocol import MAX_FRAME_SIZE, BrokerVersions, decode_response, encode_request, frame
 from ..protocol import api as api_of
 from ._errors import LocalProtocolError
 from ._events import TokenReceived
-from ._exchange import API_VERSIONS, UNSUPPORTED_VERSION, expects_response, opens_tokens
+from ._exchange import API_VERSIONS, UNSUPPORTED_VERSION, check_request, check_text, expects_response, opens_tokens
 from ._incoming import LENGTH_SIZE
 from ._side import Side
 
@@ -111,6 +112,11 @@ class ClientConnection(Side["ClientEvent"]):
 
         ``text`` as for ``Message.read``.
         """
+        if client_id is not None and not isinstance(client_id, str):
+            raise TypeError(f"client_id must be a text or None, not {shown(client_id)}")
+        if versions is not None and not isinstance(versions, BrokerVersions):
+            raise TypeError(f"versions must be BrokerVersions or None, not {shown(versions)}")
+        check_text(text)
         self.client_id = client_id
         self.versions = versions
         self._text: Text = text
@@ -131,8 +137,10 @@ class ClientConnection(Side["ClientEvent"]):
         no agreement: it goes out at the package's highest version, and again at the broker's if that is refused.
 
         Raises LocalProtocolError where no version is agreed yet, and where the broker has closed the connection;
-        UnsupportedVersionError, EncodeError with the field, and RemoteProtocolError if the connection is of no use any more.
+        UnsupportedVersionError, EncodeError with the field, RemoteProtocolError if the connection is of no use any more, and
+        TypeError for what is no request, such as its class.
         """
+        check_request(request)
         self._incoming.check_open()
         is_free = version is None
         chosen = self._agreed(request) if version is None else version

@@ -48,9 +48,26 @@ def check_type(value: object, wanted: type[object]) -> None:
         raise TypeError(f"a {wanted.__name__} is needed, not {shown(value)}")
 
 
+def check_text(text: str) -> None:
+    """Raise ValueError for what is no rule for text."""
+    if text not in ("strict", "surrogateescape"):
+        raise ValueError(f"text must be 'strict' or 'surrogateescape', not {shown(text)}")
+
+
+def check_request(request: Message) -> None:
+    """Raise TypeError for what is no message; its class is the likeliest."""
+    if not isinstance(request, Message):
+        raise TypeError(f"a request is needed, not {or_class(request)}")
+
+
+def or_class(value: object) -> str:
+    """A value in an error text; a class, which is soon given where its object is meant, by its name."""
+    return f"the class {value.__name__}" if isinstance(value, type) else shown(value)
+
+
 def several(named: Iterable[AnyApi], what: str) -> list[Api]:
     """The APIs that are named; ``what`` is the argument that names them. Raises UnknownApiError."""
-    if isinstance(named, str | type):
+    if isinstance(named, str | type) or not hasattr(named, "__iter__"):
         raise TypeError(f"{what} takes several APIs, in a list, not {shown(named)}")
     return [api_of(each) for each in named]
 

@@ -17,6 +17,7 @@ from ..errors import EncodeError
 from ..protocol import ErrorCode, Request
 from ..schema.facts import FieldFacts, MessageFacts, address_of, facts_of
 from ..schema.types import SchemaError, elements
+from ._exchange import or_class
 from ._tables import ENTITIES
 
 TYPE_CHECKING = False
@@ -87,6 +88,8 @@ class Endpoint:
 
     @host.setter
     def host(self, host: str) -> None:
+        if not isinstance(host, str):
+            raise TypeError(f"the host at {self.path or 'the message'} must be of type str, not {shown(host)}")
         setattr(self._struct, self._names[0], host)
 
     @property
@@ -97,6 +100,8 @@ class Endpoint:
 
     @port.setter
     def port(self, port: int) -> None:
+        if not _is_number(port):
+            raise TypeError(f"the port at {self.path or 'the message'} must be of type int, not {shown(port)}")
         setattr(self._struct, self._names[1], port)
 
     def __repr__(self) -> str:
@@ -127,14 +132,26 @@ class Entity:
 
     @value.setter
     def value(self, value: str | int) -> None:
-        if self._is_digits:
-            value = str(value)
-        if isinstance(self._key, int):
-            self._holder[self._key] = value
+        """Raises TypeError for what is no ``int`` of a broker or producer, or no ``str`` of another; nothing changed."""
+        wanted = int if self.type in _NUMBERS else str
+        if not isinstance(value, wanted) or isinstance(value, bool):
+            raise TypeError(f"the {self.type} at {self.path} must be of type {wanted.__name__}, not {shown(value)}")
+        if value == self.value:
+            return  # as it is stored: text of a number may begin with 0
+        stored = str(value) if self._is_digits else value
+        if not isinstance(self._key, int):
+            self._set(self._key, stored)
+        elif isinstance(self._holder, list):
+            self._holder[self._key] = stored
         else:
-            setattr(self._holder, self._key, value)
-        if self._keyed is not None:
-            self._keyed.reindex()
+            raise TypeError(f"{self.path} is in {shown(self._holder)}, which cannot be changed; a list can")
+
+    def _set(self, field: str, stored: str | int) -> None:
+        """Set a field of a struct, and keep the index true that has it under its key."""
+        if self._keyed is None:
+            setattr(self._holder, field, stored)
+        else:
+            self._keyed._set_key(self._holder, field, stored)
 
     def _is_name(self, nothing: tuple[str, ...]) -> bool:
         """Whether it names something: texts that are ``nothing`` do not, nor do those of numbers that are none, nor -1."""
@@ -150,6 +167,10 @@ class Entity:
 
     def __repr__(self) -> str:
         return f"<Entity {self.path}: {self.type} {self.value!r}>"
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def errors(message: Message) -> Iterator[Error]:
@@ -200,9 +221,19 @@ def entities(message: Message, *types: EntityType, request: Message | Request | 
             raise ValueError(f"no entity type is called {each!r}{advice}")
     own = _facts_about().get(_facts(message).name, {})
     asked = request.message if isinstance(request, Request) else request
-    if asked is not None and not isinstance(message, getattr(asked, "response_class", ())):
-        raise TypeError(f"{shown(asked)} is not the request of {message.NAME}")
+    if asked is not None:
+        _check_request(message, asked)
     return _entities(message, types, own, asked)
+
+
+def _check_request(message: Message, asked: object) -> None:
+    """Raise TypeError for what is not the request of a response; one that has it in ``request`` is a step too far out."""
+    if not isinstance(asked, Message):
+        within = getattr(asked, "request", None)
+        advice = "; its .request is one" if isinstance(within, Message | Request) else ""
+        raise TypeError(f"request must be the request of {message.NAME}, not {or_class(asked)}{advice}")
+    if not isinstance(message, getattr(asked, "response_class", ())):
+        raise TypeError(f"{shown(asked)} is not the request of {message.NAME}")
 
 
 def _entities(message: Message, types: tuple[EntityType, ...], own: _Own, request: Message | None) -> Iterator[Entity]:

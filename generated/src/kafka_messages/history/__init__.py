@@ -7,6 +7,9 @@ anywhere, and nothing here is imported by other parts before it is asked for.
 
 from __future__ import annotations
 
+import re
+
+from .._base._tables import MESSAGES
 from .._base.listing import all_messages
 from .._base.message import Message, class_of
 from .._base.versions import Versions
@@ -46,6 +49,7 @@ __all__ = [
 ]
 
 _NONE = Versions(0, -1)
+_in_array = re.compile(r"\[[0-9]*\]").sub
 
 
 def release_of(release: str) -> str:
@@ -79,14 +83,22 @@ def versions_in(release: str, message: AnyMessage) -> Versions:
 def listeners_in(release: str, request: AnyMessage) -> tuple[str, ...]:
     """Which listeners of a release serve a request: ``zkBroker``, ``broker``, ``controller``; before 2.8 ``zkBroker``.
 
-    Raises ValueError for a release or message that is not known.
+    Empty for a request that the release does not have, and for what is no request. Raises ValueError for a release or
+    message that is not known.
     """
     number = RELEASES.index(release_of(release))
     found: tuple[str, ...] = ()
     for first, lowest, highest, listeners in _runs(request):
         if first <= number:
-            found = LISTENERS[listeners] or ("zkBroker",) if lowest <= highest else ()
+            found = LISTENERS[listeners] or _before(request, release) if lowest <= highest else ()
     return found
+
+
+def _before(message: AnyMessage, release: str) -> tuple[str, ...]:
+    """The one listener of a request in a release whose definitions name none."""
+    name = _name(message)
+    is_request = any(row[0] == name and row[1] == "request" for row in MESSAGES)
+    return ("zkBroker",) if is_request and not has_listeners(release) else ()
 
 
 def has_listeners(release: str) -> bool:
@@ -98,8 +110,9 @@ def has_listeners(release: str) -> bool:
 def since(message: AnyMessage, version: int | None = None) -> str | None:
     """The first release that has a version of a message, or any; None for one that no release has as a stable one.
 
-    Raises ValueError for a message that is not known.
+    Raises ValueError for a message that is not known, and TypeError for a version that is no int; so do the others.
     """
+    _check_version(version)
     for release, lowest, highest, _ in _runs(message):
         if lowest <= highest if version is None else lowest <= version <= highest:
             return RELEASES[release]
@@ -111,6 +124,7 @@ def until(message: AnyMessage, version: int | None = None) -> str | None:
 
     Also None for what no release has. Raises ValueError for a message that is not known.
     """
+    _check_version(version)
     found = None
     was_there = False
     for release, lowest, highest, _ in _runs(message):
@@ -127,6 +141,7 @@ def gaps(message: AnyMessage, version: int) -> tuple[str, ...]:
 
     Raises ValueError for a message that is not known.
     """
+    _check_number(version)
     has = [version in versions_in(release, message) for release in RELEASES]
     if True not in has:
         return ()
@@ -137,10 +152,12 @@ def gaps(message: AnyMessage, version: int) -> tuple[str, ...]:
 def field_since(message: AnyMessage, path: str, version: int | None = None) -> str | None:
     """The first release that has a field in a version, or in any.
 
-    The path is in Kafka's names, ``Topics[].Partitions[].LeaderId``, or in Python's, ``topics.partitions.leader_id``. A
+    The path is in Kafka's names, ``Topics[].Partitions[].LeaderId``, or in Python's, ``topics.partitions.leader_id``, or that
+    of a value in a message, ``topics[0].partitions[2].leader_id``. A
     tagged field may be younger than the version it is in. None as for ``since``, and for a version that does not have the
     field. Raises ValueError for a message or a field that is not known.
     """
+    _check_version(version)
     name = _name(message)
     having = _field_versions(name, path)
     if version is not None and version not in having:
@@ -196,6 +213,7 @@ def missing_in(message: AnyMessage, version: int) -> str:
 
     Empty if all have it. Raises ValueError for a message that is not known.
     """
+    _check_number(version)
     first, last = since(message, version), until(message, version)
     if first is None:
         return "every release"
@@ -205,8 +223,8 @@ def missing_in(message: AnyMessage, version: int) -> str:
 
 
 def releases_with(versions: Iterable[tuple[AnyMessage, int]]) -> tuple[str, ...]:
-    """The releases that have all of these versions of messages. Raises ValueError for a message that is not known."""
-    wanted = [(_name(message), version) for message, version in versions]
+    """The releases that have all of these versions of messages, given in pairs. Raises ValueError for a message not known."""
+    wanted = [_pair(each) for each in _several(versions)]
     return tuple(
         release for release in RELEASES if all(version in versions_in(release, name) for name, version in wanted)
     )
@@ -260,6 +278,33 @@ def _name(message: object) -> str:
     raise TypeError(f"the name or the class of a message is needed, not {shown(message)}")
 
 
+def _check_version(version: int | None) -> None:
+    """TypeError for what is neither a version nor None, for any."""
+    if version is not None:
+        _check_number(version)
+
+
+def _check_number(version: int) -> None:
+    if isinstance(version, bool) or not isinstance(version, int):
+        raise TypeError(f"a version is a number, such as 3, not {shown(version)}")
+
+
+def _several(versions: Iterable[tuple[AnyMessage, int]]) -> Iterable[object]:
+    if isinstance(versions, str | type) or not hasattr(versions, "__iter__"):
+        raise TypeError(f"pairs of a message and a version are needed, in a list, not {shown(versions)}")
+    return versions.items() if isinstance(versions, dict) else versions
+
+
+def _pair(given: object) -> tuple[str, int]:
+    """The name and the version of a pair, both checked: a message that no release has would otherwise go unnoticed."""
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise TypeError(f"a pair of a message and a version is needed, not {shown(given)}")
+    message, version = given
+    _check_number(version)
+    _runs(message)
+    return _name(message), version
+
+
 def _runs(message: AnyMessage) -> tuple[tuple[int, int, int, int], ...]:
     name = _name(message)
     if name not in RUNS:
@@ -280,8 +325,10 @@ def _first_of_field(name: str, late: int, versions: Iterable[int]) -> str | None
 
 
 def _place(path: str) -> str:
-    """A path without what Kafka's names and Python's differ in."""
-    return path.replace("[]", "").replace("_", "").lower()
+    """A path without what Kafka's names and Python's differ in, and without the places in arrays."""
+    if not isinstance(path, str):
+        raise TypeError(f"the path of a field is a text, such as 'topics.name', not {shown(path)}")
+    return _in_array("", path).replace("_", "").lower()
 
 
 def _late(name: str) -> dict[str, int]:

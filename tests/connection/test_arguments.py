@@ -1,0 +1,88 @@
+"""Arguments that there cannot be: each is refused where it is given, with what is wanted, as docs/connection.md says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from kafka_messages import ApiVersionsRequest, HeartbeatRequest, MetadataRequest
+from kafka_messages.batches import with_base_offset
+from kafka_messages.connection import ClientConnection, Middleman, ServerConnection, announce
+from kafka_messages.testing import random_messages
+
+client: Callable[..., Any] = ClientConnection
+server: Callable[..., Any] = ServerConnection
+middleman: Callable[..., Any] = Middleman
+announcing: Callable[..., Any] = announce
+at_offset: Callable[..., Any] = with_base_offset
+drawn: Callable[..., Any] = random_messages
+TEXT = "text must be 'strict' or 'surrogateescape', not "
+BYTES = "data must be bytes-like, not "
+LISTENER = "listener must be 'broker' or 'controller', not "
+
+
+@pytest.mark.parametrize(
+    ("use", "error", "said"),
+    [
+        (lambda: client(5), TypeError, "client_id must be a text or None, not 5"),
+        (lambda: client(b"me"), TypeError, "client_id must be a text or None, not b'me'"),
+        (lambda: client(versions={}), TypeError, "versions must be BrokerVersions or None, not {}"),
+        (lambda: client(text="x"), ValueError, f"{TEXT}'x'"),
+        (lambda: client(text=None), ValueError, f"{TEXT}None"),
+        (lambda: server(text=None), ValueError, f"{TEXT}None"),
+        (lambda: server(text=["strict"]), ValueError, f"{TEXT}['strict']"),
+        (lambda: server({}), TypeError, "announced must be an ApiVersionsResponse or None, not {}"),
+        (
+            lambda: server(HeartbeatRequest(group_id="g")),
+            TypeError,
+            f"announced must be an ApiVersionsResponse or None, not {repr(HeartbeatRequest(group_id='g'))[:57]}...",
+        ),
+        (lambda: middleman(decode=5), TypeError, "decode takes several APIs, in a list, not 5"),
+        (lambda: client().receive_data(None), TypeError, f"{BYTES}NoneType"),
+        (lambda: client().receive_data("abc"), TypeError, f"{BYTES}str"),
+        (lambda: server().receive_data([1, 2]), TypeError, f"{BYTES}list"),
+        (lambda: middleman().receive_from_client(5), TypeError, f"{BYTES}int"),
+        (lambda: client().send(None), TypeError, "a request is needed, not None"),
+        (lambda: announcing(["Fetch"], listener="nonsense"), ValueError, f"{LISTENER}'nonsense'"),
+        (lambda: announcing(["Fetch"], listener=5), ValueError, f"{LISTENER}5"),
+        (lambda: announcing(5), TypeError, "apis takes several APIs, in a list, not 5"),
+        (lambda: at_offset(None, 3), TypeError, "batch must be bytes-like, not NoneType"),
+        (lambda: at_offset("batch", 3), TypeError, "batch must be bytes-like, not str"),
+        (
+            lambda: next(drawn("HeartbeatRequest", 4)),
+            TypeError,
+            "the class of a message is needed, not 'HeartbeatRequest'",
+        ),
+    ],
+)
+def test_wrong_arguments(use: Callable[[], object], error: type[Exception], said: str) -> None:
+    """Taken, such a value does harm later and elsewhere; an AttributeError from within tells nothing."""
+    with pytest.raises(error) as raised:
+        use()
+    assert (type(raised.value), str(raised.value)) == (error, said)
+
+
+@pytest.mark.parametrize("version", [None, 12])
+def test_class_for_a_request(version: int | None) -> None:
+    """Parentheses are soon forgotten; nothing changed, so that the right request goes out as the first."""
+    connection = client()
+    with pytest.raises(TypeError) as raised:
+        connection.send(MetadataRequest, version)
+    assert str(raised.value) == "a request is needed, not the class MetadataRequest"
+    assert connection.send(ApiVersionsRequest()).correlation_id == 0
+
+
+def test_nothing_was_received() -> None:
+    """What is no data must not count as the end of the peer, nor as bytes of it."""
+    connection = server()
+    for given in (None, "abc", ""):
+        with pytest.raises(TypeError):
+            connection.receive_data(given)
+    assert connection.trailing_data == (b"", False)
+
+
+@pytest.mark.parametrize("listener", ["broker", "controller"])
+def test_listener_beside_named_apis(listener: str) -> None:
+    """Named APIs have the last word; a listener that there is does no harm beside them."""
+    assert announce(["Fetch"], listener=listener) == announce(["Fetch"])

@@ -1,0 +1,144 @@
+"""What may be set through ``entities`` and ``endpoints``: no name that cannot be written, and none that changes by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from kafka_messages import (
+    DescribeConfigsRequest,
+    DescribeGroupsRequest,
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+    MetadataResponse,
+)
+from kafka_messages.connection import Middleman, endpoints, entities
+from kafka_messages.enums import ConfigResourceType
+from kafka_messages.protocol import encode_request
+
+Topic = MetadataResponse.MetadataResponseTopic
+Coordinator = FindCoordinatorResponse.Coordinator
+
+
+def of_broker(name: str) -> DescribeConfigsRequest:
+    """Settings of a broker, whose id is a text there."""
+    resource = DescribeConfigsRequest.DescribeConfigsResource
+    return DescribeConfigsRequest(resources=[resource(resource_type=ConfigResourceType.BROKER, resource_name=name)])
+
+
+@pytest.mark.parametrize("given", [None, "abc", "8", True, 3.0])
+def test_no_number(given: Any) -> None:
+    """None was stored as 'None', and what is no number only refused when it was read back."""
+    message = of_broker("7")
+    [entity] = entities(message)
+    with pytest.raises(TypeError) as raised:
+        entity.value = given
+    assert str(raised.value) == f"the brokerId at resources[0].resource_name must be of type int, not {given!r}"
+    assert message == of_broker("7")
+
+
+@pytest.mark.parametrize("given", [None, 5, b"a", ["a"]])
+def test_no_text(given: Any) -> None:
+    """The place is told where it is set, not when the message is written."""
+    message = MetadataResponse(topics=[Topic(name="a")])
+    [entity] = entities(message, "topicName")
+    with pytest.raises(TypeError) as raised:
+        entity.value = given
+    assert str(raised.value) == f"the topicName at topics[0].name must be of type str, not {given!r}"
+    assert message.topics[0].name == "a"
+
+
+def test_the_same_number() -> None:
+    """A proxy that sets what it found must not change the bytes: 007 is 7."""
+    message = of_broker("007")
+    [entity] = entities(message)
+    assert entity.value == 7
+    entity.value = entity.value
+    assert message == of_broker("007")
+    entity.value = 8
+    assert message == of_broker("8")
+
+
+def test_address_that_is_none() -> None:
+    """A port as text, out of a configuration say, is refused where it is set."""
+    [endpoint] = endpoints(FindCoordinatorResponse(coordinators=[Coordinator(host="h", port=1)]))
+    setting: Any = endpoint
+    for given in (None, "9092", True):
+        with pytest.raises(TypeError) as raised:
+            setting.port = given
+        assert str(raised.value) == f"the port at coordinators[0] must be of type int, not {given!r}"
+    with pytest.raises(TypeError) as raised:
+        setting.host = 5
+    assert str(raised.value) == "the host at coordinators[0] must be of type str, not 5"
+    assert (endpoint.host, endpoint.port) == ("h", 1)
+
+
+def test_names_in_a_tuple() -> None:
+    """They can be written and read, but not set; the text says where, and what helps."""
+    groups: Any = ("a", "b")
+    message = DescribeGroupsRequest()
+    message.groups = groups
+    found = list(entities(message))
+    assert [each.value for each in found] == ["a", "b"]
+    with pytest.raises(TypeError) as raised:
+        found[1].value = "c"
+    assert str(raised.value) == "groups[1] is in ('a', 'b'), which cannot be changed; a list can"
+
+
+def test_class_of_a_request() -> None:
+    """The class has the same fields as a request, with nothing in them: no key would be found, and nothing said."""
+    given: Any = FindCoordinatorRequest
+    with pytest.raises(TypeError) as raised:
+        entities(FindCoordinatorResponse(), request=given)
+    assert (
+        str(raised.value)
+        == "request must be the request of FindCoordinatorResponse, not the class FindCoordinatorRequest"
+    )
+
+
+def test_a_request_one_step_out() -> None:
+    """What a middleman calls the request of a response is an event, which has the request: one more ``.request``."""
+    [event] = Middleman().receive_from_client(encode_request(FindCoordinatorRequest(key="g"), 3, 1))
+    given: Any = event
+    with pytest.raises(TypeError) as raised:
+        entities(FindCoordinatorResponse(), request=given)
+    assert str(raised.value).startswith("request must be the request of FindCoordinatorResponse, not <RequestPassing")
+    assert str(raised.value).endswith("; its .request is one")
+
+
+class Counted(str):
+    """A name that says how often it was looked up for an index."""
+
+    hashed = 0
+    __eq__ = str.__eq__
+
+    def __hash__(self) -> int:
+        Counted.hashed += 1
+        return str.__hash__(self)
+
+
+def names_found(names: Iterable[str], message: MetadataResponse) -> list[bool]:
+    return [message.topics.find(name) is not None for name in names]
+
+
+def test_renaming_with_finding() -> None:
+    """A proxy that looks up each topic as it renames it: the index was made anew for each, so time grew with the square."""
+    count = 200
+    message = MetadataResponse(topics=[Topic(name=Counted(f"t{number}")) for number in range(count)])
+    Counted.hashed = 0
+    for number, entity in enumerate(entities(message, "topicName")):
+        assert message.topics.find(f"t{number}") is not None
+        entity.value = Counted(f"x.{entity.value}")
+        assert names_found([f"t{number}", f"x.t{number}"], message) == [False, True]
+    assert Counted.hashed < 10 * count
+
+
+def test_renaming_to_a_name_that_is_there() -> None:
+    """Then the order says which is found first, and only a look at all of them tells that."""
+    message = MetadataResponse(topics=[Topic(name=name, error_code=at) for at, name in enumerate("abab")])
+    assert message.topics.find("b") is message.topics[1]
+    first, *_ = entities(message, "topicName")
+    first.value = "b"
+    assert message.topics.find_all("b") == [message.topics[at] for at in (0, 1, 3)]
+    assert message.topics.find_all("a") == [message.topics[2]]
