@@ -6,11 +6,28 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from kafka_messages import EncodeError, HeartbeatRequest, MetadataRequest, UnsupportedVersionError
+from kafka_messages import (
+    EncodeError,
+    FetchResponse,
+    HeartbeatRequest,
+    MetadataRequest,
+    OffsetCommitKey,
+    OffsetCommitValue,
+    SaslAuthenticateRequest,
+    SaslHandshakeRequest,
+    SaslHandshakeResponse,
+    TopicRecord,
+    UnsupportedVersionError,
+)
 from kafka_messages._core import native
-from kafka_messages.connection import entities, error_response
+from kafka_messages.connection import RequestReceived, ServerConnection, entities, error_response
+from kafka_messages.explain import explain
+from kafka_messages.history import since, words
 from kafka_messages.json import from_json, to_json
-from kafka_messages.protocol import decode_request, encode_request
+from kafka_messages.protocol import Request, api, decode_request, encode_request, encode_response
+from kafka_messages.records import write_coordinator_record, write_metadata_record
+from kafka_messages.schema import fields_of
+from kafka_messages.secrets import hidden, secrets_of
 from kafka_messages.testing import random_messages
 
 if TYPE_CHECKING:
@@ -157,3 +174,82 @@ def test_integers_of_other_kinds_are_versions() -> None:
     assert message.fitted(version) == message
     assert message.lost(version) == ()
     assert from_json(MetadataRequest, to_json(message, version), version) == message
+
+
+class Named(SaslAuthenticateRequest):
+    """One with a name of its own, which no table of the package has."""
+
+    NAME = "My"
+
+
+def test_the_secrets_of_a_class_with_a_name_of_its_own_are_hidden() -> None:
+    """They were looked for under the name of the derived class, where there are none: the password was printed."""
+    assert hidden(Named(auth_bytes=b"pw")) == Named(auth_bytes=b"(hidden)")
+    assert secrets_of(Named) == secrets_of(SaslAuthenticateRequest)
+    assert "pw" not in str(explain(Named(auth_bytes=b"pw").write(2), Named, 2))
+
+
+def test_the_records_of_kraft_in_a_class_with_a_name_of_its_own_are_hidden() -> None:
+    """These have a table of their own."""
+
+    class Fetched(FetchResponse):
+        NAME = "My"
+
+    partition = FetchResponse.PartitionData(records=b"pw")
+    topic = FetchResponse.FetchableTopicResponse(topic="__cluster_metadata", partitions=[partition])
+    assert hidden(Fetched(responses=[topic])).responses[0].partitions[0].records == b"(hidden)"
+
+
+def test_a_class_with_a_name_of_its_own_is_what_it_was_derived_from() -> None:
+    """It was refused as neither request nor response, and the releases did not know it."""
+    plain, named = SaslAuthenticateRequest(auth_bytes=b"pw"), Named(auth_bytes=b"pw")
+    assert api(Named) is api(SaslAuthenticateRequest)
+    sent = encode_request(named, 2, 1, framed=False)
+    assert sent == encode_request(plain, 2, 1, framed=False)
+    received = decode_request(sent)
+    assert Request(received.header, received.api, 2, named).encode(framed=False) == sent
+    assert error_response(named, 58, version=2) == error_response(plain, 58, version=2)
+    assert since(Named) == since(SaslAuthenticateRequest)
+    assert fields_of(Named) == fields_of(SaslAuthenticateRequest)
+    assert words(Named) == words(SaslAuthenticateRequest)
+
+
+def test_structs_and_messages_beside_a_class_with_a_name_of_its_own() -> None:
+    """Of two derived classes in one module the first with a name was taken for the definition of both."""
+
+    class Part(MetadataRequest.MetadataRequestTopic):
+        pass
+
+    assert fields_of(Asked) == fields_of(MetadataRequest)
+    assert fields_of(Part) == fields_of(MetadataRequest.MetadataRequestTopic)
+    assert (Part.__doc__, Asked.__doc__) == (None, "A request that knows its topics by name.")
+
+
+def test_a_server_answers_with_a_class_with_a_name_of_its_own() -> None:
+    """The response of a mock broker was refused as that of another request."""
+
+    class Told(SaslHandshakeResponse):
+        NAME = "My"
+
+    server = ServerConnection()
+    received = server.receive_data(encode_request(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1))
+    request = next(each for each in received if isinstance(each, RequestReceived))
+    assert server.send(request, Told(mechanisms=["PLAIN"])) == encode_response(Told(mechanisms=["PLAIN"]), 0, 1)
+    assert server.send_token(b"token") == b"\0\0\0\5token"
+
+
+def test_records_of_a_class_with_a_name_of_its_own() -> None:
+    """The writers of internal logs find the record type by the definition, too."""
+
+    class Topic(TopicRecord):
+        NAME = "My"
+
+    class Key(OffsetCommitKey):
+        NAME = "My"
+
+    class Value(OffsetCommitValue):
+        NAME = "My"
+
+    assert write_metadata_record(Topic(name="a"), 0) == write_metadata_record(TopicRecord(name="a"), 0)
+    written = write_coordinator_record(Key(group="a"), Value(offset=3), 3)
+    assert written == write_coordinator_record(OffsetCommitKey(group="a"), OffsetCommitValue(offset=3), 3)

@@ -36,6 +36,21 @@ class StructBase:
             return dataclasses.replace(self, **changes)
 
 
+def owner_of(message: Any) -> Any:
+    """The base of a message that has its definition, for the message and for what is derived from it; else None."""
+    for base in message.__mro__:
+        if "_plan" in base.__dict__:
+            return base
+    return None
+
+
+def name_of(message: Any) -> str:
+    """The name of the definition of a message: a class that somebody derived from it may have a ``NAME`` of its own."""
+    owner = owner_of(message)
+    name: str = (message if owner is None else owner).NAME
+    return name
+
+
 def as_derived(cls: type[S], struct: StructBase) -> S:
     """An object of a class that somebody derived from that of ``struct``: its constructor gets every field by name."""
     make: Any = cls

@@ -7,6 +7,7 @@ from struct import Struct
 from .._base.message import Message, class_of, unsupported
 from .._base.prefixed import read_rest
 from .._core.generic import Generic
+from .._core.structs import name_of
 from .._core.value import dataclass
 from .._core.wire import as_bytes
 from ..errors import DecodeError, EncodeError, UnsupportedVersionError
@@ -82,7 +83,7 @@ class Request:
 
     def encode_parts(self, *, framed: bool = True, text: Text = "strict") -> list[bytes]:
         """The bytes of ``encode`` in pieces, for ``writelines``: long fields of the message are not copied."""
-        header, name, api = self.header, type(self.message).NAME, self.api
+        header, name, api = self.header, name_of(type(self.message)), self.api
         if name != api.request_name:
             raise EncodeError(f"is not the request of the API {api}, which is {api.request_name}", name)
         if header.request_api_key != api.key:
@@ -191,8 +192,8 @@ def _route_of(message: Message, version: int, side: str) -> Route:
     """Raises EncodeError for a message of the other side, and UnsupportedVersionError."""
     cls = type(message)
     api, is_request = api_of(cls), side == "request"
-    if (api.request_name if is_request else api.response_name) != cls.NAME:
-        raise EncodeError(f"this message is not a {side}", cls.NAME)
+    if (api.request_name if is_request else api.response_name) != name_of(cls):
+        raise EncodeError(f"this message is not a {side}", name_of(cls))
     if version not in api.valid_versions:
         raise unsupported(cls, version)
     routes = _sent if is_request else _answered

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import ClassVar, Protocol
 from uuid import UUID
 
-from .._core.described import owner_of
-from .._core.structs import StructBase
+from .._core.described import message_of
+from .._core.structs import StructBase, owner_of
 from .._core.value import dataclass
 from .._core.wire import ZERO_UUID
 
@@ -190,7 +190,7 @@ def facts_of(message: type[Described]) -> MessageFacts:
 
 def class_in(message: type[Described], name: str) -> type[StructBase]:
     """The class of a struct inside a message; of a class that somebody derived from a message, too."""
-    home = next(base.__module__ for base in message.__mro__ if "_facts" in vars(base))
+    home = owner_of(message).__module__
     found: type[StructBase] = getattr(sys.modules[home], name)
     return found
 
@@ -200,7 +200,7 @@ def fields_of(cls: type[StructBase]) -> tuple[FieldFacts, ...]:
 
     Those in optional-field buffers come last. Raises TypeError for what is no class of a generated package.
     """
-    message = owner_of(cls)
+    message = message_of(cls)
     if message is None:
         raise TypeError(f"{cls!r} is no class of a message or of a struct inside one")
     facts = facts_of(message)
