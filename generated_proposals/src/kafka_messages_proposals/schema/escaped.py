@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from ..errors import DecodeError
 from .build import build
-from .explain import check_absent, explain_read, explain_write
+from .explain import check_absent, explain_write, read_placed
 from .facts import Described, FieldFacts, class_in, facts_of
 from .schema import Schema
 from .struct import Struct
-from .types import ESCAPED_STRINGS, SchemaError
+from .types import ESCAPED_STRINGS, NO_UTF8, SchemaError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,15 +20,15 @@ if TYPE_CHECKING:
 _built: dict[type[Described], dict[int, Schema]] = {}
 
 
+def is_about_text(error: DecodeError) -> bool:
+    """Whether bytes that could not be read may be read with another rule for text."""
+    return error.reason.startswith(NO_UTF8)
+
+
 def read_escaped(message: type[D], data: bytes, offset: int, version: int, is_whole: bool) -> tuple[D, int]:
     """A message at ``offset``, and where it ends. Raises DecodeError for what is wrong besides text."""
     schema = escaped_schemas(message)[version]
-    try:
-        struct, end = schema.read(data, offset)
-    except SchemaError:
-        raise explain_read(message, data, offset, version, is_whole, schema) from None
-    if is_whole and end != len(data):
-        raise explain_read(message, data, offset, version, is_whole, schema)
+    struct, end = read_placed(message, data, offset, version, is_whole, schema)
     found: D = _object(message, message, facts_of(message).fields, struct)
     return found, end
 
