@@ -78,6 +78,9 @@ class LazyDefaults(StructBase):
             super().__init_subclass__(**named)
             for name, make in cls.__dict__.get("_lazy", {}).items():
                 setattr(cls, name, _lazy_field(f"_{name}", make))
+            for name in cls._lazy:  # a slot that dataclass(slots=True) put before the field would be read by nobody
+                if type(cls.__dict__.get(name)) is type(getattr(cls, f"_{name}")):
+                    delattr(cls, name)
 
 
 if not TYPE_CHECKING:
