@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -253,3 +253,34 @@ def test_records_of_a_class_with_a_name_of_its_own() -> None:
     assert write_metadata_record(Topic(name="a"), 0) == write_metadata_record(TopicRecord(name="a"), 0)
     written = write_coordinator_record(Key(group="a"), Value(offset=3), 3)
     assert written == write_coordinator_record(OffsetCommitKey(group="a"), OffsetCommitValue(offset=3), 3)
+
+
+class Strange(MetadataRequest):
+    """One whose constructor takes something else."""
+
+    def __init__(self, names: list[str]) -> None:
+        super().__init__(topics=[Topic(name=name) for name in names])
+
+
+@pytest.mark.usefixtures("rendering")
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda data: Strange.read(data, 12),
+        lambda data: Strange.read_from(data, 0, 12),
+        lambda data: Strange.read(data.replace(b"orders", b"order\xe9"), 12, text="surrogateescape"),
+        lambda data: from_json(Strange, to_json(MetadataRequest.read(data, 12), 12), 12),
+        lambda data: list(random_messages(Strange, 12)),
+    ],
+    ids=["read", "read_from", "escaped", "from_json", "random_messages"],
+)
+def test_a_constructor_that_takes_other_arguments(read: Callable[[bytes], object]) -> None:
+    """The words were those of Python alone, which name neither the reason nor what helps."""
+    with pytest.raises(TypeError) as caught:
+        read(asked().write(12))
+    words, _, detail = str(caught.value).partition(" (")
+    assert words == (
+        "no Strange can be made of what was read: its constructor must take every field of MetadataRequest by name, "
+        "and have defaults for its own"
+    )
+    assert detail.startswith("Strange.__init__() got an unexpected keyword argument '")

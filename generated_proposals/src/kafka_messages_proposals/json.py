@@ -18,6 +18,7 @@ from uuid import UUID
 from ._base.message import Message, checked_version
 from ._core.shown import shown
 from ._core.spelling import did_you_mean
+from ._core.structs import made
 from ._core.told import uuid_text
 from ._core.wire import RawTaggedField
 from .errors import PlacedError
@@ -233,7 +234,7 @@ def _struct_from(shape: _Shape, obj: object, lenient: _Leniency) -> Any:
             raise error.inside(f".{RAW_KEY}") from None
     if len(values) < len(obj):
         _check_keys(shape, obj, lenient)
-    return shape.cls(**values)
+    return made(shape.cls, values)
 
 
 def _missing(shape: _Shape, field: _Field, obj: Mapping[object, object], lenient: _Leniency) -> SchemaError:

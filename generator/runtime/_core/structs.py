@@ -53,9 +53,20 @@ def name_of(message: Any) -> str:
 
 def as_derived(cls: type[S], struct: StructBase) -> S:
     """An object of a class that somebody derived from that of ``struct``: its constructor gets every field by name."""
+    return made(cls, {name: getattr(struct, name) for name in struct._names})
+
+
+def made(cls: type[S], values: dict[str, Any]) -> S:
+    """An object of a class with these fields. Raises TypeError for a derived class whose constructor is another one."""
     make: Any = cls
-    made: S = make(**{name: getattr(struct, name) for name in struct._names})
-    return made
+    try:
+        found: S = make(**values)
+    except TypeError as error:
+        if owner_of(cls) is None:
+            raise
+        wanted = f"its constructor must take every field of {name_of(cls)} by name, and have defaults for its own"
+        raise TypeError(f"no {cls.__qualname__} can be made of what was read: {wanted} ({error})") from error
+    return found
 
 
 NULLED = object()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._core.structs import made
 from ..errors import DecodeError
 from .build import build
 from .explain import check_absent, explain_write, read_placed
@@ -62,7 +63,7 @@ def _object(message: type[Described], kind: Any, fields: tuple[FieldFacts, ...],
             values[field.name] = _value(message, field, value) if field.is_struct else value
     if struct.unknown_tagged_fields:
         values["unknown_tagged_fields"] = struct.unknown_tagged_fields
-    return kind(**values)
+    return made(kind, values)
 
 
 def _value(message: type[Described], field: FieldFacts, value: Any) -> Any:
