@@ -196,8 +196,9 @@ def _route_of(message: Message, version: int, side: str) -> Route:
         raise EncodeError(f"this message is not a {side}", name_of(cls))
     if version not in api.valid_versions:
         raise unsupported(cls, version)
-    routes = _sent if is_request else _answered
-    return routes.setdefault((cls, version), Route(api, version, is_request))
+    routes, own = (_sent, api.request_class) if is_request else (_answered, api.response_class)
+    found = routes.get((own, version))  # by what others are derived from: those come and go
+    return found or routes.setdefault((own, version), Route(api, version, is_request))
 
 
 def read_request_header(data: BytesLike, *, text: Text = "strict") -> tuple[RequestHeader, int]:
@@ -335,6 +336,6 @@ def _first_response(api: AnyApi, version: int) -> Route:
         raise unsupported(message, version)
     route = Route(which, version, False)
     route.may_fall_back = may_fall_back
-    if is_valid:
+    if is_valid and not (isinstance(api, type) and api not in (which.request_class, message)):  # derived ones come and go
         _responses[which.key if isinstance(api, Api) else api, version] = route
     return route

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._core.structs import made
+from .._core.structs import made, owner_of
 from ..errors import DecodeError
 from .build import build
 from .explain import check_absent, explain_write, read_placed
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     D = TypeVar("D", bound=Described)
 
-_built: dict[type[Described], dict[int, Schema]] = {}
+_built: dict[type, dict[int, Schema]] = {}
 
 
 def is_about_text(error: DecodeError) -> bool:
@@ -48,9 +48,10 @@ def write_escaped(message: Described, version: int) -> bytes:
 
 def escaped_schemas(message: type[Described]) -> dict[int, Schema]:
     """The schemas of a message by version, for text that may have surrogates; made once."""
-    schemas = _built.get(message)
+    owner = owner_of(message)
+    schemas = _built.get(owner)
     if schemas is None:
-        schemas = _built[message] = build(facts_of(message), ESCAPED_STRINGS)
+        schemas = _built[owner] = build(facts_of(owner), ESCAPED_STRINGS)
     return schemas
 
 
