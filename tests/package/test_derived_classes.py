@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import gc
+import weakref
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
-from kafka_messages import EncodeError, HeartbeatRequest, MetadataRequest, UnsupportedVersionError
+from kafka_messages import (
+    DecodeError,
+    EncodeError,
+    FetchResponse,
+    HeartbeatRequest,
+    HeartbeatResponse,
+    MetadataRequest,
+    OffsetCommitKey,
+    OffsetCommitValue,
+    SaslAuthenticateRequest,
+    SaslHandshakeRequest,
+    SaslHandshakeResponse,
+    TopicRecord,
+    UnsupportedVersionError,
+)
 from kafka_messages._core import native
-from kafka_messages.connection import entities, error_response
+from kafka_messages.arrow import decode
+from kafka_messages.connection import RequestReceived, ServerConnection, entities, error_response
+from kafka_messages.explain import explain
+from kafka_messages.history import since, words
 from kafka_messages.json import from_json, to_json
-from kafka_messages.protocol import decode_request, encode_request
+from kafka_messages.protocol import Request, api, decode_request, decode_response, encode_request, encode_response
+from kafka_messages.records import write_coordinator_record, write_metadata_record
+from kafka_messages.schema import fields_of
+from kafka_messages.secrets import hidden, secrets_of
 from kafka_messages.testing import random_messages
 
 if TYPE_CHECKING:
@@ -157,3 +180,140 @@ def test_integers_of_other_kinds_are_versions() -> None:
     assert message.fitted(version) == message
     assert message.lost(version) == ()
     assert from_json(MetadataRequest, to_json(message, version), version) == message
+
+
+class Named(SaslAuthenticateRequest):
+    """One with a name of its own, which no table of the package has."""
+
+    NAME = "My"
+
+
+def test_the_secrets_of_a_class_with_a_name_of_its_own_are_hidden() -> None:
+    """They were looked for under the name of the derived class, where there are none: the password was printed."""
+    assert hidden(Named(auth_bytes=b"pw")) == Named(auth_bytes=b"(hidden)")
+    assert secrets_of(Named) == secrets_of(SaslAuthenticateRequest)
+    assert "pw" not in str(explain(Named(auth_bytes=b"pw").write(2), Named, 2))
+
+
+def test_the_records_of_kraft_in_a_class_with_a_name_of_its_own_are_hidden() -> None:
+    """These have a table of their own."""
+
+    class Fetched(FetchResponse):
+        NAME = "My"
+
+    partition = FetchResponse.PartitionData(records=b"pw")
+    topic = FetchResponse.FetchableTopicResponse(topic="__cluster_metadata", partitions=[partition])
+    assert hidden(Fetched(responses=[topic])).responses[0].partitions[0].records == b"(hidden)"
+
+
+def test_a_class_with_a_name_of_its_own_is_what_it_was_derived_from() -> None:
+    """It was refused as neither request nor response, and the releases did not know it."""
+    plain, named = SaslAuthenticateRequest(auth_bytes=b"pw"), Named(auth_bytes=b"pw")
+    assert api(Named) is api(SaslAuthenticateRequest)
+    sent = encode_request(named, 2, 1, framed=False)
+    assert sent == encode_request(plain, 2, 1, framed=False)
+    received = decode_request(sent)
+    assert Request(received.header, received.api, 2, named).encode(framed=False) == sent
+    assert error_response(named, 58, version=2) == error_response(plain, 58, version=2)
+    assert since(Named) == since(SaslAuthenticateRequest)
+    assert fields_of(Named) == fields_of(SaslAuthenticateRequest)
+    assert words(Named) == words(SaslAuthenticateRequest)
+
+
+def test_structs_and_messages_beside_a_class_with_a_name_of_its_own() -> None:
+    """Of two derived classes in one module the first with a name was taken for the definition of both."""
+
+    class Part(MetadataRequest.MetadataRequestTopic):
+        pass
+
+    assert fields_of(Asked) == fields_of(MetadataRequest)
+    assert fields_of(Part) == fields_of(MetadataRequest.MetadataRequestTopic)
+    assert (Part.__doc__, Asked.__doc__) == (None, "A request that knows its topics by name.")
+
+
+def test_a_server_answers_with_a_class_with_a_name_of_its_own() -> None:
+    """The response of a mock broker was refused as that of another request."""
+
+    class Told(SaslHandshakeResponse):
+        NAME = "My"
+
+    server = ServerConnection()
+    received = server.receive_data(encode_request(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1))
+    request = next(each for each in received if isinstance(each, RequestReceived))
+    assert server.send(request, Told(mechanisms=["PLAIN"])) == encode_response(Told(mechanisms=["PLAIN"]), 0, 1)
+    assert server.send_token(b"token") == b"\0\0\0\5token"
+
+
+def test_records_of_a_class_with_a_name_of_its_own() -> None:
+    """The writers of internal logs find the record type by the definition, too."""
+
+    class Topic(TopicRecord):
+        NAME = "My"
+
+    class Key(OffsetCommitKey):
+        NAME = "My"
+
+    class Value(OffsetCommitValue):
+        NAME = "My"
+
+    assert write_metadata_record(Topic(name="a"), 0) == write_metadata_record(TopicRecord(name="a"), 0)
+    written = write_coordinator_record(Key(group="a"), Value(offset=3), 3)
+    assert written == write_coordinator_record(OffsetCommitKey(group="a"), OffsetCommitValue(offset=3), 3)
+
+
+class Strange(MetadataRequest):
+    """One whose constructor takes something else."""
+
+    def __init__(self, names: list[str]) -> None:
+        super().__init__(topics=[Topic(name=name) for name in names])
+
+
+@pytest.mark.usefixtures("rendering")
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda data: Strange.read(data, 12),
+        lambda data: Strange.read_from(data, 0, 12),
+        lambda data: Strange.read(data.replace(b"orders", b"order\xe9"), 12, text="surrogateescape"),
+        lambda data: from_json(Strange, to_json(MetadataRequest.read(data, 12), 12), 12),
+        lambda data: list(random_messages(Strange, 12)),
+    ],
+    ids=["read", "read_from", "escaped", "from_json", "random_messages"],
+)
+def test_a_constructor_that_takes_other_arguments(read: Callable[[bytes], object]) -> None:
+    """The words were those of Python alone, which name neither the reason nor what helps."""
+    with pytest.raises(TypeError) as caught:
+        read(asked().write(12))
+    words, _, detail = str(caught.value).partition(" (")
+    assert words == (
+        "no Strange can be made of what was read: its constructor must take every field of MetadataRequest by name, "
+        "and have defaults for its own"
+    )
+    assert detail.startswith("Strange.__init__() got an unexpected keyword argument '")
+
+
+def test_a_derived_class_that_is_gone_leaves_nothing() -> None:
+    """Definitions, schemas, shapes and routes were kept by class, 15 KB and more for each that a test had made."""
+
+    def use() -> weakref.ref[type]:
+        class Short(HeartbeatResponse):
+            pass
+
+        data = Short().write(4)
+        Short().fitted(4)
+        Short.schemas()
+        Short().write(4, text="surrogateescape")
+        with pytest.raises(DecodeError):
+            Short.read(b"", 4, text="surrogateescape")
+        with pytest.raises(EncodeError):
+            Short(error_code="\udce9").write(4, text="surrogateescape")  # type: ignore[arg-type]
+        from_json(Short, to_json(Short(), 4), 4)
+        fields_of(Short)
+        decode_response(encode_response(Short(), 4, 1, framed=False), Short, 4)
+        assert api(Short).response_class is HeartbeatResponse
+        decode(pa.array([data]), Short, 4)
+        return weakref.ref(Short)
+
+    gone = use()
+    gc.collect()
+    assert gone() is None

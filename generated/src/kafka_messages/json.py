@@ -12,17 +12,18 @@ import base64
 import binascii
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from ._base.message import Message, checked_version
 from ._core.shown import shown
 from ._core.spelling import did_you_mean
+from ._core.structs import made
 from ._core.told import uuid_text
 from ._core.wire import RawTaggedField
 from .errors import PlacedError
 from .schema.build import Builder
-from .schema.facts import FieldFacts, class_in, facts_of
+from .schema.facts import FieldFacts, class_in, facts_of, message_class
 from .schema.sections import Section
 from .schema.struct import is_default
 from .schema.types import SchemaError, Type
@@ -149,14 +150,15 @@ class _Leniency:
     default_missing: bool
 
 
-_shapes: dict[tuple[type[Message], int], _Shape] = {}
+_shapes: dict[tuple[type, int], _Shape] = {}
 
 
 def _shape_of(message: type[Message], version: int) -> _Shape:
-    shape = _shapes.get((message, version))
+    own = message_class(message)  # classes that are derived from it come and go
+    shape = _shapes.get((own, version))
     if shape is None:
-        shape = _shapes[message, version] = _shape(message, message, facts_of(message).fields, version)
-    return shape
+        shape = _shapes[own, version] = _shape(message, own, facts_of(message).fields, version)
+    return shape if own is message else replace(shape, cls=message)
 
 
 def _shape(message: type[Message], cls: type, fields: tuple[FieldFacts, ...], version: int) -> _Shape:
@@ -233,7 +235,7 @@ def _struct_from(shape: _Shape, obj: object, lenient: _Leniency) -> Any:
             raise error.inside(f".{RAW_KEY}") from None
     if len(values) < len(obj):
         _check_keys(shape, obj, lenient)
-    return shape.cls(**values)
+    return made(shape.cls, values)
 
 
 def _missing(shape: _Shape, field: _Field, obj: Mapping[object, object], lenient: _Leniency) -> SchemaError:

@@ -20,10 +20,10 @@ else:
         def __init__(self, default_factory):
             self.default_factory = default_factory
 
-    class _Fields:
-        """The table of fields of one class, made and stored on first access."""
+    class _Late:
+        """What ``dataclasses`` asks a class for, its table of fields or its options: both made and stored on first access."""
 
-        __slots__ = ("annotations", "defaults", "owner")
+        __slots__ = ("annotations", "defaults", "name", "owner")
 
         def __init__(self, annotations, defaults):
             self.annotations = annotations
@@ -31,19 +31,21 @@ else:
 
         def __set_name__(self, owner, name):
             self.owner = owner
+            self.name = name
 
         def __get__(self, instance, owner):
             import dataclasses
 
-            namespace = {"__annotations__": self.annotations, "__module__": owner.__module__}
+            namespace = {"__annotations__": self.annotations, "__module__": self.owner.__module__}
             for name, default in self.defaults.items():
                 is_factory = isinstance(default, field)
                 made = dataclasses.field(default_factory=default.default_factory) if is_factory else default
                 namespace[name] = made
             make = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=True)
-            table = make(type(owner.__name__, (), namespace)).__dataclass_fields__
-            self.owner.__dataclass_fields__ = table
-            return table
+            made = make(type(self.owner.__name__, (), namespace))
+            self.owner.__dataclass_fields__ = made.__dataclass_fields__
+            self.owner.__dataclass_params__ = made.__dataclass_params__
+            return getattr(made, self.name)
 
     class _Docstring:
         """Stands for ``__doc__``: the printed text, and behind it the fields, which are put there when somebody asks."""
@@ -72,7 +74,8 @@ else:
         namespace["__slots__"] = tuple(name for name in annotations if name not in inherited)
         namespace["_names"] = tuple(annotations)
         namespace["__match_args__"] = ()  # every field is keyword-only
-        namespace["__dataclass_fields__"] = _Fields(annotations, defaults)
+        namespace["__dataclass_fields__"] = _Late(annotations, defaults)
+        namespace["__dataclass_params__"] = _Late(annotations, defaults)
         namespace["__qualname__"] = cls.__qualname__
         namespace["__doc__"] = _Docstring(cls.__doc__)
         return type(cls)(cls.__name__, cls.__bases__, namespace)

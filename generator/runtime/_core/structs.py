@@ -36,11 +36,37 @@ class StructBase:
             return dataclasses.replace(self, **changes)
 
 
+def owner_of(message: Any) -> Any:
+    """The base of a message that has its definition, for the message and for what is derived from it; else None."""
+    for base in message.__mro__:
+        if "_plan" in base.__dict__:
+            return base
+    return None
+
+
+def name_of(message: Any) -> str:
+    """The name of the definition of a message: a class that somebody derived from it may have a ``NAME`` of its own."""
+    owner = owner_of(message)
+    name: str = (message if owner is None else owner).NAME
+    return name
+
+
 def as_derived(cls: type[S], struct: StructBase) -> S:
     """An object of a class that somebody derived from that of ``struct``: its constructor gets every field by name."""
+    return made(cls, {name: getattr(struct, name) for name in struct._names})
+
+
+def made(cls: type[S], values: dict[str, Any]) -> S:
+    """An object of a class with these fields. Raises TypeError for a derived class whose constructor is another one."""
     make: Any = cls
-    made: S = make(**{name: getattr(struct, name) for name in struct._names})
-    return made
+    try:
+        found: S = make(**values)
+    except TypeError as error:
+        if owner_of(cls) is None:
+            raise
+        wanted = f"its constructor must take every field of {name_of(cls)} by name, and have defaults for its own"
+        raise TypeError(f"no {cls.__qualname__} can be made of what was read: {wanted} ({error})") from error
+    return found
 
 
 NULLED = object()
@@ -63,6 +89,9 @@ class LazyDefaults(StructBase):
             super().__init_subclass__(**named)
             for name, make in cls.__dict__.get("_lazy", {}).items():
                 setattr(cls, name, _lazy_field(f"_{name}", make))
+            for name in cls._lazy:  # a slot that dataclass(slots=True) put before the field would be read by nobody
+                if type(cls.__dict__.get(name)) is type(getattr(cls, f"_{name}")):
+                    delattr(cls, name)
 
 
 if not TYPE_CHECKING:

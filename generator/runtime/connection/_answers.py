@@ -97,10 +97,31 @@ class _Answering:
         kind = self.api.response_class
         asked, told = facts_of(type(self.message)), facts_of(kind)
         exceptions = {row[1]: row for row in ANSWERS if row[0] == kind.NAME and row[2] <= self.version <= row[3]}
-        filled: Response = _Filling(self, asked, told, exceptions).struct(
+        filled: Response = _Filling(self, asked, told, exceptions, {}).struct(
             ("", ""), told.name, told.fields, asked.fields, self.message
         )
         return filled
+
+
+@dataclass(frozen=True, slots=True)
+class _Recipe:
+    """How the structs at one place of an answer are made: found once, however many there are."""
+
+    kind: Any
+    """The class."""
+    constants: dict[str, Any]
+    """Fields whose values are the same in each."""
+    copies: tuple[tuple[str, int, str, bool], ...]
+    """Fields that come from the request: the name, which struct has it (0 is the source itself, 1 and on what is around
+    it), its field there, and whether it may be null."""
+    arrays: tuple[tuple[FieldFacts, str, tuple[str, ...]], ...]
+    """Arrays of structs, where they are, and the arrays of the request that they answer."""
+    asked: tuple[FieldFacts, ...]
+    """The fields of the source; none where that is no struct."""
+    own: tuple[FieldFacts, ...]
+    """The fields, one of which has the source where that is no struct."""
+    first_names: dict[type, str]
+    """That one, by the type of the source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +133,7 @@ class _Filling:
     told: MessageFacts
     exceptions: dict[str, Answer]
     """By path."""
+    recipes: dict[Paths, _Recipe]
 
     def struct(
         self,
@@ -124,37 +146,57 @@ class _Filling:
     ) -> Any:
         """A struct of the response; ``source`` is what it comes from: a struct of the request, or a value.
 
-        ``paths`` are where it is in the response, and its source in the request; ``around`` are the structs that hold the
-        source, the inmost first, where the response has none for them.
+        ``paths`` are where it is in the response, and its source in the request, which says all but ``source`` and the
+        values in ``around``: the structs that hold the source, the inmost first, where the response has none for them.
         """
-        path = paths[0]
+        recipe = self.recipes.get(paths)
+        if recipe is None:
+            recipe = self.recipes[paths] = self.recipe(paths[0], name, fields, asked, around)
+        values = recipe.constants.copy()
+        for own, depth, there, may_be_null in recipe.copies:
+            named = getattr(around[depth - 1][1] if depth else source, there)
+            if named is not None or may_be_null:  # a name that is null may stand beside an id
+                values[own] = named
+        for field, place, sources in recipe.arrays:
+            values[field.name] = list(self.elements((place, paths[1]), field, recipe.asked, source, sources))
+        if recipe.own and source is not None:
+            first = recipe.first_names.get(type(source))
+            if first is None:
+                first = recipe.first_names[type(source)] = _first_name(recipe.own, source)
+            values[first] = source
+        return recipe.kind(**values)
+
+    def recipe(
+        self, path: str, name: str, fields: tuple[FieldFacts, ...], asked: tuple[FieldFacts, ...], around: Around
+    ) -> _Recipe:
+        """How the structs at a path are made of sources that have the fields ``asked``."""
         version = self.answering.version
-        here = [field for field in fields if version in field.versions]
+        here = tuple(field for field in fields if version in field.versions)
         has_code = any(field.is_error_code for field in here)
         asked = tuple(field for field in asked if version in field.versions)
-        values: dict[str, Any] = {}
+        structs = (asked, *(each for each, _ in around))
+        constants: dict[str, Any] = {}
+        copies: list[tuple[str, int, str, bool]] = []
+        arrays: list[tuple[FieldFacts, str, tuple[str, ...]]] = []
         for field in here:
             place = _joined(path, field.name)
             exception = self.exceptions.get(place)
             if exception is not None and exception[4] is None:
-                values[field.name] = exception[5]
+                constants[field.name] = exception[5]
             elif field.is_error_code:
-                values[field.name] = self.answering.code
+                constants[field.name] = self.answering.code
             elif field.name == "error_message":
-                values[field.name] = self.message(field)
+                constants[field.name] = self.message(field)
             elif field.is_array and field.is_struct:
                 if sources := exception[4] if exception is not None else self.counterpart(field, asked, has_code):
-                    values[field.name] = list(self.elements((place, paths[1]), field, asked, source, sources))
+                    arrays.append((field, place, sources))
             elif exception is not None and exception[4]:
-                values[field.name] = getattr(source, exception[4][0])
-            elif path and (same := _named_alike(field, ((asked, source), *around))) is not None:
-                named = getattr(*same)
-                if named is not None or version in field.nullable:  # a name that is null may stand beside an id
-                    values[field.name] = named
-        if path and not asked and source is not None:
-            values[_first_name(here, source)] = source
+                copies.append((field.name, 0, exception[4][0], True))
+            elif path and (same := _named_alike(field, structs)) is not None:
+                copies.append((field.name, *same, version in field.nullable))
         kind: Any = class_in(self.answering.api.response_class, name)
-        return kind(**values)
+        own = here if path and not asked else ()
+        return _Recipe(kind, constants, tuple(copies), tuple(arrays), asked, own, {})
 
     def message(self, field: FieldFacts) -> str | None:
         """The text beside an error code: null where none is given and null may stand."""
@@ -185,8 +227,8 @@ class _Filling:
         place, above = paths
         for path in sources:
             names = path.removeprefix(f"{above}.").split(".")
+            below = (place, _joined(above, ".".join(names)))
             for inner, each, around in self.within(source, names, asked):
-                below = (place, _joined(above, ".".join(names)))
                 made = self.struct(below, field.type, self.told.structs[field.type], inner, each, around)
                 if len(sources) > 1:
                     words = repr(made)  # structs have no hash, and comparing each with each takes minutes
@@ -214,13 +256,13 @@ def _joined(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _named_alike(field: FieldFacts, structs: Around) -> tuple[Any, str] | None:
+def _named_alike(field: FieldFacts, structs: tuple[tuple[FieldFacts, ...], ...]) -> tuple[int, str] | None:
     """The struct of the request, and its field, that says which element this is: what it is called, and what it is."""
     if field.is_array or field.is_struct or not (_is_name(field) or field.type == "int8"):
         return None
     alike = (
-        (source, each.name)
-        for asked, source in structs
+        (depth, each.name)
+        for depth, asked in enumerate(structs)
         for each in asked
         if not each.is_array and each.type == field.type and _same(each.name, field.name)
     )
@@ -236,7 +278,7 @@ def _same(one: str, other: str) -> bool:
     return one == other or any(one in names and other in names for names in _SAME)
 
 
-def _first_name(fields: list[FieldFacts], value: Any) -> str:
+def _first_name(fields: tuple[FieldFacts, ...], value: Any) -> str:
     """The field for an element of the request that is no struct but a number, a text or a UUID."""
     wanted = {int: ("int32", "int64"), str: ("string",)}.get(type(value), ("uuid",))
     return next(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from .._base.message import class_of
+from .._core.structs import name_of
 from ..schema.build import schemas_of
 from ..schema.contents import REQUESTS, VERSIONED
 from ..schema.facts import facts_of
@@ -33,7 +34,7 @@ def open_fields(
     ``records`` opens record batches too; ``request`` explains a whole request. Records of the log of KRaft that stay
     closed are concealed.
     """
-    name = message.NAME
+    name = name_of(message)
     topics = metadata_topics(top, name, data)
     if records or name in _WITH_BLOBS:
         _open_leaves(top, data, name, prefix, records, request)

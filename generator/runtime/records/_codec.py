@@ -6,6 +6,7 @@ from struct import Struct
 
 from .._base.message import Message, class_of
 from .._base.prefixed import read_int16, read_rest, read_unsigned
+from .._core.structs import name_of
 from .._core.value import dataclass
 from .._core.wire import as_bytes, uvarint
 from ..errors import DecodeError, EncodeError, KafkaMessageError
@@ -97,7 +98,7 @@ def write_coordinator_record(
     the record is a tombstone. Raises EncodeError, also when key and value are not of one type, and
     UnsupportedVersionError.
     """
-    name = type(key).NAME
+    name = name_of(type(key))
     number, key_name, value_name = _NUMBERS.get(name, (0, None, None))
     if key_name is None:
         raise EncodeError("this message is not the key of a coordinator record", name)
@@ -106,8 +107,8 @@ def write_coordinator_record(
         if value_version is not None:
             raise EncodeError(f"there is a version ({value_version}) of the value, but no value", name)
         return key_bytes, None
-    if value_name != type(value).NAME:
-        raise EncodeError(f"the value of this key is {value_name}, not {type(value).NAME}", name)
+    if value_name != name_of(type(value)):
+        raise EncodeError(f"the value of this key is {value_name}, not {name_of(type(value))}", name)
     if value_version is None:
         raise EncodeError("the version of the value is needed", type(value).NAME)
     return key_bytes, write_versioned(value, value_version)
@@ -140,7 +141,7 @@ def write_metadata_record(message: Message, version: int) -> bytes:
 
     Raises EncodeError, and UnsupportedVersionError.
     """
-    name = type(message).NAME
+    name = name_of(type(message))
     number, key_name, value_name = _NUMBERS.get(name, (0, None, None))
     if key_name is not None or value_name is None:
         raise EncodeError("this message is not a metadata record", name)

@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from .structs import StructBase
 
 
-def owner_of(cls: type[StructBase]) -> Any:
-    """The message class whose definition a class is in: its own module's; None where there is none."""
+def message_of(cls: type[StructBase]) -> Any:
+    """The base with the definition that a class is in, of a message or of a struct inside one; None where there is none."""
     for base in cls.__mro__:
-        for each in vars(sys.modules.get(base.__module__, object)).values():
-            if isinstance(each, type) and each.__dict__.get("NAME") and getattr(each, "_facts", ""):
+        for each in (base, *vars(sys.modules.get(base.__module__, object)).values()):
+            if isinstance(each, type) and each.__module__ == base.__module__ and "_plan" in vars(each):
                 return each
     return None
 
 
 def docstring(cls: type[StructBase], text: str) -> str:
     """``text``, and behind it the fields of a class."""
-    owner = owner_of(cls)
+    owner = message_of(cls)
     if owner is None:
         return text
     facts = json.loads(owner._facts)

@@ -11,7 +11,7 @@ import os
 import sys
 from _thread import RLock
 
-from .structs import NULLED, as_derived
+from .structs import NULLED, as_derived, owner_of
 from .wire import UNSET, ZERO_UUID, RawTaggedField
 
 TYPE_CHECKING = False
@@ -94,13 +94,10 @@ class _Native:
         """Read a message, and make it an object of the class that was asked for it."""
         found: Any = self.calls[name](*args, **named)
         if cls is self.message:
+            if not cls.__subclasses__():  # they are gone again
+                derive(cls)
             return found
         return as_derived(cls, found) if name == "read" else (as_derived(cls, found[0]), found[1])
-
-
-def _owner_of(cls: Any) -> Any:
-    """The base of a message that has its plan, for the message and for what is derived from it; None for bases of all."""
-    return next((base for base in cls.__mro__ if "_plan" in vars(base)), None)
 
 
 def _has_its_constructor(struct: type, namespace: dict[str, Any]) -> bool:
@@ -193,7 +190,7 @@ class _Door:
 
     def derive(self, cls: type) -> None:
         """Make way for a class that somebody derived from a message."""
-        owner = _owner_of(cls)
+        owner = owner_of(cls)
         if owner is not None:
             with self._lock:
                 use = self.messages.get(owner.NAME)
@@ -230,7 +227,7 @@ def _first_use(name: str, pure: Any) -> Any:
 
     def first(receiver: Any, /, *args: object, **named: object) -> object:
         cls = receiver if name in READERS else type(receiver)
-        owner = _owner_of(cls)
+        owner = owner_of(cls)
         found = pure if owner is None else _door.call(owner, name)
         method: Callable[..., object] = found if name in WRITERS else found.__func__
         return method(receiver, *args, **named)

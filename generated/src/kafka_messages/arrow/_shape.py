@@ -9,7 +9,7 @@ from uuid import UUID
 import pyarrow as pa
 
 from .._base.message import Message
-from ..schema.facts import FieldFacts, MessageFacts, facts_of
+from ..schema.facts import FieldFacts, MessageFacts, facts_of, message_class
 
 UNKNOWN = "_unknown_tagged_fields"
 """Column of the tagged fields that the definition does not name: a map of tag to bytes."""
@@ -80,7 +80,8 @@ _shapes: dict[tuple[type[Message], bool], Shape] = {}
 
 def shape_of(message: type[Message], unknown: bool = False) -> Shape:
     """The shape of a message, made once; ``unknown``: with the column of unknown tagged fields."""
-    shape = _shapes.get((message, unknown))
+    own: type[Message] = message_class(message)  # classes that are derived from it come and go
+    shape = _shapes.get((own, unknown))
     if shape is None:
-        shape = _shapes[message, unknown] = Shape(message, unknown)
+        shape = _shapes[own, unknown] = Shape(own, unknown)
     return shape

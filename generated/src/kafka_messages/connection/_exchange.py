@@ -8,6 +8,7 @@ from copy import copy
 
 from .._base.message import Message
 from .._core.shown import shown
+from .._core.structs import name_of
 from ..protocol import api as api_of
 from ._errors import LocalProtocolError
 
@@ -39,7 +40,8 @@ def opens_tokens(message: Message, version: int) -> bool:
 
     Version 1 puts tokens into SaslAuthenticate requests instead (KIP-152).
     """
-    return message.NAME == "SaslHandshakeResponse" and version == 0 and getattr(message, "error_code", -1) == 0
+    is_last = version == 0 and getattr(message, "error_code", -1) == 0
+    return is_last and name_of(type(message)) == "SaslHandshakeResponse"
 
 
 def check_type(value: object, wanted: type[object]) -> None:
@@ -76,9 +78,10 @@ def check_response(api: Api, response: Message) -> None:
     """Raise LocalProtocolError for a message that does not answer requests of an API."""
     if not isinstance(response, Message):
         raise TypeError(f"a {api.response_name or 'message'} is needed, not {shown(response)}")
-    if api.response_name != type(response).NAME:
+    name = name_of(type(response))
+    if api.response_name != name:
         answer = f"is answered with {api.response_name}" if api.response_name else "has no response"
-        raise LocalProtocolError(f"{api.request_name} {answer}, not {type(response).NAME}")
+        raise LocalProtocolError(f"{api.request_name} {answer}, not {name}")
 
 
 def unsupported(response: Any) -> Response:

@@ -15,6 +15,7 @@ from .._base.message import Message, class_of
 from .._base.versions import Versions
 from .._core.shown import shown
 from .._core.spelling import did_you_mean
+from .._core.structs import name_of
 from ..schema.facts import facts_of
 from ._tables import ERROR_CODES, LATE_FIELDS, LISTENERS, RELEASES, RUNS
 
@@ -274,7 +275,7 @@ def _name(message: object) -> str:
     if isinstance(message, str):
         return message
     if isinstance(message, type) and issubclass(message, Message):
-        return message.NAME
+        return name_of(message)
     raise TypeError(f"the name or the class of a message is needed, not {shown(message)}")
 
 

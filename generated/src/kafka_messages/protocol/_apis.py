@@ -8,6 +8,7 @@ from .._base.versions import Versions
 from .._core.generic import Generic
 from .._core.shown import shown
 from .._core.spelling import did_you_mean
+from .._core.structs import name_of
 from .._core.value import dataclass
 from ..enums import ApiKey, ErrorCode
 from ._errors import UnknownApiError
@@ -149,7 +150,7 @@ def api(which: AnyApi) -> Api[Any]:
         return api(_key(which, f"no API is called {shown(which)}"))
     if not isinstance(which, type):
         raise TypeError(f"an API key, an API's name or a message class is needed, not {shown(which)}")
-    name = getattr(which, "NAME", which.__name__)
+    name = name_of(which) if issubclass(which, Message) else which.__name__
     return api(_key(name, f"{name} is neither the request nor the response of an API", False))
 
 

@@ -8,6 +8,7 @@ from struct import Struct
 from .._base.message import Message, class_of, unsupported
 from .._base.prefixed import read_rest
 from .._core.generic import Generic
+from .._core.structs import name_of
 from .._core.value import dataclass
 from .._core.wire import as_bytes
 from ..errors import DecodeError, EncodeError, UnsupportedVersionError
@@ -83,7 +84,7 @@ class Request:
 
     def encode_parts(self, *, framed: bool = True, text: Text = "strict") -> list[bytes]:
         """The bytes of ``encode`` in pieces, for ``writelines``: long fields of the message are not copied."""
-        header, name, api = self.header, type(self.message).NAME, self.api
+        header, name, api = self.header, name_of(type(self.message)), self.api
         if name != api.request_name:
             raise EncodeError(f"is not the request of the API {api}, which is {api.request_name}", name)
         if header.request_api_key != api.key:
@@ -192,12 +193,13 @@ def _route_of(message: Message, version: int, side: str) -> Route:
     """Raises EncodeError for a message of the other side, and UnsupportedVersionError."""
     cls = type(message)
     api, is_request = api_of(cls), side == "request"
-    if (api.request_name if is_request else api.response_name) != cls.NAME:
-        raise EncodeError(f"this message is not a {side}", cls.NAME)
+    if (api.request_name if is_request else api.response_name) != name_of(cls):
+        raise EncodeError(f"this message is not a {side}", name_of(cls))
     if version not in api.valid_versions:
         raise unsupported(cls, version)
-    routes = _sent if is_request else _answered
-    return routes.setdefault((cls, version), Route(api, version, is_request))
+    routes, own = (_sent, api.request_class) if is_request else (_answered, api.response_class)
+    found = routes.get((own, version))  # by what others are derived from: those come and go
+    return found or routes.setdefault((own, version), Route(api, version, is_request))
 
 
 def read_request_header(data: BytesLike, *, text: Text = "strict") -> tuple[RequestHeader, int]:
@@ -335,6 +337,6 @@ def _first_response(api: AnyApi, version: int) -> Route:
         raise unsupported(message, version)
     route = Route(which, version, False)
     route.may_fall_back = may_fall_back
-    if is_valid:
+    if is_valid and not (isinstance(api, type) and api not in (which.request_class, message)):  # derived ones come and go
         _responses[which.key if isinstance(api, Api) else api, version] = route
     return route

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from .._core.structs import made, owner_of
+from ..errors import DecodeError
 from .build import build
-from .explain import check_absent, explain_read, explain_write
+from .explain import check_absent, explain_write, read_placed
 from .facts import Described, FieldFacts, class_in, facts_of
 from .schema import Schema
 from .struct import Struct
-from .types import ESCAPED_STRINGS, SchemaError
+from .types import ESCAPED_STRINGS, NO_UTF8, SchemaError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,18 +18,18 @@ if TYPE_CHECKING:
 
     D = TypeVar("D", bound=Described)
 
-_built: dict[type[Described], dict[int, Schema]] = {}
+_built: dict[type, dict[int, Schema]] = {}
+
+
+def is_about_text(error: DecodeError) -> bool:
+    """Whether bytes that could not be read may be read with another rule for text."""
+    return error.reason.startswith(NO_UTF8)
 
 
 def read_escaped(message: type[D], data: bytes, offset: int, version: int, is_whole: bool) -> tuple[D, int]:
     """A message at ``offset``, and where it ends. Raises DecodeError for what is wrong besides text."""
     schema = escaped_schemas(message)[version]
-    try:
-        struct, end = schema.read(data, offset)
-    except SchemaError:
-        raise explain_read(message, data, offset, version, is_whole, schema) from None
-    if is_whole and end != len(data):
-        raise explain_read(message, data, offset, version, is_whole, schema)
+    struct, end = read_placed(message, data, offset, version, is_whole, schema)
     found: D = _object(message, message, facts_of(message).fields, struct)
     return found, end
 
@@ -47,9 +49,10 @@ def write_escaped(message: Described, version: int) -> bytes:
 
 def escaped_schemas(message: type[Described]) -> dict[int, Schema]:
     """The schemas of a message by version, for text that may have surrogates; made once."""
-    schemas = _built.get(message)
+    owner = owner_of(message)
+    schemas = _built.get(owner)
     if schemas is None:
-        schemas = _built[message] = build(facts_of(message), ESCAPED_STRINGS)
+        schemas = _built[owner] = build(facts_of(owner), ESCAPED_STRINGS)
     return schemas
 
 
@@ -62,7 +65,7 @@ def _object(message: type[Described], kind: Any, fields: tuple[FieldFacts, ...],
             values[field.name] = _value(message, field, value) if field.is_struct else value
     if struct.unknown_tagged_fields:
         values["unknown_tagged_fields"] = struct.unknown_tagged_fields
-    return kind(**values)
+    return made(kind, values)
 
 
 def _value(message: type[Described], field: FieldFacts, value: Any) -> Any:

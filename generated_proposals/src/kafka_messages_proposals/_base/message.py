@@ -263,14 +263,16 @@ def unsupported(message: type[Message], version: int) -> UnsupportedVersionError
 def _read_escaped(
     message: type[M], data: BytesLike, offset: int, version: int, text: str, is_whole: bool
 ) -> tuple[M, int]:
-    """Read as always, and where that fails again with the other rule for text: it hardly ever does."""
+    """Read as always, and where text is in the way again with the other rule for it: it hardly ever is."""
     _check_text(text)
     data = as_bytes(data)
     try:
         return (message.read(data, version), len(data)) if is_whole else message.read_from(data, offset, version)
-    except DecodeError:
-        from ..schema.escaped import read_escaped
+    except DecodeError as error:
+        from ..schema.escaped import is_about_text, read_escaped
 
+        if not is_about_text(error):
+            raise
         return read_escaped(message, data, offset, version, is_whole)
 
 

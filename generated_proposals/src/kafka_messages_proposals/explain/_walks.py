@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from .._base.message import Message, class_of, unsupported
 from .._core.optional import module
+from .._core.structs import name_of
 from .._core.wire import as_bytes
 from ..errors import DecodeError, KafkaMessageError, UnsupportedVersionError
 from ..schema.build import schemas_of
@@ -137,7 +138,7 @@ class _Explainer:
         if version not in message._codecs:
             raise unsupported(message, version)
         walk = Walk(self.data, self.pos)
-        span = walk.struct(schemas_of(message)[version], path, message.NAME, is_whole)
+        span = walk.struct(schemas_of(message)[version], path, name_of(message), is_whole)
         annotate(span, facts_of(message))
         open_fields(span, self.data, message, path, self.records, self._request_inside)
         mark(span, message, path)

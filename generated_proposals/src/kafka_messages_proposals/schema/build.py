@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from .._core.structs import owner_of
 from .encodings import ENCODINGS
 from .facts import Described, FieldFacts, MessageFacts, Range, facts_of
 from .schema import NullableStruct, Schema, TaggedStruct
@@ -54,14 +55,15 @@ _SIZED: dict[str, Kinds] = {
     "records": ((RECORDS, NULLABLE_RECORDS), (COMPACT_RECORDS, COMPACT_NULLABLE_RECORDS)),
 }
 
-_built: dict[type[Described], dict[int, Schema]] = {}
+_built: dict[type, dict[int, Schema]] = {}
 
 
 def schemas_of(message: type[Described]) -> dict[int, Schema]:
     """The schema of each valid version of a message; versions that look the same share one."""
-    schemas = _built.get(message)
+    owner = owner_of(message)
+    schemas = _built.get(owner)
     if schemas is None:
-        schemas = _built[message] = build(facts_of(message))
+        schemas = _built[owner] = build(facts_of(owner))
     return schemas
 
 

@@ -11,22 +11,31 @@ from ..errors import DecodeError, EncodeError
 from .build import Builder, schemas_of
 from .facts import Described, FieldFacts, MessageFacts, class_in, facts_of
 from .schema import Schema
-from .struct import is_default, value_of
+from .struct import Struct, is_default, value_of
 from .types import SchemaError
 
 
-def explain_read(
-    message: type[Described], data: bytes, offset: int, version: int, is_whole: bool, schema: Schema | None = None
-) -> DecodeError:
-    """The error for bytes at ``offset`` that ``message`` could not be read from; ``schema`` is what was expected there."""
+def explain_read(message: type[Described], data: bytes, offset: int, version: int, is_whole: bool) -> DecodeError:
+    """The error for bytes at ``offset`` that ``message`` could not be read from."""
     try:
-        _, end = (schema or schemas_of(message)[version]).read(data, offset)
+        read_placed(message, data, offset, version, is_whole, schemas_of(message)[version])
+    except DecodeError as error:
+        return error
+    return DecodeError("malformed in a way the schema codec accepts; please report this", message.NAME, version)
+
+
+def read_placed(
+    message: type[Described], data: bytes, offset: int, version: int, is_whole: bool, schema: Schema
+) -> tuple[Struct, int]:
+    """A message at ``offset`` by ``schema``, and where it ends. Raises DecodeError with the place."""
+    try:
+        struct, end = schema.read(data, offset)
     except SchemaError as error:
-        return DecodeError(error.reason, message.NAME, version, error.place, error.offset)
+        raise DecodeError(error.reason, message.NAME, version, error.place, error.offset) from None
     if is_whole and end != len(data):
         reason = f"the message ends at offset {end}, but {len(data) - end} more byte(s) follow"
-        return DecodeError(reason, message.NAME, version, "", end)
-    return DecodeError("malformed in a way the schema codec accepts; please report this", message.NAME, version)
+        raise DecodeError(reason, message.NAME, version, "", end)
+    return struct, end
 
 
 def explain_write(message: Described, version: int, error: Exception, schema: Schema | None = None) -> EncodeError:

@@ -10,11 +10,11 @@ import base64
 import json
 import sys
 from collections.abc import Callable
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 from uuid import UUID
 
-from .._core.described import owner_of
-from .._core.structs import StructBase
+from .._core.described import message_of
+from .._core.structs import StructBase, name_of, owner_of
 from .._core.value import dataclass
 from .._core.wire import ZERO_UUID
 
@@ -178,20 +178,27 @@ def address_of(fields: tuple[FieldFacts, ...]) -> tuple[str, str] | None:
     return next(found, None)
 
 
-_parsed: dict[type[Described], MessageFacts] = {}
+_parsed: dict[type, MessageFacts] = {}
+"""By what has the definition: classes that are derived from a message come and go."""
 
 
 def facts_of(message: type[Described]) -> MessageFacts:
     """The definition of a message class."""
-    facts = _parsed.get(message)
+    owner = owner_of(message)
+    facts = _parsed.get(owner)
     if facts is None:
-        facts = _parsed[message] = _parse(message)
+        facts = _parsed[owner] = _parse(owner)
     return facts
+
+
+def message_class(message: type[Described]) -> Any:
+    """The class of a message that somebody derived another from; the message itself is its own."""
+    return class_in(message, name_of(message))
 
 
 def class_in(message: type[Described], name: str) -> type[StructBase]:
     """The class of a struct inside a message; of a class that somebody derived from a message, too."""
-    home = next(base.__module__ for base in message.__mro__ if "_facts" in vars(base))
+    home = owner_of(message).__module__
     found: type[StructBase] = getattr(sys.modules[home], name)
     return found
 
@@ -201,7 +208,7 @@ def fields_of(cls: type[StructBase]) -> tuple[FieldFacts, ...]:
 
     Those in optional-field buffers come last. Raises TypeError for what is no class of a generated package.
     """
-    message = owner_of(cls)
+    message = message_of(cls)
     if message is None:
         raise TypeError(f"{cls!r} is no class of a message or of a struct inside one")
     facts = facts_of(message)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from .._base.message import Message
-from .._core.structs import StructBase
+from .._core.structs import StructBase, name_of
 from .._core.value import dataclass
 from .._core.wire import RawTaggedField
 from ..schema.contents import FETCHED
@@ -62,7 +62,7 @@ def secrets_of(message: type[Message]) -> Secrets:
     if not _found:
         owners = {*(owner for owner, _ in SECRETS), *(owner for owner, _, _, _ in SETTINGS)}
         _found.update({owner: _secrets_of(owner) for owner in owners})
-    return _found.get(message.NAME, _NONE)
+    return _found.get(name_of(message), _NONE)
 
 
 def _secrets_of(message: str) -> Secrets:
@@ -121,7 +121,7 @@ def hidden(message: M, mark: Mark = HIDDEN) -> M:
         for struct in _secret_settings(copy, setting):
             _hide(struct, setting.value.rpartition(".")[2], mark)
     for topic in _metadata_topics(copy):
-        fetched = FETCHED[type(message).NAME]
+        fetched = FETCHED[name_of(type(message))]
         for partition in _structs(topic, fetched.partitions):
             _hide(partition, fetched.records, mark)
         _hide_unknown(topic, mark)
@@ -132,7 +132,7 @@ def hidden(message: M, mark: Mark = HIDDEN) -> M:
 
 def _metadata_topics(message: Message) -> Iterator[Any]:
     """The topics in a message with records of the log of KRaft."""
-    fetched = FETCHED.get(type(message).NAME)
+    fetched = FETCHED.get(name_of(type(message)))
     if fetched is not None:
         for topic in _structs(message, fetched.topics):
             if any(is_metadata(getattr(topic, name)) for name in fetched.names):

@@ -1,0 +1,77 @@
+"""Dataclasses that somebody derived from messages: with fields of their own, which no version writes."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+from typing import Any
+
+import kafka_messages
+import pytest
+from kafka_messages import FetchRequest, HeartbeatRequest, all_messages
+from kafka_messages.testing import random_messages
+
+
+@dataclasses.dataclass
+class Beat(HeartbeatRequest):
+    """One that knows when it came."""
+
+    seen: float = 0.0
+
+
+@dataclasses.dataclass(slots=True)
+class Fetch(FetchRequest):
+    """One without a dictionary; ``replica_state`` of the message is made when it is looked at."""
+
+    note: str = "n"
+
+
+def test_a_field_of_its_own() -> None:
+    """It could not be defined: ``dataclasses`` asks for the options of the base, and there were none."""
+    beat = Beat(group_id="g", seen=1.5)
+    assert repr(beat).endswith("seen=1.5)")
+    assert beat.write(4) == HeartbeatRequest(group_id="g").write(4)
+    assert Beat.read(beat.write(4), 4) == Beat(group_id="g")
+    assert Beat.read(beat.write(4), 4) != beat
+    assert dataclasses.replace(beat, group_id="h") == Beat(group_id="h", seen=1.5)
+    assert dataclasses.asdict(beat)["seen"] == 1.5
+    assert [field.name for field in dataclasses.fields(Beat)][-1] == "seen"
+    assert pickle.loads(pickle.dumps(beat)) == copy.deepcopy(beat) == beat
+
+
+def test_slots_do_not_hide_a_field_that_is_made_late() -> None:
+    """Such a field is no slot of the message; one of the derived class stood before it, and ``write`` found nothing."""
+    state = FetchRequest.ReplicaState(replica_id=3)
+    fetch = Fetch(replica_state=state)
+    assert not hasattr(fetch, "__dict__")
+    assert fetch.replica_state == state
+    assert fetch.write(18) == FetchRequest(replica_state=state).write(18)
+    assert Fetch().write(18) == FetchRequest().write(18)
+    assert (Fetch().replica_state, Fetch().note) == (FetchRequest.ReplicaState(), "n")
+    assert pickle.loads(pickle.dumps(fetch)) == copy.deepcopy(fetch) == fetch
+
+
+def test_a_frozen_one_cannot_be() -> None:
+    """The messages are not frozen; ``dataclasses`` says so itself."""
+    with pytest.raises(TypeError) as caught:
+        dataclasses.dataclass(frozen=True)(type("Frozen", (HeartbeatRequest,), {}))
+    assert str(caught.value) == "cannot inherit frozen dataclass from a non-frozen one"
+
+
+@pytest.mark.parametrize("options", [{}, {"kw_only": True}, {"slots": True}, {"eq": False}], ids=str)
+def test_every_message_can_be_derived(options: dict[str, Any]) -> None:
+    """What the constructor of ``dataclasses`` sets is what that of the message sets."""
+    for info in all_messages():
+        base = getattr(kafka_messages, info.name)
+        version = base.HIGHEST_SUPPORTED_VERSION
+        if version < 0:
+            continue
+        names = {"__annotations__": {"note": str}, "note": "n", "__module__": __name__}
+        derived: Any = dataclasses.dataclass(**options)(type("Derived", (base,), names))
+        assert derived().write(version) == base().write(version)
+        message = next(iter(random_messages(base, version)))
+        data = message.write(version)
+        read = derived.read(data, version)
+        assert (type(read), read.note, read.write(version)) == (derived, "n", data)
+        assert dataclasses.replace(read, note="x").write(version) == data
