@@ -102,6 +102,8 @@ class Tags:
     label: str = field(compare=False)
     form: str
     fields: tuple[TagAtom, ...]
+    absent: tuple[int, ...] = field(default=(), compare=False)
+    """Tags of fields that only other versions have, which this one refuses; what was never written there is no layout."""
 
     def __str__(self) -> str:
         return f"{self.form}{{{', '.join(map(str, self.fields))}}}"
@@ -161,13 +163,21 @@ class _Unfolder:
         for operation in layout.operations:
             if isinstance(operation, TagSection):
                 form = "interleaved" if operation.interleaved else "sequential"
-                yield self._section(struct, operation.fields, form, path, layout.ref.version)
+                yield self._section(struct, operation.fields, form, path, layout.ref.version, operation.absent)
             elif isinstance(operation, OptionalBuffer):
                 yield self._section(struct, operation.fields, "optional", path, layout.ref.version)
             else:
                 yield from self._payload(struct, operation, path, is_tagged=False)
 
-    def _section(self, struct: StructPlan, fields: tuple[Tagged, ...], form: str, path: str, version: int) -> Tags:
+    def _section(
+        self,
+        struct: StructPlan,
+        fields: tuple[Tagged, ...],
+        form: str,
+        path: str,
+        version: int,
+        absent: tuple[int, ...] = (),
+    ) -> Tags:
         is_tagged = form != "optional"
         atoms = tuple(
             TagAtom(
@@ -178,7 +188,7 @@ class _Unfolder:
             )
             for tagged in fields
         )
-        return Tags(path, form, atoms)
+        return Tags(path, form, atoms, absent)
 
     def _payload(
         self, struct: StructPlan, operation: Payload | Operation, path: str, is_tagged: bool

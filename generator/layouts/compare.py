@@ -28,6 +28,7 @@ REASONS = {
     "FLEXIBLE": "lengths are compact, or structs end with tags, on one side only",
     "PRESENCE": "a struct has a presence in front of it on one side only",
     "SECTION": "tagged fields are written in another form",
+    "TAG_REFUSED": "a tagged field is in a version where one side refuses its tag, which it has in other versions",
     "TAGGED_VALUE": "the value of a tagged field is written in another way",
     "TAGGED_DEFAULT": "the absence of a tagged field means another value",
 }
@@ -52,7 +53,8 @@ def difference(writer: Atoms, reader: Atoms) -> Difference | None:
     """Why ``reader`` may not read everything that ``writer`` writes as the same values; None where it proves to.
 
     A reader may take more than a writer gives: null where the writer has none, tagged fields that the writer does not
-    know (they are at their default), and fields by tags that it does not know itself (they are kept as they are).
+    know (they are at their default), and fields by tags that it does not know itself (they are kept as they are). A
+    tag that it knows in other versions only is refused.
     """
     moved = _reordered(writer, reader)
     return moved or _sequence(writer, reader)
@@ -155,6 +157,9 @@ def _sections(wrote: Tags, reads: Tags) -> Difference | None:
     known = {each.tag: each for each in reads.fields}
     for each in wrote.fields:
         other = known.get(each.tag)
+        if other is None and each.tag in reads.absent:
+            refused = f"tag {each.tag} of other versions, refused"
+            return Difference("TAG_REFUSED", each.label, f"tag {each.tag}, {each.label}", refused)
         if other is None:
             continue
         found = _sequence(each.value, other.value)

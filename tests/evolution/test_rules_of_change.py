@@ -147,6 +147,16 @@ def other(found: dict[str, Json]) -> None:
     found["PurchaseRecord"] = {**found.pop("OrderRecord"), "name": "PurchaseRecord", "fields": [field("Id", "uuid")]}
 
 
+def several(*edits: Edit) -> Edit:
+    """Edits as one."""
+
+    def edit(found: dict[str, Json]) -> None:
+        for each in edits:
+            each(found)
+
+    return edit
+
+
 CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
     "RELEASED_LAYOUT_CHANGED FIELD_ADDED": (
         (insert("OrderRequest", 2, field("Urgent", "bool")),),
@@ -220,6 +230,45 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
           0004  00 00 00 00 00 00 00 00  paid       0  INT64
           000c  00 00 00 00 00 00 00 01  total      1  INT64
           0014  end
+    leave the released versions as they are; give the change a new version (released in release 1)""",
+    ),
+    "RELEASED_LAYOUT_CHANGED TAG_REFUSED": (
+        (both(flexibleVersions="1+"), change("OrderRequest", 4, versions="1+", taggedVersions="1+")),
+        """OrderRequest 1 Gift: RELEASED_LAYOUT_CHANGED (TAG_REFUSED): was tag 0 of other versions, refused; is tag 0, Gift
+    new code, old bytes: proved to read the same
+    old code, new bytes: fails: tag 0 at offset 8 is not valid in this version
+        01 00 00 00 00 01 01 01 00 01 01
+        written by new code:
+          0007  01     _tagged_fields.count  1  UNSIGNED_VARINT
+          0008  00 01  gift                  0  TAG_AND_SIZE  tagged field
+          000a  01     gift                  true  BOOLEAN
+          000b  end
+        read by old code:
+          0007  01     _tagged_fields.count  1  UNSIGNED_VARINT
+          0008  00 01                        tag 0 at offset 8 is not valid in this version
+          000a  01                           not read
+          000b  end
+    leave the released versions as they are; give the change a new version (released in release 1)""",
+    ),
+    "RELEASED_LAYOUT_CHANGED TAG_REFUSED, the other way round": (
+        (
+            several(both(flexibleVersions="1+"), change("OrderRequest", 4, versions="1+", taggedVersions="1+")),
+            change("OrderRequest", 4, versions="2+", taggedVersions="2+"),
+        ),
+        """OrderRequest 1 Gift: RELEASED_LAYOUT_CHANGED (TAG_REFUSED): was tag 0, Gift; is tag 0 of other versions, refused
+    new code, old bytes: fails: tag 0 at offset 8 is not valid in this version
+        01 00 00 00 00 01 01 01 00 01 01
+        written by old code:
+          0007  01     _tagged_fields.count  1  UNSIGNED_VARINT
+          0008  00 01  gift                  0  TAG_AND_SIZE  tagged field
+          000a  01     gift                  true  BOOLEAN
+          000b  end
+        read by new code:
+          0007  01     _tagged_fields.count  1  UNSIGNED_VARINT
+          0008  00 01                        tag 0 at offset 8 is not valid in this version
+          000a  01                           not read
+          000b  end
+    old code, new bytes: proved to read the same
     leave the released versions as they are; give the change a new version (released in release 1)""",
     ),
     "TAGGED_DEFAULT_CHANGED": (
@@ -307,16 +356,6 @@ def test_each_rule_finds_its_change(rule: str, tmp_path: Path) -> None:
     assert rule in {each.rule for each in findings(tmp_path, *FINDS[rule])}
 
 
-def several(*edits: Edit) -> Edit:
-    """Edits as one."""
-
-    def edit(found: dict[str, Json]) -> None:
-        for each in edits:
-            each(found)
-
-    return edit
-
-
 UNSTABLE = several(both(validVersions="0-3"), message("OrderRequest", latestVersionUnstable=True))
 SPARES: dict[str, tuple[Edit, ...]] = {
     "RELEASED_LAYOUT_CHANGED": (change("OrderRequest", 1, default="0"),),
@@ -377,6 +416,10 @@ REASONED: dict[str, tuple[Edit, ...]] = {
         change("OrderRecord", 2, nullableVersions="0+"),
     ),
     "SECTION": (message("OrderRecord", flexibleVersions="0+"), message("OrderRecord", taggedFieldFormat="interleaved")),
+    "TAG_REFUSED": (
+        both(flexibleVersions="1+"),
+        change("OrderRequest", 4, versions="1+", taggedVersions="1+"),
+    ),
     "TAGGED_VALUE": (change("OrderRequest", 4, type="int8"),),
     "TAGGED_DEFAULT": (change("OrderRequest", 4, default="true"),),
 }
