@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from kafka_message_generator.evolution.findings import Finding
+from kafka_message_generator.evolution.renaming import moved, renames
 from kafka_message_generator.history.sides import Baseline, Side
 from kafka_message_generator.layouts.atoms import labels, layout_of
-from kafka_message_generator.layouts.renames import last, renamed
+from kafka_message_generator.layouts.renames import last
 from kafka_message_generator.plan.model import FieldPlan, ranges
 from kafka_message_generator.rules.defaults import Empty, default_of
 from kafka_message_generator.rules.names import camel_case, snake_case
@@ -29,10 +30,10 @@ def declared_findings(old: Baseline, new: Side) -> Iterator[Finding]:
             yield _removed(name, newest, new)
             continue
         yield from _versions(name, old, new)
-        moved = renamed(newest.plans[name], new.plans[name], _gone(name, newest, new))
-        for before, after in moved.items():
+        moves = renames(name, newest, new)
+        for before, after in moves.items():
             yield from _rename(name, before, after, newest, new)
-        yield from _fields(name, moved, newest, new)
+        yield from _fields(name, moves, newest, new)
     yield from _listeners(newest, new)
 
 
@@ -77,10 +78,6 @@ def _empty_versions(name: str, old: Baseline, new: Side) -> Iterator[Finding]:
             )
 
 
-def _gone(name: str, newest: Side, new: Side) -> set[str]:
-    return {path for path, _ in newest.members(name)} - {path for path, _ in new.members(name)}
-
-
 def _rename(name: str, before: str, after: str, newest: Side, new: Side) -> Iterator[Finding]:
     place = new.location(name, after)
     one, two = last(before), last(after)
@@ -106,10 +103,10 @@ def _rename(name: str, before: str, after: str, newest: Side, new: Side) -> Iter
         )
 
 
-def _fields(name: str, moved: dict[str, str], newest: Side, new: Side) -> Iterator[Finding]:
+def _fields(name: str, moves: dict[str, str], newest: Side, new: Side) -> Iterator[Finding]:
     now, gone = dict(new.members(name)), set[str]()
     for path, before in newest.members(name):
-        at = _moved(path, moved)
+        at = moved(path, moves)
         after = now.get(at)
         if after is None:
             if _holder(path) in gone:
@@ -136,14 +133,6 @@ def _fields(name: str, moved: dict[str, str], newest: Side, new: Side) -> Iterat
                     is_,
                     newest.name,
                 )
-
-
-def _moved(path: str, moved: dict[str, str]) -> str:
-    """The path of a field now, where it or what holds it has another name."""
-    for former, now in sorted(moved.items(), key=lambda item: -len(item[0])):
-        if path == former or path.startswith((f"{former}.", f"{former}[]")):
-            return now + path[len(former) :]
-    return path
 
 
 def _is_lacked(held: Versions, path: str, fields: Mapping[str, Field]) -> bool:

@@ -137,6 +137,18 @@ def labels(atoms: Atoms) -> Iterator[str]:
                 yield from labels(atom.inside)
 
 
+def tag_atoms(atoms: Atoms) -> Iterator[TagAtom]:
+    """The tagged fields, those inside others behind them."""
+    for atom in atoms:
+        if isinstance(atom, Tags):
+            for each in atom.fields:
+                yield from (each, *tag_atoms(each.value))
+        elif isinstance(atom, Repeated):
+            yield from tag_atoms(atom.element)
+        elif isinstance(atom, Nullable):
+            yield from tag_atoms(atom.inside)
+
+
 def _is_struct(atoms: Atoms) -> bool:
     return len(atoms) != 1 or isinstance(atoms[0], Repeated | Nullable)
 
