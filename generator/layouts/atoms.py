@@ -89,7 +89,7 @@ class TagAtom:
     tag: int
     value: Atoms
     default: str
-    """What is meant by its absence, as text; a struct is its fields' defaults."""
+    """What is meant by its absence, as text. A struct is the defaults of its regular fields: its tagged ones say theirs."""
 
     def __str__(self) -> str:
         return f"{self.tag}=({_text(self.value)}):{self.default}"
@@ -243,18 +243,16 @@ class _Unfolder:
         member = struct.field(name)
         if member.default is Empty.STRUCT:
             inner = self._structs[member.type]
-            present = _names(next(layout for layout in inner.layouts if version in layout.versions))
+            present = _regular(next(layout for layout in inner.layouts if version in layout.versions))
             return "(" + ", ".join(self._default(inner, each, version) for each in present) + ")"
         return _shown(member.default)
 
 
-def _names(layout: Layout) -> Iterator[str]:
-    """The fields of a layout in the order of the wire, tagged ones by their tags."""
+def _regular(layout: Layout) -> Iterator[str]:
+    """The fields of a layout that are in no section, in the order of the wire."""
     for operation in layout.operations:
         if isinstance(operation, FixedRun):
             yield from (member.name for member in operation.fields)
-        elif isinstance(operation, TagSection | OptionalBuffer):
-            yield from (tagged.name for tagged in operation.fields)
         elif isinstance(operation, Packed | Text | Blob | Array | Single):
             yield operation.name
 

@@ -164,6 +164,8 @@ def _sections(wrote: Tags, reads: Tags) -> Difference | None:
             continue
         found = _sequence(each.value, other.value)
         if found is not None:
+            if found.reason in ("TAGGED_DEFAULT", "TAG_REFUSED"):
+                return found  # of a tagged field inside, whose own place tells more
             what = f"tag {each.tag}, {each.label}"
             return Difference("TAGGED_VALUE", other.label, f"{what}: {found.wrote}", f"{found.reads}")
         if each.default != other.default:

@@ -157,6 +157,18 @@ def several(*edits: Edit) -> Edit:
     return edit
 
 
+def place(*inside: Json) -> Json:
+    """A tagged struct."""
+    fields = [field("Row", "int32", "2+"), *inside]
+    return field("Place", "Place", "2+", tag=1, taggedVersions="2+", fields=fields)
+
+
+def place_of(found: dict[str, Json]) -> list[Json]:
+    fields = fields_of(found, "OrderRequest")[5]["fields"]
+    assert isinstance(fields, list)
+    return fields
+
+
 CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
     "RELEASED_LAYOUT_CHANGED FIELD_ADDED": (
         (insert("OrderRequest", 2, field("Urgent", "bool")),),
@@ -230,6 +242,62 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
           0004  00 00 00 00 00 00 00 00  paid       0  INT64
           000c  00 00 00 00 00 00 00 01  total      1  INT64
           0014  end
+    leave the released versions as they are; give the change a new version (released in release 1)""",
+    ),
+    "TAGGED_DEFAULT_CHANGED inside a tagged struct": (
+        (
+            insert("OrderRequest", 5, place(field("Shelf", "int32", "2+", tag=0, taggedVersions="2+", default="5"))),
+            lambda found: place_of(found)[1].update(default="6"),
+        ),
+        """OrderRequest 2 Place.Shelf: TAGGED_DEFAULT_CHANGED: was 5 where tag 0 is left out; is 6 where tag 0 is left out
+    new code, old bytes: reads differently: tag 1 behind value 4tag 0 behind value 1 = 5 is read as 6
+        00 00 00 00 00 01 01 00
+        written by old code:
+          0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, place = Struct(row=0, shelf=5)
+          0008  end
+        read by new code:
+          0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, place = Struct(row=0, shelf=6)
+          0008  end
+    old code, new bytes: reads differently: tag 1 behind value 4tag 0 behind value 1 = 6 is read as 5
+        00 00 00 00 00 01 01 00
+        written by new code:
+          0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, place = Struct(row=0, shelf=6)
+          0008  end
+        read by old code:
+          0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, place = Struct(row=0, shelf=5)
+          0008  end
+    leave the released versions as they are; give the change a new version (released in release 1)""",
+    ),
+    "TAGGED_DEFAULT_CHANGED to minus zero": (
+        (
+            insert("OrderRequest", 5, field("Weight", "float64", "2+", tag=1, taggedVersions="2+")),
+            change("OrderRequest", 5, default="-0.0"),
+        ),
+        """OrderRequest 2 Weight: TAGGED_DEFAULT_CHANGED: was 0.0 where tag 1 is left out; is -0.0 where tag 1 is left out
+    new code, old bytes: reads differently: tag 1 behind value 4 = 0.0 is read as -0.0
+        00 00 00 00 00 01 01 00
+        written by old code:
+          0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, weight = 0.0
+          0008  end
+        read by new code:
+          0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, weight = -0.0
+          0008  end
+    old code, new bytes: reads differently: tag 1 behind value 4 = -0.0 is read as 0.0
+        00 00 00 00 00 01 01 00
+        written by new code:
+          0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, weight = -0.0
+          0008  end
+        read by old code:
+          0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, weight = 0.0
+          0008  end
     leave the released versions as they are; give the change a new version (released in release 1)""",
     ),
     "RELEASED_LAYOUT_CHANGED TAG_REFUSED": (
@@ -439,6 +507,14 @@ def test_each_reason_has_its_change_and_its_bytes(reason: str, tmp_path: Path) -
 
 
 PASSES: dict[str, tuple[Edit, ...]] = {
+    "a tagged field inside a tagged struct": (
+        insert("OrderRequest", 5, place()),
+        lambda found: place_of(found).append(field("Shelf", "int32", "2+", tag=0, taggedVersions="2+", default="5")),
+    ),
+    "a tagged field that is gone from inside a tagged struct": (
+        insert("OrderRequest", 5, place(field("Shelf", "int32", "2+", tag=0, taggedVersions="2+", default="5"))),
+        lambda found: place_of(found).__delitem__(1),
+    ),
     "a new field in a new version": (
         lambda found: (
             both(validVersions="0-3")(found),

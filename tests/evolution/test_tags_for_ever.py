@@ -77,6 +77,10 @@ KEPT: dict[str, list[list[Json]]] = {
         [X, tagged("S", "Inner", fields=[X])],
         [X, tagged("T", "Other", fields=[X])],
     ],
+    "a struct under another name, with one more tagged field": [
+        [X, tagged("S", "Inner", fields=[X])],
+        [X, tagged("T", "Inner", fields=[X, tagged("B")])],
+    ],
     "the field that had it, back again": [[X, tagged("A")], [X], [X, tagged("A")]],
     "what holds it under another name": [holds("Rows", X, tagged("A")), holds("Lines", X, tagged("A"))],
 }
