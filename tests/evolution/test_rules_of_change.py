@@ -250,7 +250,7 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
             lambda found: place_of(found)[1].update(default="6"),
         ),
         """OrderRequest 2 Place.Shelf: TAGGED_DEFAULT_CHANGED: was 5 where tag 0 is left out; is 6 where tag 0 is left out
-    new code, old bytes: reads differently: tag 1 behind value 4tag 0 behind value 1 = 5 is read as 6
+    new code, old bytes: reads differently: tag 1 behind value 4, tag 0 behind value 1 = 5 is read as 6
         00 00 00 00 00 01 01 00
         written by old code:
           0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
@@ -260,7 +260,7 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
           0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
           0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, place = Struct(row=0, shelf=6)
           0008  end
-    old code, new bytes: reads differently: tag 1 behind value 4tag 0 behind value 1 = 6 is read as 5
+    old code, new bytes: reads differently: tag 1 behind value 4, tag 0 behind value 1 = 6 is read as 5
         00 00 00 00 00 01 01 00
         written by new code:
           0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
