@@ -119,7 +119,9 @@ def _is_same(one: object, two: object) -> bool:
 class _Values:
     """The values of a struct one by one, in the order of the wire; those of tagged fields apart, by section and tag."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_left_out: bool = False) -> None:
+        self.is_left_out = is_left_out
+        """Whether these are a default, which stands nowhere: then a struct that may be null is as one that may not."""
         self.regular: list[tuple[str, object]] = []
         self.sections = 0
         self.tagged: dict[tuple[int, int], tuple[str, _Values]] = {}
@@ -137,7 +139,7 @@ class _Values:
         self.sections += 1
         for tag, field in section.fields.items():
             is_left_out = isinstance(value, Struct) and field.name not in value
-            inner = _Values()
+            inner = _Values(is_left_out)
             inner.add(field.type, field.default if is_left_out else value_of(value, field.name), "")
             self.tagged[self.sections, tag] = f"tag {tag} behind value {len(self.regular)}", inner
 
@@ -145,7 +147,8 @@ class _Values:
         if isinstance(kind, Schema):
             self.struct(kind, value, f"{path}.")
         elif isinstance(kind, NullableStruct):
-            self.regular.append((path, value is not None))
+            if value is None or not self.is_left_out:
+                self.regular.append((path, value is not None))
             if value is not None:
                 self.struct(kind.schema, value, f"{path}.")
         elif isinstance(kind, ArrayOf):

@@ -53,3 +53,12 @@ def test_values_in_a_tagged_struct_are_compared_where_they_stand() -> None:
     shown = sent("01 00 03 8000 00", before, after)
     assert shown is not None
     assert shown.detail == "tag 0 behind value 0.a = -32768 is read as tag 0 behind value 0.b = 32768"
+
+
+def test_a_default_that_is_left_out_is_the_same_where_null_may_stand() -> None:
+    """It takes no bytes, so a presence in front of it is none: what differs are other bytes."""
+    inner = [field("A", "int16")]
+    before = plan(tagged("S", "Inner", fields=inner))
+    after = plan(tagged("S", "Inner", nullableVersions="0+", fields=inner))
+    assert sent("00", before, after) is None
+    assert sent("01 00 03 0001 00", before, after) is not None
