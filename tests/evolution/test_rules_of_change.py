@@ -367,6 +367,18 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
 }
 
 
+def without_key(found: dict[str, Json]) -> None:
+    del found["OrderRecord"]["apiKey"]
+    found["OrderRecord"]["type"] = "data"
+
+
+def test_a_key_that_is_lost_is_found(tmp_path: Path) -> None:
+    """Bytes of equal layouts are not found by their key any more."""
+    assert shown(findings(tmp_path, without_key), "API_KEY_CHANGED") == [
+        "OrderRecord: API_KEY_CHANGED: had apiKey 3, has none\n    keep the key"
+    ]
+
+
 def shown(found: list[Finding], rule: str) -> list[str]:
     return ["\n".join(lines_of(each)).split(": ", 2)[2] for each in found if each.rule == rule]
 
