@@ -119,7 +119,7 @@ def _fields(name: str, moves: dict[str, str], newest: Side, new: Side) -> Iterat
                 "FIELD_GONE", name, path, (), what, "keep it", place, snake_case(before.name), "", newest.name
             )
             continue
-        for rule, was, is_, what in _properties(name, before, after, newest, new):
+        for rule, was, is_, what in _properties(name, (path, before), (at, after), newest, new):
             if was != is_ and (rule != "IGNORABLE_CHANGED" or _is_lacked(new.messages[name].valid, at, now)):
                 yield Finding(
                     rule,
@@ -148,12 +148,15 @@ def _holder(path: str) -> str:
     return path.rpartition(".")[0].removesuffix("[]")
 
 
-def _properties(name: str, before: Field, after: Field, newest: Side, new: Side) -> Iterator[tuple[str, str, str, str]]:
-    """Rule, former value, value, and what it is a value of."""
+def _properties(
+    name: str, former: tuple[str, Field], now: tuple[str, Field], newest: Side, new: Side
+) -> Iterator[tuple[str, str, str, str]]:
+    """Rule, former value, value, and what it is a value of; a field is given with its path."""
+    (path, before), (at, after) = former, now
     yield "DEFAULT_CHANGED", _default(before), _default(after), "the default"
     yield "IGNORABLE_CHANGED", str(before.ignorable).lower(), str(after.ignorable).lower(), "ignorable"
     yield "JSON_TYPE_CHANGED", _json(before), _json(after), "the value in JSON"
-    one, two = _plan_of(newest, name, before), _plan_of(new, name, after)
+    one, two = _plan_of(newest, name, path), _plan_of(new, name, at)
     yield "PYTHON_TYPE_CHANGED", _python(one, before), _python(two, after), "the type"
     if before.type.is_struct and after.type.is_struct:
         yield "CLASS_MOVED", before.type.name, after.type.name, "the class"
@@ -167,17 +170,21 @@ def _default(member: Field) -> str:
 
 
 def _json(member: Field) -> str:
-    if member.type.is_array:
-        return "an array"
-    return "an object" if member.type.is_struct else _JSON.get(member.type.name, "a number")
+    each = "an object" if member.type.is_struct else _JSON.get(member.type.name, "a number")
+    return f"an array, each {each}" if member.type.is_array else each
 
 
-def _plan_of(side: Side, name: str, member: Field) -> FieldPlan | None:
-    for struct in side.plans[name].structs:
-        for each in struct.fields:
-            if each.definition_name == member.name and each.type == member.type.name:
-                return each
-    return None
+def _plan_of(side: Side, name: str, path: str) -> FieldPlan | None:
+    plan, found = side.plans[name], None
+    struct = plan.body
+    for part in path.split("."):
+        own = part.removesuffix("[]")
+        found = next((each for each in struct.fields if each.definition_name == own), None)
+        if found is None:
+            return None
+        if found.is_struct:
+            struct = plan.struct(found.type)
+    return found
 
 
 def _python(plan: FieldPlan | None, member: Field) -> str:

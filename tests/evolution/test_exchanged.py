@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kafka_message_generator.layouts.atoms import layout_of
 from kafka_message_generator.layouts.compare import difference
 from kafka_message_generator.layouts.witness import Witness, exchanged, schemas_of_plan, witness
@@ -62,3 +64,21 @@ def test_a_default_that_is_left_out_is_the_same_where_null_may_stand() -> None:
     after = plan(tagged("S", "Inner", nullableVersions="0+", fields=inner))
     assert sent("00", before, after) is None
     assert sent("01 00 03 0001 00", before, after) is not None
+
+
+A, B = field("A"), field("B")
+SWAPPED = {
+    "an array": (plan(field("Ts", "[]T", fields=[A, B])), plan(field("Us", "[]T", fields=[B, A]))),
+    "a struct": (plan(field("S", "T", fields=[A, B])), plan(field("R", "T", fields=[B, A]))),
+    "a tagged struct": (plan(tagged("S", "T", fields=[A, B])), plan(tagged("R", "T", fields=[B, A]))),
+}
+
+
+@pytest.mark.parametrize("case", SWAPPED)
+def test_fields_that_change_places_are_found_under_another_name_of_what_holds_them(case: str) -> None:
+    """Two things that happen at once hide each other: each value would be taken for the other one."""
+    before, after = SWAPPED[case]
+    found = difference(layout_of(before, 0), layout_of(after, 0))
+    assert found is not None
+    assert found.reason == "REORDERED"
+    assert difference(layout_of(before, 0), layout_of(before, 0)) is None

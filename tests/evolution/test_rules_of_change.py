@@ -367,6 +367,37 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
 }
 
 
+def twice(**more: object) -> Edit:
+    """Two structs with a field of the same name, of which the second one is changed."""
+
+    def edit(found: dict[str, Json]) -> None:
+        one, two = field("Name", "string"), field("Name", "string", **more)
+        found["OrderRecord"]["fields"] = [
+            field("Ones", "[]One", fields=[one]),
+            field("Twos", "[]Two", fields=[two]),
+        ]
+
+    return edit
+
+
+def test_a_type_is_that_of_the_field_at_the_path(tmp_path: Path) -> None:
+    """Another struct may have a field of this name, which did not change."""
+    found = findings(
+        tmp_path, twice(), several(message("OrderRecord", validVersions="0-1"), twice(nullableVersions="1+"))
+    )
+    assert shown(found, "PYTHON_TYPE_CHANGED") == [
+        "OrderRecord Twos[].Name: PYTHON_TYPE_CHANGED: the type was str, is str | None\n    keep it"
+    ]
+
+
+def test_what_an_array_holds_is_part_of_its_json(tmp_path: Path) -> None:
+    """The bytes may be the same where a text becomes a struct of one text; readers of JSON find an object."""
+    assert shown(findings(tmp_path, box), "JSON_TYPE_CHANGED") == [
+        "OrderRecord Ids: JSON_TYPE_CHANGED: the value in JSON was an array, each a number, is an array, each an object\n"
+        "    keep it"
+    ]
+
+
 def without_key(found: dict[str, Json]) -> None:
     del found["OrderRecord"]["apiKey"]
     found["OrderRecord"]["type"] = "data"
