@@ -20,7 +20,7 @@ def field(name: str, kind: str = "int32", versions: str = "0+", **more: object) 
 
 
 def tagged(name: str, kind: str = "int32", tag: int = 0, **more: object) -> Json:
-    return field(name, kind, tag=tag, taggedVersions="0+", **more)
+    return {**field(name, kind), "tag": tag, "taggedVersions": "0+", **more}
 
 
 X = field("X")
