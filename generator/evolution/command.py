@@ -54,12 +54,15 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.past.write_text(page(arguments.history), encoding="utf-8", newline="\n")
             return COMPATIBLE
         report = _report(arguments)
+        is_found = any(finding.level != ADVICE for finding in report.at(arguments.level))
+        if not is_found and not report.counts.compared:
+            raise InputError(f"{report.new} has no released message version of {report.old}")
     except (InputError, HistoryError, SpecError, WaiverError, OSError) as error:
         print(error, file=sys.stderr)
         print("nothing was compared", file=sys.stderr)
         return NOT_COMPARED
     sys.stdout.write(formats.FORMATS[arguments.format](report, arguments.level))
-    return FINDINGS if any(finding.level != ADVICE for finding in report.at(arguments.level)) else COMPATIBLE
+    return FINDINGS if is_found else COMPATIBLE
 
 
 def _report(arguments: argparse.Namespace) -> Report:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from kafka_message_generator.evolution.findings import Finding
+from kafka_message_generator.evolution.renaming import moved, renames
 from kafka_message_generator.history.sides import Baseline, Side
 from kafka_message_generator.layouts.atoms import labels, layout_of
-from kafka_message_generator.layouts.renames import last, renamed
+from kafka_message_generator.layouts.renames import last
 from kafka_message_generator.plan.model import FieldPlan, ranges
 from kafka_message_generator.rules.defaults import Empty, default_of
 from kafka_message_generator.rules.names import camel_case, snake_case
@@ -29,10 +30,10 @@ def declared_findings(old: Baseline, new: Side) -> Iterator[Finding]:
             yield _removed(name, newest, new)
             continue
         yield from _versions(name, old, new)
-        moved = renamed(newest.plans[name], new.plans[name], _gone(name, newest, new))
-        for before, after in moved.items():
+        moves = renames(name, newest, new)
+        for before, after in moves.items():
             yield from _rename(name, before, after, newest, new)
-        yield from _fields(name, moved, newest, new)
+        yield from _fields(name, moves, newest, new)
     yield from _listeners(newest, new)
 
 
@@ -77,10 +78,6 @@ def _empty_versions(name: str, old: Baseline, new: Side) -> Iterator[Finding]:
             )
 
 
-def _gone(name: str, newest: Side, new: Side) -> set[str]:
-    return {path for path, _ in newest.members(name)} - {path for path, _ in new.members(name)}
-
-
 def _rename(name: str, before: str, after: str, newest: Side, new: Side) -> Iterator[Finding]:
     place = new.location(name, after)
     one, two = last(before), last(after)
@@ -106,10 +103,10 @@ def _rename(name: str, before: str, after: str, newest: Side, new: Side) -> Iter
         )
 
 
-def _fields(name: str, moved: dict[str, str], newest: Side, new: Side) -> Iterator[Finding]:
+def _fields(name: str, moves: dict[str, str], newest: Side, new: Side) -> Iterator[Finding]:
     now, gone = dict(new.members(name)), set[str]()
     for path, before in newest.members(name):
-        at = _moved(path, moved)
+        at = moved(path, moves)
         after = now.get(at)
         if after is None:
             if _holder(path) in gone:
@@ -122,7 +119,7 @@ def _fields(name: str, moved: dict[str, str], newest: Side, new: Side) -> Iterat
                 "FIELD_GONE", name, path, (), what, "keep it", place, snake_case(before.name), "", newest.name
             )
             continue
-        for rule, was, is_, what in _properties(name, before, after, newest, new):
+        for rule, was, is_, what in _properties(name, (path, before), (at, after), newest, new):
             if was != is_ and (rule != "IGNORABLE_CHANGED" or _is_lacked(new.messages[name].valid, at, now)):
                 yield Finding(
                     rule,
@@ -138,14 +135,6 @@ def _fields(name: str, moved: dict[str, str], newest: Side, new: Side) -> Iterat
                 )
 
 
-def _moved(path: str, moved: dict[str, str]) -> str:
-    """The path of a field now, where it or what holds it has another name."""
-    for former, now in sorted(moved.items(), key=lambda item: -len(item[0])):
-        if path == former or path.startswith((f"{former}.", f"{former}[]")):
-            return now + path[len(former) :]
-    return path
-
-
 def _is_lacked(held: Versions, path: str, fields: Mapping[str, Field]) -> bool:
     """Whether one of the versions has what holds a field, and not the field: only there it can be dropped or refused."""
     holder = _holder(path)
@@ -159,12 +148,15 @@ def _holder(path: str) -> str:
     return path.rpartition(".")[0].removesuffix("[]")
 
 
-def _properties(name: str, before: Field, after: Field, newest: Side, new: Side) -> Iterator[tuple[str, str, str, str]]:
-    """Rule, former value, value, and what it is a value of."""
+def _properties(
+    name: str, former: tuple[str, Field], now: tuple[str, Field], newest: Side, new: Side
+) -> Iterator[tuple[str, str, str, str]]:
+    """Rule, former value, value, and what it is a value of; a field is given with its path."""
+    (path, before), (at, after) = former, now
     yield "DEFAULT_CHANGED", _default(before), _default(after), "the default"
     yield "IGNORABLE_CHANGED", str(before.ignorable).lower(), str(after.ignorable).lower(), "ignorable"
     yield "JSON_TYPE_CHANGED", _json(before), _json(after), "the value in JSON"
-    one, two = _plan_of(newest, name, before), _plan_of(new, name, after)
+    one, two = _plan_of(newest, name, path), _plan_of(new, name, at)
     yield "PYTHON_TYPE_CHANGED", _python(one, before), _python(two, after), "the type"
     if before.type.is_struct and after.type.is_struct:
         yield "CLASS_MOVED", before.type.name, after.type.name, "the class"
@@ -178,17 +170,21 @@ def _default(member: Field) -> str:
 
 
 def _json(member: Field) -> str:
-    if member.type.is_array:
-        return "an array"
-    return "an object" if member.type.is_struct else _JSON.get(member.type.name, "a number")
+    each = "an object" if member.type.is_struct else _JSON.get(member.type.name, "a number")
+    return f"an array, each {each}" if member.type.is_array else each
 
 
-def _plan_of(side: Side, name: str, member: Field) -> FieldPlan | None:
-    for struct in side.plans[name].structs:
-        for each in struct.fields:
-            if each.definition_name == member.name and each.type == member.type.name:
-                return each
-    return None
+def _plan_of(side: Side, name: str, path: str) -> FieldPlan | None:
+    plan, found = side.plans[name], None
+    struct = plan.body
+    for part in path.split("."):
+        own = part.removesuffix("[]")
+        found = next((each for each in struct.fields if each.definition_name == own), None)
+        if found is None:
+            return None
+        if found.is_struct:
+            struct = plan.struct(found.type)
+    return found
 
 
 def _python(plan: FieldPlan | None, member: Field) -> str:

@@ -65,7 +65,7 @@ _RULES = (
     Rule(
         "API_KEY_CHANGED",
         "wire",
-        "a message has another apiKey than it had in a release",
+        "a message has another apiKey than it had in a release, or none",
         "The other side would take it for another message.",
         f"{_README}, Requests and Responses",
     ),

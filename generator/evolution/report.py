@@ -28,6 +28,11 @@ class Counts:
     dropped: int
     """Released in the newest release, and not there any more."""
 
+    @property
+    def compared(self) -> int:
+        """Those that both sides have."""
+        return self.equal + self.compatible + self.changed
+
 
 @dataclass(frozen=True)
 class Report:

@@ -139,18 +139,19 @@ def _header(message: Message, version: int) -> int:
 def key_findings(old: Baseline, new: Side) -> Iterator[Finding]:
     """Messages with other keys, and keys with other messages, than any release had."""
     owners: dict[tuple[str, int], tuple[str, str]] = {}
-    keys: dict[str, tuple[int, str]] = {}
+    keys: dict[str, tuple[int | None, str]] = {}
     for side in old.sides:
         for message in side.messages.values():
+            keys[message.name] = (message.api_key, side.name)
             if message.api_key is not None:
                 owners[message.kind, message.api_key] = (message.name, side.name)
-                keys[message.name] = (message.api_key, side.name)
     for name, message in sorted(new.messages.items()):
+        before, release = keys.get(name, (None, ""))
+        if before is not None and before != message.api_key:
+            now = "none" if message.api_key is None else str(message.api_key)
+            yield _key_finding("API_KEY_CHANGED", message, str(before), now, release)
         if message.api_key is None:
             continue
-        if name in keys and keys[name][0] != message.api_key:
-            before, since = keys[name]
-            yield _key_finding("API_KEY_CHANGED", message, str(before), str(message.api_key), since)
         owner, since = owners.get((message.kind, message.api_key), (name, ""))
         if owner == name or owner in new.messages:
             continue  # two messages with one key are refused when definitions are read

@@ -89,7 +89,7 @@ class TagAtom:
     tag: int
     value: Atoms
     default: str
-    """What is meant by its absence, as text; a struct is its fields' defaults."""
+    """What is meant by its absence, as text. A struct is the defaults of its regular fields: its tagged ones say theirs."""
 
     def __str__(self) -> str:
         return f"{self.tag}=({_text(self.value)}):{self.default}"
@@ -102,6 +102,8 @@ class Tags:
     label: str = field(compare=False)
     form: str
     fields: tuple[TagAtom, ...]
+    absent: tuple[int, ...] = field(default=(), compare=False)
+    """Tags of fields that only other versions have, which this one refuses; what was never written there is no layout."""
 
     def __str__(self) -> str:
         return f"{self.form}{{{', '.join(map(str, self.fields))}}}"
@@ -135,6 +137,18 @@ def labels(atoms: Atoms) -> Iterator[str]:
                 yield from labels(atom.inside)
 
 
+def tag_atoms(atoms: Atoms) -> Iterator[TagAtom]:
+    """The tagged fields, those inside others behind them."""
+    for atom in atoms:
+        if isinstance(atom, Tags):
+            for each in atom.fields:
+                yield from (each, *tag_atoms(each.value))
+        elif isinstance(atom, Repeated):
+            yield from tag_atoms(atom.element)
+        elif isinstance(atom, Nullable):
+            yield from tag_atoms(atom.inside)
+
+
 def _is_struct(atoms: Atoms) -> bool:
     return len(atoms) != 1 or isinstance(atoms[0], Repeated | Nullable)
 
@@ -161,13 +175,21 @@ class _Unfolder:
         for operation in layout.operations:
             if isinstance(operation, TagSection):
                 form = "interleaved" if operation.interleaved else "sequential"
-                yield self._section(struct, operation.fields, form, path, layout.ref.version)
+                yield self._section(struct, operation.fields, form, path, layout.ref.version, operation.absent)
             elif isinstance(operation, OptionalBuffer):
                 yield self._section(struct, operation.fields, "optional", path, layout.ref.version)
             else:
                 yield from self._payload(struct, operation, path, is_tagged=False)
 
-    def _section(self, struct: StructPlan, fields: tuple[Tagged, ...], form: str, path: str, version: int) -> Tags:
+    def _section(
+        self,
+        struct: StructPlan,
+        fields: tuple[Tagged, ...],
+        form: str,
+        path: str,
+        version: int,
+        absent: tuple[int, ...] = (),
+    ) -> Tags:
         is_tagged = form != "optional"
         atoms = tuple(
             TagAtom(
@@ -178,7 +200,7 @@ class _Unfolder:
             )
             for tagged in fields
         )
-        return Tags(path, form, atoms)
+        return Tags(path, form, atoms, absent)
 
     def _payload(
         self, struct: StructPlan, operation: Payload | Operation, path: str, is_tagged: bool
@@ -221,18 +243,16 @@ class _Unfolder:
         member = struct.field(name)
         if member.default is Empty.STRUCT:
             inner = self._structs[member.type]
-            present = _names(next(layout for layout in inner.layouts if version in layout.versions))
+            present = _regular(next(layout for layout in inner.layouts if version in layout.versions))
             return "(" + ", ".join(self._default(inner, each, version) for each in present) + ")"
         return _shown(member.default)
 
 
-def _names(layout: Layout) -> Iterator[str]:
-    """The fields of a layout in the order of the wire, tagged ones by their tags."""
+def _regular(layout: Layout) -> Iterator[str]:
+    """The fields of a layout that are in no section, in the order of the wire."""
     for operation in layout.operations:
         if isinstance(operation, FixedRun):
             yield from (member.name for member in operation.fields)
-        elif isinstance(operation, TagSection | OptionalBuffer):
-            yield from (tagged.name for tagged in operation.fields)
         elif isinstance(operation, Packed | Text | Blob | Array | Single):
             yield operation.name
 

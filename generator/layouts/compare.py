@@ -28,6 +28,7 @@ REASONS = {
     "FLEXIBLE": "lengths are compact, or structs end with tags, on one side only",
     "PRESENCE": "a struct has a presence in front of it on one side only",
     "SECTION": "tagged fields are written in another form",
+    "TAG_REFUSED": "a tagged field is in a version where one side refuses its tag, which it has in other versions",
     "TAGGED_VALUE": "the value of a tagged field is written in another way",
     "TAGGED_DEFAULT": "the absence of a tagged field means another value",
 }
@@ -52,10 +53,10 @@ def difference(writer: Atoms, reader: Atoms) -> Difference | None:
     """Why ``reader`` may not read everything that ``writer`` writes as the same values; None where it proves to.
 
     A reader may take more than a writer gives: null where the writer has none, tagged fields that the writer does not
-    know (they are at their default), and fields by tags that it does not know itself (they are kept as they are).
+    know (they are at their default), and fields by tags that it does not know itself (they are kept as they are). A
+    tag that it knows in other versions only is refused.
     """
-    moved = _reordered(writer, reader)
-    return moved or _sequence(writer, reader)
+    return _reordered(writer, reader) or _sequence(writer, reader) or _reordered(writer, reader, is_following=True)
 
 
 def added_tags(old: Atoms, new: Atoms) -> list[TagAtom]:
@@ -73,32 +74,77 @@ def added_tags(old: Atoms, new: Atoms) -> list[TagAtom]:
     return found
 
 
-def _reordered(writer: Atoms, reader: Atoms) -> Difference | None:
-    """Fields of one name at two places: they would be read as each other, whatever their types are."""
-    wrote, reads = list(_own(writer)), list(_own(reader))
-    both = [label for label in wrote if label in set(reads)]
-    other = [label for label in reads if label in set(wrote)]
+def _reordered(
+    writer: Atoms, reader: Atoms, within: tuple[str, str] = ("", ""), is_following: bool = False
+) -> Difference | None:
+    """Fields of one name at two places: they would be read as each other, whatever their types are.
+
+    ``is_following`` is for layouts of equal atoms. What stands there at the place of a field that is gone is that
+    field under another name, and the fields inside it are its.
+    """
+    wrote = [_parts(label, within[0]) for label in _own(writer)]
+    reads = [_parts(label, within[1]) for label in _own(reader)]
+    if is_following:
+        reads = _as_called(wrote, reads)
+    both = [parts for parts in wrote if parts in set(reads)]
+    other = [parts for parts in reads if parts in set(wrote)]
     for before, after in zip(both, other, strict=False):
         if before != after:
-            return Difference("REORDERED", before, f"{before} stands before {after}", f"{after} before {before}")
-    for one, two in _held(writer, reader):
-        found = _reordered(one, two)
+            one, two = (_path(parts, within[0]) for parts in (before, after))
+            return Difference("REORDERED", one, f"{one} stands before {two}", f"{two} before {one}")
+    calls = {_path(parts, within[0]): label for parts, label in zip(reads, _own(reader), strict=True)}
+    for one_atoms, two_atoms, places in _held(writer, reader, calls):
+        found = _reordered(one_atoms, two_atoms, places, is_following)
         if found is not None:
             return found
     return None
 
 
-def _held(writer: Atoms, reader: Atoms) -> Iterator[tuple[Atoms, Atoms]]:
-    """What is inside the atoms of one name, and inside tagged fields of one tag."""
+_Parts = tuple[str, ...]
+
+
+def _parts(label: str, within: str) -> _Parts:
+    """A path below the one of what holds it, name by name."""
+    return tuple(label.removeprefix(within).lstrip(".").split("."))
+
+
+def _path(parts: _Parts, within: str) -> str:
+    return ".".join((within, *parts) if within else parts)
+
+
+def _as_called(by: list[_Parts], those: list[_Parts]) -> list[_Parts]:
+    """Paths in the names of others, where one stands at the place of one that is gone."""
+    for depth in range(1, max(map(len, by), default=0) + 1):
+        one, two = {parts[:depth] for parts in by}, {parts[:depth] for parts in those}
+        calls: dict[_Parts, _Parts] = {}
+        for parts, its in zip(by, those, strict=False):
+            former, now = parts[:depth], its[:depth]
+            is_same_holder = len(former) == len(now) == depth and former[:-1] == now[:-1]
+            if is_same_holder and former not in two and now not in one:
+                calls.setdefault(now, former)
+        those = [(*calls.get(parts[:depth], parts[:depth]), *parts[depth:]) for parts in those]
+    return those
+
+
+def _held(writer: Atoms, reader: Atoms, calls: dict[str, str]) -> Iterator[tuple[Atoms, Atoms, tuple[str, str]]]:
+    """What is inside the atoms of one field, and inside tagged fields of one tag, with the paths of what holds it.
+
+    ``calls`` are the reader's paths by the writer's.
+    """
+    sections = ([each for each in side if isinstance(each, Tags)] for side in (writer, reader))
+    for before, after in zip(*sections, strict=False):
+        values = {each.tag: each for each in after.fields}
+        for each in before.fields:
+            if each.tag in values:
+                yield each.value, values[each.tag].value, (each.label, values[each.tag].label)
     for one in writer:
         for two in reader:
-            if isinstance(one, Repeated) and isinstance(two, Repeated) and one.label == two.label:
-                yield one.element, two.element
-            elif isinstance(one, Nullable) and isinstance(two, Nullable) and one.label == two.label:
-                yield one.inside, two.inside
-            elif isinstance(one, Tags) and isinstance(two, Tags) and one.label == two.label:
-                values = {each.tag: each.value for each in two.fields}
-                yield from ((each.value, values[each.tag]) for each in one.fields if each.tag in values)
+            if calls.get(one.label) != two.label:
+                continue
+            if isinstance(one, Repeated) and isinstance(two, Repeated):
+                yield one.element, two.element, (f"{one.label}[]", f"{two.label}[]")
+            elif isinstance(one, Nullable) and isinstance(two, Nullable):
+                yield one.inside, two.inside, (one.label, two.label)
 
 
 def _own(atoms: Atoms) -> list[str]:
@@ -155,10 +201,15 @@ def _sections(wrote: Tags, reads: Tags) -> Difference | None:
     known = {each.tag: each for each in reads.fields}
     for each in wrote.fields:
         other = known.get(each.tag)
+        if other is None and each.tag in reads.absent:
+            refused = f"tag {each.tag} of other versions, refused"
+            return Difference("TAG_REFUSED", each.label, f"tag {each.tag}, {each.label}", refused)
         if other is None:
             continue
         found = _sequence(each.value, other.value)
         if found is not None:
+            if found.reason in ("TAGGED_DEFAULT", "TAG_REFUSED"):
+                return found  # of a tagged field inside, whose own place tells more
             what = f"tag {each.tag}, {each.label}"
             return Difference("TAGGED_VALUE", other.label, f"{what}: {found.wrote}", f"{found.reads}")
         if each.default != other.default:

@@ -14,6 +14,7 @@ from kafka_message_generator.runtime.schema import Schema, SchemaError, Struct
 from kafka_message_generator.runtime.schema.build import build
 from kafka_message_generator.runtime.schema.facts import facts_of
 from kafka_message_generator.runtime.schema.schema import NullableStruct
+from kafka_message_generator.runtime.schema.sections import Section
 from kafka_message_generator.runtime.schema.struct import value_of
 from kafka_message_generator.runtime.schema.types import ArrayOf, Type, elements
 
@@ -90,15 +91,24 @@ def _first_difference(schema: Schema, meant: Struct, reader: Schema, got: Struct
     one, two = _Values(), _Values()
     one.struct(schema, meant, "")
     two.struct(reader, got, "")
+    return _parting(one, two, "")
+
+
+def _parting(one: _Values, two: _Values, where: str) -> str | None:
+    """The first value that is not the same in two structs, or in what two sides have by the tag that ``where`` says."""
     for (label, value), (other_label, other) in zip(one.regular, two.regular, strict=False):
         if not _is_same(value, other):
-            return f"{label} = {value!r} is read as {other_label} = {other!r}"
+            name = "" if label == other_label else f"{where}{other_label} = "
+            return f"{where}{label} = {value!r} is read as {name}{other!r}"
     if len(one.regular) != len(two.regular):
-        return f"{len(one.regular)} values are read as {len(two.regular)}"
-    for pairs, others in ((one.tagged, two.tagged), (dict(one.regular), dict(two.regular))):
-        for key, value in pairs.items():
-            if key in others and not _is_same(value, others[key]):
-                return f"{key} = {value!r} is read as {others[key]!r}"
+        return f"{where and f'{where}: '}{len(one.regular)} values are read as {len(two.regular)}"
+    for key, (place, tagged) in one.tagged.items():
+        if key in two.tagged and (found := _parting(tagged, two.tagged[key][1], f"{where and f'{where}, '}{place}")):
+            return found
+    by_name = dict(two.regular)
+    for label, value in one.regular:
+        if label in by_name and not _is_same(value, by_name[label]):
+            return f"{where}{label} = {value!r} is read as {by_name[label]!r}"
     return None
 
 
@@ -107,32 +117,38 @@ def _is_same(one: object, two: object) -> bool:
 
 
 class _Values:
-    """The values of a struct one by one, in the order of the wire; those of tagged fields apart, by place and tag."""
+    """The values of a struct one by one, in the order of the wire; those of tagged fields apart, by section and tag."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_left_out: bool = False) -> None:
+        self.is_left_out = is_left_out
+        """Whether these are a default, which stands nowhere: then a struct that may be null is as one that may not."""
         self.regular: list[tuple[str, object]] = []
-        self.tagged: dict[str, object] = {}
+        self.sections = 0
+        self.tagged: dict[tuple[int, int], tuple[str, _Values]] = {}
+        """By the number of the section, as a struct's may stand right before that of the struct around it."""
 
     def struct(self, schema: Schema, value: object, path: str) -> None:
+        if schema.optional is not None:
+            self.section(schema.optional, value)
         for field in schema.fields:
             self.add(field.type, value_of(value, field.name), f"{path}{field.name}")
-        for section in (schema.optional, schema.tags):
-            for tag, field in section.fields.items() if section is not None else ():
-                inner = _Values()
-                given = (
-                    field.default
-                    if isinstance(value, Struct) and field.name not in value
-                    else value_of(value, field.name)
-                )
-                inner.add(field.type, given, "")
-                place = f"tag {tag} behind value {len(self.regular)}"
-                self.tagged |= {f"{place}{label}": each for label, each in (*inner.regular, *inner.tagged.items())}
+        if schema.tags is not None:
+            self.section(schema.tags, value)
+
+    def section(self, section: Section, value: object) -> None:
+        self.sections += 1
+        for tag, field in section.fields.items():
+            is_left_out = isinstance(value, Struct) and field.name not in value
+            inner = _Values(is_left_out)
+            inner.add(field.type, field.default if is_left_out else value_of(value, field.name), "")
+            self.tagged[self.sections, tag] = f"tag {tag} behind value {len(self.regular)}", inner
 
     def add(self, kind: Type, value: object, path: str) -> None:
         if isinstance(kind, Schema):
             self.struct(kind, value, f"{path}.")
         elif isinstance(kind, NullableStruct):
-            self.regular.append((path, value is not None))
+            if value is None or not self.is_left_out:
+                self.regular.append((path, value is not None))
             if value is not None:
                 self.struct(kind.schema, value, f"{path}.")
         elif isinstance(kind, ArrayOf):

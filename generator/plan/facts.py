@@ -73,7 +73,7 @@ def _default(member: Field) -> dict[str, object]:
     value = default_of(member)
     if value is None:
         return {"default": None}
-    if isinstance(value, Empty) or (not isinstance(value, float) and not value) or value == 0:
+    if isinstance(value, Empty) or (not isinstance(value, float) and not value) or repr(value) == "0.0":
         return {}
     if isinstance(value, uuid.UUID):
         return {"default": base64.urlsafe_b64encode(value.bytes).decode().rstrip("=")} if value.int else {}

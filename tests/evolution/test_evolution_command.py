@@ -115,6 +115,20 @@ def test_what_cannot_be_compared_has_an_exit_code_of_its_own(
     assert shown.err.endswith("nothing was compared\n")
 
 
+def test_sides_with_nothing_in_common_were_not_compared(
+    folders: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The wrong folder is not compatible: nothing was proved of it. What counts is told as ever."""
+    old, new = folders
+    other = RELEASED.replace("OrderRecord", "PurchaseRecord").replace('"apiKey": 3', '"apiKey": 4')
+    Path(new, "OrderRecord.json").unlink()
+    Path(new, "PurchaseRecord.json").write_text(other)
+    assert run("--old", old, "--new", new, "--level", "wire") == 3
+    assert capsys.readouterr() == ("", f"{new} has no released message version of {old}\nnothing was compared\n")
+    assert run("--old", old, "--new", new, "--level", "policy") == 1
+    assert "MESSAGE_REMOVED" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("words", [["--level", "bytes"], ["--format", "xml"], ["--older", "x"]])
 def test_wrong_arguments_have_an_exit_code_of_their_own(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """A build that is called wrongly is neither compatible nor broken."""

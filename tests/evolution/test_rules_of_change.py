@@ -147,6 +147,28 @@ def other(found: dict[str, Json]) -> None:
     found["PurchaseRecord"] = {**found.pop("OrderRecord"), "name": "PurchaseRecord", "fields": [field("Id", "uuid")]}
 
 
+def several(*edits: Edit) -> Edit:
+    """Edits as one."""
+
+    def edit(found: dict[str, Json]) -> None:
+        for each in edits:
+            each(found)
+
+    return edit
+
+
+def place(*inside: Json) -> Json:
+    """A tagged struct."""
+    fields = [field("Row", "int32", "2+"), *inside]
+    return field("Place", "Place", "2+", tag=1, taggedVersions="2+", fields=fields)
+
+
+def place_of(found: dict[str, Json]) -> list[Json]:
+    fields = fields_of(found, "OrderRequest")[5]["fields"]
+    assert isinstance(fields, list)
+    return fields
+
+
 CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
     "RELEASED_LAYOUT_CHANGED FIELD_ADDED": (
         (insert("OrderRequest", 2, field("Urgent", "bool")),),
@@ -222,6 +244,101 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
           0014  end
     leave the released versions as they are; give the change a new version (released in release 1)""",
     ),
+    "TAGGED_DEFAULT_CHANGED inside a tagged struct": (
+        (
+            insert("OrderRequest", 5, place(field("Shelf", "int32", "2+", tag=0, taggedVersions="2+", default="5"))),
+            lambda found: place_of(found)[1].update(default="6"),
+        ),
+        """OrderRequest 2 Place.Shelf: TAGGED_DEFAULT_CHANGED: was 5 where tag 0 is left out; is 6 where tag 0 is left out
+    new code, old bytes: reads differently: tag 1 behind value 4, tag 0 behind value 1 = 5 is read as 6
+        00 00 00 00 00 01 01 00
+        written by old code:
+          0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, place = Struct(row=0, shelf=5)
+          0008  end
+        read by new code:
+          0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, place = Struct(row=0, shelf=6)
+          0008  end
+    old code, new bytes: reads differently: tag 1 behind value 4, tag 0 behind value 1 = 6 is read as 5
+        00 00 00 00 00 01 01 00
+        written by new code:
+          0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, place = Struct(row=0, shelf=6)
+          0008  end
+        read by old code:
+          0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, place = Struct(row=0, shelf=5)
+          0008  end
+    leave the released versions as they are; give the change a new version (released in release 1)""",
+    ),
+    "TAGGED_DEFAULT_CHANGED to minus zero": (
+        (
+            insert("OrderRequest", 5, field("Weight", "float64", "2+", tag=1, taggedVersions="2+")),
+            change("OrderRequest", 5, default="-0.0"),
+        ),
+        """OrderRequest 2 Weight: TAGGED_DEFAULT_CHANGED: was 0.0 where tag 1 is left out; is -0.0 where tag 1 is left out
+    new code, old bytes: reads differently: tag 1 behind value 4 = 0.0 is read as -0.0
+        00 00 00 00 00 01 01 00
+        written by old code:
+          0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, weight = 0.0
+          0008  end
+        read by new code:
+          0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, weight = -0.0
+          0008  end
+    old code, new bytes: reads differently: tag 1 behind value 4 = -0.0 is read as 0.0
+        00 00 00 00 00 01 01 00
+        written by new code:
+          0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, weight = -0.0
+          0008  end
+        read by old code:
+          0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, weight = 0.0
+          0008  end
+    leave the released versions as they are; give the change a new version (released in release 1)""",
+    ),
+    "RELEASED_LAYOUT_CHANGED TAG_REFUSED": (
+        (both(flexibleVersions="1+"), change("OrderRequest", 4, versions="1+", taggedVersions="1+")),
+        """OrderRequest 1 Gift: RELEASED_LAYOUT_CHANGED (TAG_REFUSED): was tag 0 of other versions, refused; is tag 0, Gift
+    new code, old bytes: proved to read the same
+    old code, new bytes: fails: tag 0 at offset 8 is not valid in this version
+        01 00 00 00 00 01 01 01 00 01 01
+        written by new code:
+          0007  01     _tagged_fields.count  1  UNSIGNED_VARINT
+          0008  00 01  gift                  0  TAG_AND_SIZE  tagged field
+          000a  01     gift                  true  BOOLEAN
+          000b  end
+        read by old code:
+          0007  01     _tagged_fields.count  1  UNSIGNED_VARINT
+          0008  00 01                        tag 0 at offset 8 is not valid in this version
+          000a  01                           not read
+          000b  end
+    leave the released versions as they are; give the change a new version (released in release 1)""",
+    ),
+    "RELEASED_LAYOUT_CHANGED TAG_REFUSED, the other way round": (
+        (
+            several(both(flexibleVersions="1+"), change("OrderRequest", 4, versions="1+", taggedVersions="1+")),
+            change("OrderRequest", 4, versions="2+", taggedVersions="2+"),
+        ),
+        """OrderRequest 1 Gift: RELEASED_LAYOUT_CHANGED (TAG_REFUSED): was tag 0, Gift; is tag 0 of other versions, refused
+    new code, old bytes: fails: tag 0 at offset 8 is not valid in this version
+        01 00 00 00 00 01 01 01 00 01 01
+        written by old code:
+          0007  01     _tagged_fields.count  1  UNSIGNED_VARINT
+          0008  00 01  gift                  0  TAG_AND_SIZE  tagged field
+          000a  01     gift                  true  BOOLEAN
+          000b  end
+        read by new code:
+          0007  01     _tagged_fields.count  1  UNSIGNED_VARINT
+          0008  00 01                        tag 0 at offset 8 is not valid in this version
+          000a  01                           not read
+          000b  end
+    old code, new bytes: proved to read the same
+    leave the released versions as they are; give the change a new version (released in release 1)""",
+    ),
     "TAGGED_DEFAULT_CHANGED": (
         (change("OrderRequest", 4, default="true"),),
         """OrderRequest 2 Gift: TAGGED_DEFAULT_CHANGED: was False where tag 0 is left out; is True where tag 0 is left out
@@ -248,6 +365,49 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
     leave the released versions as they are; give the change a new version (released in release 0)""",
     ),
 }
+
+
+def twice(**more: object) -> Edit:
+    """Two structs with a field of the same name, of which the second one is changed."""
+
+    def edit(found: dict[str, Json]) -> None:
+        one, two = field("Name", "string"), field("Name", "string", **more)
+        found["OrderRecord"]["fields"] = [
+            field("Ones", "[]One", fields=[one]),
+            field("Twos", "[]Two", fields=[two]),
+        ]
+
+    return edit
+
+
+def test_a_type_is_that_of_the_field_at_the_path(tmp_path: Path) -> None:
+    """Another struct may have a field of this name, which did not change."""
+    found = findings(
+        tmp_path, twice(), several(message("OrderRecord", validVersions="0-1"), twice(nullableVersions="1+"))
+    )
+    assert shown(found, "PYTHON_TYPE_CHANGED") == [
+        "OrderRecord Twos[].Name: PYTHON_TYPE_CHANGED: the type was str, is str | None\n    keep it"
+    ]
+
+
+def test_what_an_array_holds_is_part_of_its_json(tmp_path: Path) -> None:
+    """The bytes may be the same where a text becomes a struct of one text; readers of JSON find an object."""
+    assert shown(findings(tmp_path, box), "JSON_TYPE_CHANGED") == [
+        "OrderRecord Ids: JSON_TYPE_CHANGED: the value in JSON was an array, each a number, is an array, each an object\n"
+        "    keep it"
+    ]
+
+
+def without_key(found: dict[str, Json]) -> None:
+    del found["OrderRecord"]["apiKey"]
+    found["OrderRecord"]["type"] = "data"
+
+
+def test_a_key_that_is_lost_is_found(tmp_path: Path) -> None:
+    """Bytes of equal layouts are not found by their key any more."""
+    assert shown(findings(tmp_path, without_key), "API_KEY_CHANGED") == [
+        "OrderRecord: API_KEY_CHANGED: had apiKey 3, has none\n    keep the key"
+    ]
 
 
 def shown(found: list[Finding], rule: str) -> list[str]:
@@ -305,16 +465,6 @@ FINDS: dict[str, tuple[Edit, ...]] = {
 def test_each_rule_finds_its_change(rule: str, tmp_path: Path) -> None:
     """A rule without a case here is one that nobody has seen to work."""
     assert rule in {each.rule for each in findings(tmp_path, *FINDS[rule])}
-
-
-def several(*edits: Edit) -> Edit:
-    """Edits as one."""
-
-    def edit(found: dict[str, Json]) -> None:
-        for each in edits:
-            each(found)
-
-    return edit
 
 
 UNSTABLE = several(both(validVersions="0-3"), message("OrderRequest", latestVersionUnstable=True))
@@ -377,6 +527,10 @@ REASONED: dict[str, tuple[Edit, ...]] = {
         change("OrderRecord", 2, nullableVersions="0+"),
     ),
     "SECTION": (message("OrderRecord", flexibleVersions="0+"), message("OrderRecord", taggedFieldFormat="interleaved")),
+    "TAG_REFUSED": (
+        both(flexibleVersions="1+"),
+        change("OrderRequest", 4, versions="1+", taggedVersions="1+"),
+    ),
     "TAGGED_VALUE": (change("OrderRequest", 4, type="int8"),),
     "TAGGED_DEFAULT": (change("OrderRequest", 4, default="true"),),
 }
@@ -396,6 +550,14 @@ def test_each_reason_has_its_change_and_its_bytes(reason: str, tmp_path: Path) -
 
 
 PASSES: dict[str, tuple[Edit, ...]] = {
+    "a tagged field inside a tagged struct": (
+        insert("OrderRequest", 5, place()),
+        lambda found: place_of(found).append(field("Shelf", "int32", "2+", tag=0, taggedVersions="2+", default="5")),
+    ),
+    "a tagged field that is gone from inside a tagged struct": (
+        insert("OrderRequest", 5, place(field("Shelf", "int32", "2+", tag=0, taggedVersions="2+", default="5"))),
+        lambda found: place_of(found).__delitem__(1),
+    ),
     "a new field in a new version": (
         lambda found: (
             both(validVersions="0-3")(found),

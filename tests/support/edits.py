@@ -131,6 +131,14 @@ def _tagged(_: Json, fields: list[Json], rng: random.Random) -> None:
         field |= {"tag": rng.randrange(4), "taggedVersions": str(field["versions"])}
 
 
+def _tagged_versions(_: Json, fields: list[Json], rng: random.Random) -> None:
+    """A tagged field in more or fewer versions, whose tag the other ones refuse."""
+    tagged = [field for field in fields if "tag" in field]
+    if tagged:
+        versions = rng.choice(("0+", "1+", "2+", "9+", "12+", "16+"))
+        rng.choice(tagged).update(versions=versions, taggedVersions=versions)
+
+
 def _box(_: Json, fields: list[Json], rng: random.Random) -> None:
     """An array of values as an array of structs of one value."""
     field = rng.choice(fields)
@@ -152,7 +160,7 @@ def _form(definition: Json, _: list[Json], rng: random.Random) -> None:
 
 _EDITS = (
     *(_swap, _remove, _add, _add, _type, _type, _nullable, _nullable, _versions, _rename, _exchange_names),
-    *(_default, _flexible, _tagged, _tagged, _box, _encode, _form),
+    *(_default, _flexible, _tagged, _tagged, _tagged_versions, _tagged_versions, _box, _encode, _form),
 )
 
 
