@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 from kafka_message_generator import rules
 from kafka_message_generator.history.sides import Baseline, Released, Side, members_of
+from kafka_message_generator.history.successors import successor
 from kafka_message_generator.layouts.atoms import layout_of
 from kafka_message_generator.layouts.compare import difference
 from kafka_message_generator.layouts.renames import renamed
@@ -36,20 +37,9 @@ def _gone(messages: list[Message], older: Baseline) -> Iterator[Message]:
     keys = {(message.kind, message.api_key) for message in messages if message.api_key is not None}
     for name, versions in older.versions.items():
         last = versions[max(versions)].side.messages[name]
-        has_successor = name in today or (last.kind, last.api_key) in keys or _new_name(last, versions, today)
-        if not has_successor:
+        has_successor = name in today or (last.kind, last.api_key) in keys
+        if not has_successor and successor(name, older, today, lambda new: _plan(today[new])) is None:
             yield replace(last, offered=NONE)
-
-
-def _new_name(last: Message, versions: Mapping[int, Released], today: Mapping[str, Message]) -> str | None:
-    """What a message without a key is called today: its name and more, with every one of its versions."""
-    for name, message in today.items():
-        may_be = last.api_key is None and name.startswith(last.name) and message.kind == last.kind
-        if may_be and all(version in message.valid for version in versions):
-            plan = _plan(message)
-            if all(layout_of(each.plan, version) == layout_of(plan, version) for version, each in versions.items()):
-                return name
-    return None
 
 
 def _merged(message: Message, older: Baseline, problems: Problems) -> Message:
