@@ -134,24 +134,105 @@ def test_definitions_that_do_not_check_are_not_compared(
     assert f"{new}/OrderRecord.json:8: $.fields[0].type: unknown type 'int33'" in capsys.readouterr().err
 
 
-def test_a_state_of_git(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a pull request changes is compared with the branch it goes to."""
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with the released definition in its first commit, in two folders, and the changed one beside it."""
     git = shutil.which("git")
     if git is None:
         pytest.skip("git is not installed")
     monkeypatch.chdir(tmp_path)
-    specs = tmp_path / "specs"
-    specs.mkdir()
-    (specs / "OrderRecord.json").write_text(RELEASED)
     who = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
-    for words in (["init", "-q"], ["add", "."], [*who, "commit", "-qm", "One"]):
-        subprocess.run([git, *words], check=True)
-    (specs / "OrderRecord.json").write_text(CHANGED)
-    assert run("--old", "git:HEAD", "--new", "specs") == 1
+    subprocess.run([git, "init", "-q"], check=True)
+    for text in (RELEASED, CHANGED):
+        for folder in ("specs/kafka", "own"):
+            (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+            (tmp_path / folder / "OrderRecord.json").write_text(text)
+        for words in (["add", "."], [*who, "commit", "-qm", "One"]):
+            subprocess.run([git, *words], check=True)
+    return tmp_path
+
+
+def test_a_state_of_git(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a pull request changes is compared with the branch it goes to."""
+    assert run("--old", "git:HEAD~1", "--new", "own") == 1
     assert "was Id: int32; is Id: int64" in capsys.readouterr().out
-    assert run("--old", "git:HEAD:specs", "--new", "specs") == 1
-    assert run("--old", "git:nowhere", "--new", "specs") == 3
+    assert run("--old", "git:HEAD~1:own", "--new", "own") == 1
+    assert run("--old", "git:nowhere", "--new", "own") == 3
     assert capsys.readouterr().err.startswith("git:nowhere: fatal: not a valid object name")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        ("git:HEAD~1", "git:HEAD", "specs/kafka"),
+        ("git:HEAD~1", "git:HEAD:own", "own"),
+        ("git:HEAD~1:own", "git:HEAD", "own"),
+    ],
+)
+def test_two_states_of_git(
+    old: str, new: str, place: str, repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A build that has no files of either still compares them, and its annotations stand at files of the repository."""
+    assert run("--old", old, "--new", new, "--format", "sarif") == 1
+    (result,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    location = result["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert location == {"uri": f"{place}/OrderRecord.json"}
+
+
+def test_a_state_of_git_beside_a_release(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A release has no folder in git, so the state is that of specs/kafka."""
+    shutil.copytree(ROOT / "specs" / "history", "history")
+    words = ("--history", "history")
+    assert run("--old", "git:HEAD", "--new", "release:4.4.0", *words) in (0, 1)
+    assert "\nKafka 4.4.0 against git:HEAD:\n  0 released message versions proved equal\n" in capsys.readouterr().out
+
+
+def test_a_state_of_git_that_does_not_check(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The place is that of the repository: nobody can open a folder that was there for a moment."""
+    (repository / "own" / "OrderRecord.json").write_text(RELEASED.replace("int32", "int33"))
+    who = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
+    subprocess.run(["git", *who, "commit", "-qam", "Wrong"], check=True)
+    assert run("--old", "own", "--new", "git:HEAD") == 3
+    assert capsys.readouterr().err.startswith("own/OrderRecord.json:8: $.fields[0].type: unknown type 'int33'")
+
+
+def test_git_that_does_not_end(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It was a traceback with exit code 1, which says that there are findings."""
+
+    def waiting(command: list[str], **rest: object) -> None:
+        raise subprocess.TimeoutExpired(command, 300)
+
+    monkeypatch.setattr(subprocess, "run", waiting)
+    assert run("--old", "git:HEAD", "--new", "own") == 3
+    assert capsys.readouterr().err == ("git:HEAD: git rev-parse did not end within 300 seconds\nnothing was compared\n")
+
+
+def test_what_git_packs_and_nobody_unpacks(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A link that leads out of the folder is not followed; it was a traceback."""
+    (repository / "own" / "Link.json").symlink_to("/etc/hostname")
+    for words in (["add", "."], ["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qm", "Link"]):
+        subprocess.run(["git", *words], check=True)
+    assert run("--old", "git:HEAD:own", "--new", "specs/kafka") == 3
+    assert capsys.readouterr().err == (
+        "git:HEAD:own: what git packed cannot be unpacked: 'own/Link.json' is a link to an absolute path\n"
+        "nothing was compared\n"
+    )
+
+
+def test_a_file_outside_of_git(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It was a traceback."""
+    outside = repository.parent / f"{repository.name}-outside"
+    shutil.copytree(repository / "own", outside)
+    (repository / "Linked.json").symlink_to(outside / "OrderRecord.json")
+    assert run("--old", "git:HEAD", "--new", "Linked.json") == 3
+    assert capsys.readouterr().err == (
+        f"git:HEAD: Linked.json is not in {repository.resolve().as_posix()}; name the folder as git:HEAD:FOLDER\n"
+        "nothing was compared\n"
+    )
 
 
 def printed(folders: tuple[str, str], capsys: pytest.CaptureFixture[str], name: str) -> str:
