@@ -304,6 +304,7 @@ message = "{message}"
 path = "{path}"
 before = "{before}"
 after = "{after}"
+versions = {versions}
 reason = "agreed in review"
 """
 
@@ -318,8 +319,34 @@ def test_a_waiver_is_bound_to_both_states(folders: tuple[str, str], capsys: pyte
     capsys.readouterr()
     Path(new, "OrderRecord.json").write_text(RELEASED.replace("int32", "int16"))
     assert run("--old", old, "--new", new, "--waivers", str(waivers)) == 3
-    unused = f"{waivers}: waiver 1: covers nothing; take it out: RELEASED_LAYOUT_CHANGED OrderRecord Id"
+    unused = f"{waivers}: waiver 1: covers nothing; take it out: RELEASED_LAYOUT_CHANGED OrderRecord 0 Id"
     assert capsys.readouterr().err == f"{unused}\nnothing was compared\n"
+
+
+def test_a_waiver_is_bound_to_versions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A header that was agreed to for one version passed for all: the numbers before and after are the same."""
+    request = RELEASED.replace("metadata", "request").replace("Record", "Request").replace('"0"', '"0-3"')
+    request = request.replace('"fields"', '"listeners": ["broker"],\n  "fields"')
+    response = (
+        request.replace("request", "response").replace("Request", "Response").replace('"listeners": ["broker"],', "")
+    )
+    for first in ("3+", "2+", "0+"):
+        folder = tmp_path / first
+        folder.mkdir()
+        (folder / "OrderRequest.json").write_text(request.replace('"none"', f'"{first}"'))
+        (folder / "OrderResponse.json").write_text(response.replace('"none"', '"0+"'))
+    words = ("--old", str(tmp_path / "3+"), "--format", "json", "--level", "wire")
+    assert run(*words, "--new", str(tmp_path / "2+")) == 1
+    found = json.loads(capsys.readouterr().out)["findings"]
+    (header,) = [each for each in found if each["rule"] == "HEADER_VERSION_CHANGED"]
+    waivers = tmp_path / "waivers.toml"
+    waivers.write_text(WAIVER.format(**header))
+    run(*words, "--new", str(tmp_path / "2+"), "--waivers", str(waivers))
+    assert "HEADER_VERSION_CHANGED" not in capsys.readouterr().out
+    assert run(*words, "--new", str(tmp_path / "0+"), "--waivers", str(waivers)) == 3
+    assert capsys.readouterr().err == (
+        f"{waivers}: waiver 1: covers nothing; take it out: HEADER_VERSION_CHANGED OrderRequest 2\nnothing was compared\n"
+    )
 
 
 BROKEN_WAIVERS = {
@@ -328,7 +355,15 @@ BROKEN_WAIVERS = {
         "waiver 1: has no message",
         "waiver 1: has no reason",
         "waiver 1: has no before or no after; --format json prints both for each finding",
-        "waiver 1: there is no rule 1; --list-rules prints them",
+    ),
+    '[[waiver]]\nrule = ["a"]\nmessage = "A"\nbefore = "1"\nafter = "2"\nreason = " "\nversions = "0-3"': (
+        "waiver 1: rule is not a text",
+        "waiver 1: versions are not a list of numbers",
+        "waiver 1: has no reason",
+    ),
+    '[[waiver]]\nrule = "NEWS"\nmessage = "A"\nbefore = "1"\nafter = "2"\nreason = "Agreed."\nversions = [true]': (
+        "waiver 1: versions are not a list of numbers",
+        "waiver 1: there is no rule 'NEWS'; --list-rules prints them",
     ),
     "waiver = 1": ("waiver is not a list of tables; write [[waiver]]",),
     "waivers = []": ("unknown key 'waivers'; a file of waivers has [[waiver]] only",),
