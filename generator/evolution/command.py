@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Compare and print; the exit code tells."""
     if arguments.list_rules:
-        sys.stdout.write(rules_text())
+        _write(rules_text())
         return COMPATIBLE
     try:
         if arguments.past is not None:
@@ -58,8 +58,14 @@ def run(arguments: argparse.Namespace) -> int:
         print(error, file=sys.stderr)
         print("nothing was compared", file=sys.stderr)
         return NOT_COMPARED
-    sys.stdout.write(formats.FORMATS[arguments.format](report, arguments.level))
+    _write(formats.FORMATS[arguments.format](report, arguments.level))
     return FINDINGS if any(finding.level != ADVICE for finding in report.at(arguments.level)) else COMPATIBLE
+
+
+def _write(text: str) -> None:
+    """Print a text, with escapes for what the terminal's encoding lacks: an error there would pass for findings."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
 def _report(arguments: argparse.Namespace) -> Report:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
+from urllib.parse import unquote_to_bytes
 from xml.etree import ElementTree
 
 import pytest
@@ -296,6 +300,55 @@ def test_junit(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> 
     assert failure is not None
     assert "old code, new bytes: fails" in str(failure.text)
     assert "      0004  00 00 00 00      the message ends at offset 4, but 4 more byte(s) follow\n" in str(failure.text)
+
+
+ODD = "100% <a&b> ü\x07\udcff"
+"""A name of a folder: what URIs encode, what XML cannot have, and a byte that is no UTF-8."""
+
+
+@pytest.fixture
+def odd_folders(folders: tuple[str, str]) -> tuple[str, str]:
+    old, new = folders
+    odd = Path(new).parent / ODD
+    try:
+        Path(new).rename(odd)
+    except OSError:
+        pytest.skip("this system has no such names of folders")
+    return old, str(odd)
+
+
+def test_sarif_of_a_name_that_is_no_uri(odd_folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Readers resolve the place as a URI; this one was none, and opened another file or nothing."""
+    (result,) = json.loads(printed(odd_folders, capsys, "sarif"))["runs"][0]["results"]
+    uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert uri.endswith("/100%25%20%3Ca%26b%3E%20%C3%BC%07%FF/OrderRecord.json")
+    assert os.fsdecode(unquote_to_bytes(uri)) == f"{odd_folders[1]}/OrderRecord.json"
+
+
+def test_junit_of_a_name_that_xml_cannot_have(odd_folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    """A whole report was refused by its reader for one control character in a folder's name."""
+    text = printed(odd_folders, capsys, "junit")
+    assert text.isascii()
+    failure = ElementTree.fromstring(text).find("testcase/failure")
+    assert failure is not None
+    assert "/100% <a&b> ü\\x07\\udcff/OrderRecord.json:8: $.fields[0]: OrderRecord 0 Id" in str(failure.text)
+
+
+@pytest.mark.parametrize("name", ["text", "json", "github", "gitlab", "sarif", "junit"])
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
+def test_a_terminal_that_has_not_all_characters(
+    encoding: str, name: str, odd_folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the C locale it was a traceback with exit code 1, which says that there are findings, and half a report."""
+    out = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out, encoding=encoding))
+    assert run("--old", odd_folders[0], "--new", odd_folders[1], "--format", name) == 1
+    sys.stdout.flush()
+    shown = out.getvalue().decode(encoding)
+    assert "OrderRecord" in shown
+    if name == "text":
+        folder = ODD.encode(encoding, "backslashreplace").decode(encoding)
+        assert f"/{folder}/OrderRecord.json:8: $.fields[0]: OrderRecord 0 Id: RELEASED_LAYOUT_CHANGED" in shown
 
 
 WAIVER = """[[waiver]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
 import tempfile
 import zipfile
 from pathlib import Path
@@ -189,6 +190,23 @@ def test_a_folder_without_a_jar_of_the_release_before(
         f"Kafka {release}: no jar of kafka-raft, which Kafka 3.0.0 had; a release needs one jar of each of its modules\n"
     )
     assert files(tmp_path) == before
+
+
+def test_maven_that_does_not_end(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It was a traceback after a quarter of an hour."""
+
+    def waiting(command: list[str], **rest: object) -> None:
+        raise subprocess.TimeoutExpired(command, 900)
+
+    monkeypatch.setattr(shutil, "which", lambda name: name)
+    monkeypatch.setattr(subprocess, "run", waiting)
+    before = files(root / "history")
+    capsys.readouterr()
+    assert run("3.1.0", root) == 1
+    assert capsys.readouterr().err == "Maven did not resolve ranges within 900 seconds\n"
+    assert files(root / "history") == before
 
 
 def test_the_newest_release_can_be_taken_out_and_put_back(tmp_path: Path) -> None:
