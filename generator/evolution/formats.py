@@ -121,7 +121,8 @@ def junit(report: Report, level: str) -> str:
         each.attrib = {key: _xml(value) for key, value in each.attrib.items()}
         each.text = each.text and _xml(each.text)
     ElementTree.indent(suite)
-    return ElementTree.tostring(suite, encoding="us-ascii", xml_declaration=True).decode() + "\n"
+    data: bytes = ElementTree.tostring(suite, encoding="us-ascii", xml_declaration=True)
+    return data.decode() + "\n"
 
 
 def _xml(text: str) -> str:

@@ -34,7 +34,9 @@ def with_older(messages: list[Message], older: Baseline, problems: Problems) -> 
 def _gone(messages: list[Message], older: Baseline, problems: Problems) -> Iterator[Message]:
     """Messages of older releases that have no successor, which would have their name or their key."""
     today = {message.name: message for message in messages}
-    keys = {(message.kind, message.api_key): message for message in messages if message.api_key is not None}
+    keys: dict[tuple[str, int | None], Message] = {
+        (message.kind, message.api_key): message for message in messages if message.api_key is not None
+    }
     for name, versions in older.versions.items():
         if name in today:
             continue
@@ -82,7 +84,7 @@ def _prove_same(message: Message, former: Message) -> None:
     if (message.kind, message.api_key) == (former.kind, former.api_key):
         return
     is_value = message.kind == COORDINATOR_VALUE
-    is_key = message.kind == COORDINATOR_KEY and message.api_key in former.valid
+    is_key = message.kind == COORDINATOR_KEY and message.api_key is not None and message.api_key in former.valid
     if former.kind != "data" or not (is_value or is_key):  # coordinators' records were data up to Kafka 4.0
         raise CannotMerge(f"it is {_identity(message)} in one release and {_identity(former)} in the other")
 

@@ -88,4 +88,4 @@ def _maven(pom: Path, versions: dict[str, str], *rest: str | Path) -> None:
     )
     pom.write_text(pom_of(dependencies), encoding="utf-8", newline="\n")
     command = ["mvn", "-q", "-B", "-f", str(pom), f"-Dmaven.repo.local={Path(repository).resolve()}", *map(str, goal)]
-    run_maven(command, pom.stem)
+    run_maven(command, f"what {pom.as_posix()} names")

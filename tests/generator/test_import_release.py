@@ -205,7 +205,10 @@ def test_maven_that_does_not_end(
     before = files(root / "history")
     capsys.readouterr()
     assert run("3.1.0", root) == 1
-    assert capsys.readouterr().err == "Maven did not resolve ranges within 900 seconds\n"
+    assert (
+        capsys.readouterr().err
+        == f"Maven did not resolve what {root.as_posix()}/work/ranges.xml names within 900 seconds\n"
+    )
     assert files(root / "history") == before
 
 
