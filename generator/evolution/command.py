@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kafka_message_generator.evolution import formats
 from kafka_message_generator.evolution.findings import ADVICE, LEVELS, RULES
-from kafka_message_generator.evolution.inputs import HISTORY, KINDS, InputError, baseline_of, side_of
+from kafka_message_generator.evolution.inputs import HISTORY, KINDS, SPECS, InputError, placed, sides_of_words
 from kafka_message_generator.evolution.past import page
 from kafka_message_generator.evolution.report import Report, compare
 from kafka_message_generator.evolution.waivers import WaiverError, read_waivers, waived
@@ -27,7 +27,7 @@ ABOUT = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     parser.add_argument("--old", default=HISTORY, metavar="WHAT", help=f"{KINDS} (default: %(default)s)")
-    parser.add_argument("--new", default="specs/kafka", metavar="WHAT", help="the same (default: %(default)s)")
+    parser.add_argument("--new", default=SPECS, metavar="WHAT", help="the same (default: %(default)s)")
     parser.add_argument(
         "--history", type=Path, default=Path("specs/history"), metavar="FOLDER", help="default: %(default)s"
     )
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Compare and print; the exit code tells."""
     if arguments.list_rules:
-        sys.stdout.write(rules_text())
+        _write(rules_text())
         return COMPATIBLE
     try:
         if arguments.past is not None:
@@ -61,15 +61,19 @@ def run(arguments: argparse.Namespace) -> int:
         print(error, file=sys.stderr)
         print("nothing was compared", file=sys.stderr)
         return NOT_COMPARED
-    sys.stdout.write(formats.FORMATS[arguments.format](report, arguments.level))
+    _write(formats.FORMATS[arguments.format](report, arguments.level))
     return FINDINGS if is_found else COMPATIBLE
 
 
+def _write(text: str) -> None:
+    """Print a text, with escapes for what the terminal's encoding lacks: an error there would pass for findings."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
 def _report(arguments: argparse.Namespace) -> Report:
-    beside = Path(arguments.new)
-    new = side_of(arguments.new, beside, arguments.history)
-    old = baseline_of(arguments.old, beside, arguments.history)
-    report = compare(old, new)
+    old, new = sides_of_words(arguments.old, arguments.new, arguments.history)
+    report = placed(compare(old, new), *old.sides, new)
     return report if arguments.waivers is None else waived(report, read_waivers(arguments.waivers), arguments.waivers)
 
 

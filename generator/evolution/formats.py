@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
 from collections.abc import Callable
+from urllib.parse import quote
 from xml.etree import ElementTree
 
 from kafka_message_generator.evolution import texts
@@ -20,6 +23,7 @@ _SEVERITY = {
     "policy": "minor",
     "advice": "info",
 }
+_NOT_XML = re.compile("[^\\t\\n\\r\\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TOOL = "kafka-message-generator evolution"
 
 
@@ -85,7 +89,7 @@ def _sarif_rule(name: str) -> dict[str, object]:
 
 def _result(finding: Finding, counts: bool, names: list[str]) -> dict[str, object]:
     region = {"startLine": finding.location.line}
-    place = {"artifactLocation": {"uri": finding.location.file}, "region": region}
+    place = {"artifactLocation": {"uri": quote(os.fsencode(finding.location.file))}, "region": region}
     return {
         "ruleId": finding.rule,
         "ruleIndex": names.index(finding.rule),
@@ -97,7 +101,10 @@ def _result(finding: Finding, counts: bool, names: list[str]) -> dict[str, objec
 
 
 def junit(report: Report, level: str) -> str:
-    """A test suite with a case for each finding, failed where it counts, and one for what was proved."""
+    """A test suite with a case for each finding, failed where it counts, and one for what was proved.
+
+    It is ASCII, with references for the rest, for nobody knows what it is written to.
+    """
     counting = report.at(level)
     suite = ElementTree.Element(
         "testsuite", name=_TOOL, tests=str(len(report.findings) + 1), failures=str(len(counting)), errors="0"
@@ -110,8 +117,17 @@ def junit(report: Report, level: str) -> str:
         if finding in counting:
             failure = ElementTree.SubElement(case, "failure", message=finding.what, type=finding.rule)
             failure.text = "\n".join(texts.lines_of(finding))
+    for each in suite.iter():
+        each.attrib = {key: _xml(value) for key, value in each.attrib.items()}
+        each.text = each.text and _xml(each.text)
     ElementTree.indent(suite)
-    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+    data: bytes = ElementTree.tostring(suite, encoding="us-ascii", xml_declaration=True)
+    return data.decode() + "\n"
+
+
+def _xml(text: str) -> str:
+    """A text with escapes for the characters that XML cannot have, such as control characters in names of folders."""
+    return _NOT_XML.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def _message(finding: Finding) -> str:

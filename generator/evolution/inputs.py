@@ -6,14 +6,19 @@ import io
 import subprocess
 import tarfile
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from kafka_message_generator import definitions
+from kafka_message_generator.evolution.report import Report
 from kafka_message_generator.history import store
 from kafka_message_generator.history.sides import Baseline, Side, baseline, side_of_release, sides_of
+from kafka_message_generator.spec.source import Location, SpecError
 
 GIT, RELEASE, HISTORY = "git:", "release:", "history"
 KINDS = "a folder, git:REF, git:REF:FOLDER, release:VERSION or history"
+SPECS = "specs/kafka"
+"""The folder where no other is said."""
 TIMEOUT_SECONDS = 300
 
 
@@ -21,26 +26,39 @@ class InputError(Exception):
     """What is to be compared cannot be obtained; the text says which and why. Never to be taken for compatible."""
 
 
-def baseline_of(text: str, beside: Path, history: Path) -> Baseline:
-    """What was released, by a word of the command line. ``beside`` is the folder that git's other state is of.
+def sides_of_words(old: str, new: str, history: Path) -> tuple[Baseline, Side]:
+    """What was released and what is compared with it, by two words of the command line.
 
-    Raises InputError, and SpecError for definitions that are not sound.
+    A state of git without a folder is that of the folder of the other side. Raises InputError, and SpecError for
+    definitions that are not sound.
     """
-    if text == HISTORY:
-        try:
-            return baseline(f"every release in {history.as_posix()}", list(sides_of(history)))
-        except store.HistoryError as error:
-            raise InputError(str(error)) from None
-    side = side_of(text, beside, history)
-    return baseline(side.name, [side])
+    after = _side_of(new, old, history)
+    if old != HISTORY:
+        before = _side_of(old, new, history)
+        return baseline(before.name, [before]), after
+    try:
+        return baseline(f"every release in {history.as_posix()}", list(sides_of(history))), after
+    except store.HistoryError as error:
+        raise InputError(str(error)) from None
 
 
-def side_of(text: str, beside: Path, history: Path) -> Side:
-    """One side, by a word of the command line; raises InputError and SpecError."""
+def placed(report: Report, *sides: Side) -> Report:
+    """The report with places as the sides have them, and not where these were unpacked to be read."""
+    findings = report.findings
+    for side in sides:
+        findings = tuple(replace(each, location=_placed(each.location, side.unpacked)) for each in findings)
+    return replace(report, findings=findings)
+
+
+def _placed(location: Location, unpacked: str) -> Location:
+    return replace(location, file=location.file.removeprefix(unpacked))
+
+
+def _side_of(text: str, other: str, history: Path) -> Side:
     if text == HISTORY:
         raise InputError(f"{HISTORY} is many releases; name one of them, such as release:4.3.0")
     if text.startswith(GIT):
-        return _side_of_git(text, beside)
+        return _side_of_git(text, other)
     if text.startswith(RELEASE):
         release = text.removeprefix(RELEASE)
         if not release:
@@ -62,19 +80,39 @@ def side_of_folder(specs: Path, name: str | None = None) -> Side:
     return Side(name or specs.as_posix(), messages, {plan.name: plan for plan in loaded.plans})
 
 
-def _side_of_git(text: str, beside: Path) -> Side:
+def _side_of_git(text: str, other: str) -> Side:
     ref, _, folder = text.removeprefix(GIT).partition(":")
     if not ref or ref.startswith("-"):
         raise InputError(f"{text}: names no state; write for example {GIT}main")
-    path = folder or beside.as_posix()
+    if not folder and other.startswith(GIT):
+        folder = other.removeprefix(GIT).partition(":")[2]
+    beside = Path(SPECS if other == HISTORY or other.startswith((GIT, RELEASE)) else other)
     where = Path.cwd() if folder else beside.parent if beside.is_file() else beside
     top = Path(_git(["rev-parse", "--show-toplevel"], where if where.is_dir() else Path.cwd(), text).decode().strip())
-    inside = path if folder else beside.resolve().relative_to(top).as_posix()
+    inside = folder or _inside(beside, top, text)
     packed = _git(["archive", "--format=tar", ref, "--", inside], top, text)
     with tempfile.TemporaryDirectory() as unpacked:
-        with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
-            archive.extractall(unpacked, filter="data")
-        return side_of_folder(Path(unpacked, inside), text)
+        try:
+            with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+                archive.extractall(unpacked, filter="data")
+        except tarfile.TarError as error:
+            raise InputError(f"{text}: what git packed cannot be unpacked: {error}") from None
+        root = f"{Path(unpacked).as_posix()}/"
+        try:
+            return replace(side_of_folder(Path(unpacked, inside), text), unpacked=root)
+        except SpecError as error:
+            problems = [replace(each, location=_placed(each.location, root)) for each in error.problems]
+            raise SpecError(problems) from None
+
+
+def _inside(beside: Path, top: Path, text: str) -> str:
+    """A folder as git has it, from the top."""
+    try:
+        return beside.resolve().relative_to(top).as_posix()
+    except ValueError:
+        raise InputError(
+            f"{text}: {beside.as_posix()} is not in {top.as_posix()}; name the folder as {text}:FOLDER"
+        ) from None
 
 
 def _git(words: list[str], where: Path, text: str) -> bytes:
@@ -82,6 +120,8 @@ def _git(words: list[str], where: Path, text: str) -> bytes:
         done = subprocess.run(["git", *words], cwd=where, capture_output=True, timeout=TIMEOUT_SECONDS, check=False)
     except FileNotFoundError:
         raise InputError(f"{text}: git is needed to look at it; install it first") from None
+    except subprocess.TimeoutExpired:
+        raise InputError(f"{text}: git {words[0]} did not end within {TIMEOUT_SECONDS} seconds") from None
     if done.returncode != 0:
         raise InputError(f"{text}: {done.stderr.decode(errors='replace').strip()}")
     return done.stdout

@@ -9,8 +9,10 @@ from pathlib import Path
 
 from kafka_message_generator.evolution.findings import RULES, Finding
 from kafka_message_generator.evolution.report import Report
+from kafka_message_generator.plan.model import ranges
 
-_KEYS = ("rule", "message", "path", "before", "after", "reason")
+_TEXTS = ("rule", "message", "path", "before", "after", "reason")
+_KEYS = (*_TEXTS, "versions")
 
 
 class WaiverError(Exception):
@@ -19,7 +21,7 @@ class WaiverError(Exception):
 
 @dataclass(frozen=True)
 class Waiver:
-    """One agreed difference. ``before`` and ``after`` are those of the finding, so it hides no later change."""
+    """One agreed difference. Versions, ``before`` and ``after`` are those of the finding, so it hides no later change."""
 
     rule: str
     message: str
@@ -27,10 +29,18 @@ class Waiver:
     before: str
     after: str
     reason: str
+    versions: tuple[int, ...] = ()
 
     def covers(self, finding: Finding) -> bool:
-        mine = (self.rule, self.message, self.path, self.before, self.after)
-        return mine == (finding.rule, finding.message, finding.path, finding.before, finding.after)
+        mine = (self.rule, self.message, self.path, self.versions, self.before, self.after)
+        return mine == (
+            finding.rule, finding.message, finding.path, finding.versions, finding.before, finding.after
+        )  # fmt: skip
+
+    @property
+    def place(self) -> str:
+        words = (self.rule, self.message, ranges(self.versions), self.path)
+        return " ".join(word for word in words if word)
 
 
 def read_waivers(path: Path) -> list[Waiver]:
@@ -52,7 +62,10 @@ def read_waivers(path: Path) -> list[Waiver]:
         problems += [f"{path}: waiver {number}: {what}" for what in _problems(table)]
     if problems:
         raise WaiverError("\n".join(problems))
-    return [Waiver(**{key: table.get(key, "") for key in _KEYS}) for table in tables]
+    return [
+        Waiver(**{key: table.get(key, "") for key in _TEXTS}, versions=tuple(sorted(table.get("versions", []))))
+        for table in tables
+    ]
 
 
 def _problems(table: object) -> Iterable[str]:
@@ -62,21 +75,24 @@ def _problems(table: object) -> Iterable[str]:
     for key, value in table.items():
         if key not in _KEYS:
             yield f"unknown key {key!r}; a waiver has {', '.join(_KEYS)}"
-        elif not isinstance(value, str):
+        elif key in _TEXTS and not isinstance(value, str):
             yield f"{key} is not a text"
+        elif key == "versions" and not (isinstance(value, list) and all(type(each) is int for each in value)):
+            yield "versions are not a list of numbers"
     for key in ("rule", "message", "reason"):
-        if not table.get(key):
+        value = table.get(key)
+        if not value or (isinstance(value, str) and not value.strip()):
             yield f"has no {key}"
     if "before" not in table or "after" not in table:
         yield "has no before or no after; --format json prints both for each finding"
-    if (rule := table.get("rule")) and rule not in RULES:
+    if (rule := table.get("rule")) and isinstance(rule, str) and rule not in RULES:
         yield f"there is no rule {rule!r}; --list-rules prints them"
 
 
 def waived(report: Report, waivers: list[Waiver], path: Path) -> Report:
     """The report without what is waived; raises WaiverError for waivers that cover nothing."""
     unused = [
-        f"{path}: waiver {number}: covers nothing; take it out: {waiver.rule} {waiver.message} {waiver.path}".rstrip()
+        f"{path}: waiver {number}: covers nothing; take it out: {waiver.place}"
         for number, waiver in enumerate(waivers, 1)
         if not any(waiver.covers(finding) for finding in report.findings)
     ]

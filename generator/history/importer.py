@@ -11,10 +11,11 @@ from pathlib import Path
 
 from kafka_message_generator.history import store
 from kafka_message_generator.release import facts
-from kafka_message_generator.release.artifacts import FOLDERS, order
+from kafka_message_generator.release.artifacts import CORE, FOLDERS, order
 from kafka_message_generator.release.constants import error_codes
 from kafka_message_generator.release.importer import MARK
 from kafka_message_generator.release.mending import completed, mended
+from kafka_message_generator.release.published import WITHOUT_CORE
 from kafka_message_generator.spec import source
 
 FIRST = "2.2.0"
@@ -50,14 +51,36 @@ def import_history(jars: dict[str, list[Path]], root: Path, say: Say = lambda li
 def add_release(release: str, jars: list[Path], root: Path, say: Say = lambda line: None) -> list[str]:
     """Write one more release into a history, or one of its releases anew; returns what changed.
 
-    Nothing is written where its jars have no definitions or cannot be read. Raises HistoryError.
+    Nothing is written where its jars have no definitions, cannot be read, or are not all there: the definitions of a
+    jar that is missing would be taken for dropped. Raises HistoryError.
     """
+    known = store.releases_of(root)
     kept = _release(release, jars, say)
     if not kept[1]:
         raise store.HistoryError(f"Kafka {release}: its jars have no definitions")
-    releases = store.releases_of(root) | {release: kept}
+    _need_all(release, kept[0], known)
+    releases = known | {release: kept}
     codes = store.codes_of(root, [name for name in releases if name != release]) | {release: _codes(jars)}
     return store.write(root, releases, codes)
+
+
+def _need_all(release: str, jars: Iterable[str], known: store.Releases) -> None:
+    """Raise HistoryError unless there is a jar of each module that the release had, or the one before it."""
+    before = max((name for name in known if order(name) <= order(release)), key=order, default=None)
+    if before is None:
+        return
+    missing = _modules(known[before][0]) - _modules(jars)
+    if order(release) >= WITHOUT_CORE:
+        missing.discard(CORE)
+    if missing:
+        names = ", ".join(sorted(missing))
+        raise store.HistoryError(
+            f"Kafka {release}: no jar of {names}, which Kafka {before} had; a release needs one jar of each of its modules"
+        )
+
+
+def _modules(jars: Iterable[str]) -> set[str]:
+    return {_VERSION.sub("", name) for name in jars}
 
 
 def _release(release: str, jars: list[Path], say: Say) -> store.Kept:

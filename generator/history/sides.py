@@ -26,6 +26,8 @@ class Side:
     plans: dict[str, MessagePlan]
     folders: dict[str, str] = field(default_factory=dict)
     """The folder of a definition below ``specs/kafka``, in a release of a history."""
+    unpacked: str = ""
+    """Where the definitions were for a moment; their places are told without it."""
 
     def unstable(self, name: str) -> int | None:
         """The version of a message that may still change; a response has that of its request, which says it."""

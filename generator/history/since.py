@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kafka_message_generator.history.sides import Side, members_of
+from kafka_message_generator.history.sides import Side, baseline, members_of
+from kafka_message_generator.history.successors import successor
 from kafka_message_generator.layouts.atoms import labels, layout_of
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.spec.model import COORDINATOR_KEY, REQUEST, RESPONSE, Message
@@ -104,15 +105,20 @@ def _key(message: Message) -> Key:
     return (message.kind, message.api_key or 0) if is_api else message.name
 
 
-def names_of(sides: Iterable[Side], today: Today) -> dict[str, str]:
+def names_of(sides: Sequence[Side], today: Today) -> dict[str, str]:
     """The names of today by those of any release."""
     keys = {_key(message): name for name, (message, _) in today.items()}
+    messages = {name: message for name, (message, _) in today.items()}
+    older = baseline("", sides)
     found = {}
     for side in sides:
         for name, message in side.messages.items():
             now = keys.get(_key(message))
             if now is not None or name in today:
                 found[name] = now or name
+    for name in older.versions.keys() - found.keys():
+        if (now := successor(name, older, messages, lambda new: today[new][1])) is not None:
+            found[name] = now
     return found
 
 
@@ -150,8 +156,10 @@ def _late(
         if before is not None and id(before) not in seen:
             seen.add(id(before))
             for version, paths in wanted.items():
-                if version in before.valid and not known.keys() >= set(paths):
-                    for path in _present(before, plan, version, paths):
+                # A key that was told apart by its version has the number of its record there, and what it has in 0.
+                then = before.valid.highest if message.kind == COORDINATOR_KEY else version
+                if then in before.valid and not known.keys() >= set(paths):
+                    for path in _present((before, then), (plan, version), paths):
                         known.setdefault(path, number)
     return {
         path: known[path]
@@ -161,10 +169,10 @@ def _late(
     }
 
 
-def _present(before: MessagePlan, plan: MessagePlan, version: int, paths: list[str]) -> Iterable[str]:
-    """Those fields of today that an older definition has in a version; where layouts are equal, names do not matter."""
-    former = layout_of(before, version)
-    if former == layout_of(plan, version):
+def _present(before: tuple[MessagePlan, int], now: tuple[MessagePlan, int], paths: list[str]) -> Iterable[str]:
+    """Those fields of today that an older version has; where layouts are equal, names do not matter."""
+    former = layout_of(*before)
+    if former == layout_of(*now):
         return paths
     had = set(labels(former))
     return [path for path in paths if path in had]

@@ -2,21 +2,20 @@
 
 ``definitions/FetchRequest/2.4.0.json`` is a definition that Kafka 2.4.0 brought first. ``releases.json`` names the releases
 from the oldest to the newest; a definition holds until the table has another digest for its message, or says that it is gone.
+Its own digest seals it: whoever changes a line by hand is told so.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kafka_message_generator.release.artifacts import order
+from kafka_message_generator.release.artifacts import ArtifactError, check_release, order
 
 TABLE, DEFINITIONS, ERROR_CODES = "releases.json", "definitions", "error-codes.json"
-_RELEASE = re.compile(r"[0-9]+(\.[0-9]+)+")
 _DIGITS = 16
 Kept = tuple[dict[str, str], dict[str, tuple[str, str]]]
 """Of a release its jars with their digests, and by message the folder and the text of its definition."""
@@ -118,12 +117,17 @@ def read(root: Path) -> History:
     path = root / TABLE
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
+        seal = data.pop("digest")
         releases = tuple(_entry(name, entry) for name, entry in data["releases"].items())
         error_codes = str(data["errorCodes"])
     except OSError as error:
         raise HistoryError(f"{path}: {error.strerror}; nox -s history makes it") from None
+    except ArtifactError as error:
+        raise HistoryError(f"{path}: {error}") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise HistoryError(f"{path}: is not a table of releases: {error!r}") from None
+    if (found := digest_of(_printed(data))) != seal:
+        raise HistoryError(f"{path}: {_edited(found, seal)}")
     history = History(root, releases, error_codes)
     problems = list(_problems(history))
     if problems:
@@ -131,7 +135,16 @@ def read(root: Path) -> History:
     return history
 
 
+def _printed(table: object) -> str:
+    return json.dumps(table, indent=1) + "\n"
+
+
+def _edited(found: str, wanted: str) -> str:
+    return f"is not what was imported (digest {found}, not {wanted}); nox -s history makes it anew"
+
+
 def _entry(name: str, data: dict[str, dict[str, str]]) -> ReleaseEntry:
+    check_release(name)
     brought = {}
     for message, text in data["brought"].items():
         folder, _, digest = text.rpartition(" ")
@@ -168,7 +181,7 @@ def _changed(path: Path, digest: str) -> Iterator[str]:
         yield f"{path}: cannot be read, but {TABLE} names it; nox -s history makes it anew"
         return
     if digest_of(text) != digest:
-        yield f"{path}: is not what was imported (digest {digest_of(text)}, not {digest}); nox -s history makes it anew"
+        yield f"{path}: {_edited(digest_of(text), digest)}"
 
 
 def releases_of(root: Path) -> Releases:
@@ -219,7 +232,8 @@ def write(root: Path, releases: Releases, codes: Codes) -> list[str]:
         }
         before = definitions
     files[root / ERROR_CODES] = error_codes = _lives(codes)
-    files[root / TABLE] = json.dumps({"errorCodes": digest_of(error_codes), "releases": table}, indent=1) + "\n"
+    sealed = {"errorCodes": digest_of(error_codes), "releases": table}
+    files[root / TABLE] = _printed({"digest": digest_of(_printed(sealed)), **sealed})
     return _written(root, files)
 
 

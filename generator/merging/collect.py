@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 from kafka_message_generator import rules
 from kafka_message_generator.history.sides import Baseline, Released, Side, members_of
+from kafka_message_generator.history.successors import successor
 from kafka_message_generator.layouts.atoms import layout_of
 from kafka_message_generator.layouts.compare import difference
 from kafka_message_generator.layouts.renames import renamed
@@ -15,7 +16,7 @@ from kafka_message_generator.merging.coordinators import with_record_types
 from kafka_message_generator.merging.union import CannotMerge, union
 from kafka_message_generator.plan import builder
 from kafka_message_generator.plan.model import MessagePlan
-from kafka_message_generator.spec.model import COORDINATOR_KEY, Message
+from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, Message
 from kafka_message_generator.spec.source import Problems
 from kafka_message_generator.spec.versions import NONE
 
@@ -27,42 +28,69 @@ def with_older(messages: list[Message], older: Baseline, problems: Problems) -> 
     Versions that both have must be proved equal; where they are not, ``problems`` says how they differ.
     """
     merged = [_merged(message, older, problems) for message in messages]
-    return [*merged, *with_record_types(list(_gone(messages, older)), messages)]
+    return [*merged, *with_record_types(list(_gone(messages, older, problems)), messages)]
 
 
-def _gone(messages: list[Message], older: Baseline) -> Iterator[Message]:
+def _gone(messages: list[Message], older: Baseline, problems: Problems) -> Iterator[Message]:
     """Messages of older releases that have no successor, which would have their name or their key."""
     today = {message.name: message for message in messages}
-    keys = {(message.kind, message.api_key) for message in messages if message.api_key is not None}
+    keys: dict[tuple[str, int | None], Message] = {
+        (message.kind, message.api_key): message for message in messages if message.api_key is not None
+    }
     for name, versions in older.versions.items():
+        if name in today:
+            continue
         last = versions[max(versions)].side.messages[name]
-        has_successor = name in today or (last.kind, last.api_key) in keys or _new_name(last, versions, today)
-        if not has_successor:
+        if (same_key := keys.get((last.kind, last.api_key))) is not None:
+            _prove_covered(same_key, name, older, problems)
+        elif successor(name, older, today, lambda new: _plan(today[new])) is None:
             yield replace(last, offered=NONE)
 
 
-def _new_name(last: Message, versions: Mapping[int, Released], today: Mapping[str, Message]) -> str | None:
-    """What a message without a key is called today: its name and more, with every one of its versions."""
-    for name, message in today.items():
-        may_be = last.api_key is None and name.startswith(last.name) and message.kind == last.kind
-        if may_be and all(version in message.valid for version in versions):
-            plan = _plan(message)
-            if all(layout_of(each.plan, version) == layout_of(plan, version) for version, each in versions.items()):
-                return name
-    return None
+def _prove_covered(message: Message, name: str, older: Baseline, problems: Problems) -> None:
+    """That a message has all versions of one with its key and a former name; ``problems`` says which it has not."""
+    own = older.versions.get(message.name, {})
+    try:
+        for version, each in older.versions[name].items():
+            if version not in own and version not in message.valid:
+                raise CannotMerge(f"both have its key, and {message.name} has no version {version}; give them one name")
+            if version not in own:
+                _prove(_plan(message), each, version)
+    except CannotMerge as error:
+        _refuse(message, name, older, error, problems)
+
+
+def _refuse(message: Message, name: str, older: Baseline, error: CannotMerge, problems: Problems) -> None:
+    here = "this" if name == message.name else message.name
+    problems.error(message.location, f"{name} of {older.name} cannot be in one package with {here}: {error}")
 
 
 def _merged(message: Message, older: Baseline, problems: Problems) -> Message:
     released = older.versions.get(message.name, {})
-    if not released or message.kind == COORDINATOR_KEY:  # told apart by versions once, and by apiKeys now
-        return message
     try:
+        for each in released.values():
+            _prove_same(message, each.side.messages[message.name])
+        if not released or message.kind == COORDINATOR_KEY:  # told apart by versions once, and by apiKeys now
+            return message
         result = _united(message, released)
     except CannotMerge as error:
-        what = f"{message.name} of {older.name} cannot be in one package with this"
-        problems.error(message.location, f"{what}: {error}")
+        _refuse(message, message.name, older, error, problems)
         return message
     return result if result is message else replace(result, offered=message.offered or message.valid)
+
+
+def _prove_same(message: Message, former: Message) -> None:
+    """Raise CannotMerge for another message of the same name: of another kind, or with another key."""
+    if (message.kind, message.api_key) == (former.kind, former.api_key):
+        return
+    is_value = message.kind == COORDINATOR_VALUE
+    is_key = message.kind == COORDINATOR_KEY and message.api_key is not None and message.api_key in former.valid
+    if former.kind != "data" or not (is_value or is_key):  # coordinators' records were data up to Kafka 4.0
+        raise CannotMerge(f"it is {_identity(message)} in one release and {_identity(former)} in the other")
+
+
+def _identity(message: Message) -> str:
+    return message.kind if message.api_key is None else f"{message.kind} with apiKey {message.api_key}"
 
 
 def _united(message: Message, released: dict[int, Released]) -> Message:

@@ -69,9 +69,7 @@ def resolve(release: str, folder: Path, more: tuple[str, ...] = (), modules: Map
         _pom(modules or {name: _wanted(name, release) for name in (*ARTIFACTS, *more)}), encoding="utf-8", newline="\n"
     )
     command = ["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={folder}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False)
-    if done.returncode != 0:
-        raise ArtifactError(f"Maven could not resolve Kafka {release}:\n{(done.stdout + done.stderr).strip()}")
+    run_maven(command, f"Kafka {release}")
     jars = tuple(sorted(folder.glob("*.jar")))
     return Jars(release, {artifact: _version(artifact, jars) for artifact in modules or ARTIFACTS}, jars)
 
@@ -100,6 +98,16 @@ def need_maven() -> None:
     """Raise ArtifactError where there is no Maven."""
     if shutil.which("mvn") is None:
         raise ArtifactError("Maven (the command mvn) is needed to obtain Kafka's released jars; install it first")
+
+
+def run_maven(command: Sequence[str], what: str) -> None:
+    """Run Maven to resolve something; raises ArtifactError where it cannot, or does not end."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        raise ArtifactError(f"Maven did not resolve {what} within {TIMEOUT_SECONDS} seconds") from None
+    if done.returncode != 0:
+        raise ArtifactError(f"Maven could not resolve {what}:\n{(done.stdout + done.stderr).strip()}")
 
 
 def version_of(artifact: str, jars: Sequence[Path]) -> str | None:

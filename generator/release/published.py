@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
 from kafka_message_generator.release.artifacts import (
     ARTIFACTS,
     CORE,
     GROUP,
-    TIMEOUT_SECONDS,
     ArtifactError,
     Jars,
     check_release,
@@ -18,6 +16,7 @@ from kafka_message_generator.release.artifacts import (
     order,
     pom_of,
     resolve,
+    run_maven,
 )
 
 MODULES = (*ARTIFACTS, CORE)
@@ -89,6 +88,4 @@ def _maven(pom: Path, versions: dict[str, str], *rest: str | Path) -> None:
     )
     pom.write_text(pom_of(dependencies), encoding="utf-8", newline="\n")
     command = ["mvn", "-q", "-B", "-f", str(pom), f"-Dmaven.repo.local={Path(repository).resolve()}", *map(str, goal)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False)
-    if done.returncode != 0:
-        raise ArtifactError(f"Maven could not resolve {pom.stem}:\n{(done.stdout + done.stderr).strip()}")
+    run_maven(command, f"what {pom.as_posix()} names")

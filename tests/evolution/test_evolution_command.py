@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
+from urllib.parse import unquote_to_bytes
 from xml.etree import ElementTree
 
 import pytest
@@ -148,24 +152,105 @@ def test_definitions_that_do_not_check_are_not_compared(
     assert f"{new}/OrderRecord.json:8: $.fields[0].type: unknown type 'int33'" in capsys.readouterr().err
 
 
-def test_a_state_of_git(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a pull request changes is compared with the branch it goes to."""
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with the released definition in its first commit, in two folders, and the changed one beside it."""
     git = shutil.which("git")
     if git is None:
         pytest.skip("git is not installed")
     monkeypatch.chdir(tmp_path)
-    specs = tmp_path / "specs"
-    specs.mkdir()
-    (specs / "OrderRecord.json").write_text(RELEASED)
     who = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
-    for words in (["init", "-q"], ["add", "."], [*who, "commit", "-qm", "One"]):
-        subprocess.run([git, *words], check=True)
-    (specs / "OrderRecord.json").write_text(CHANGED)
-    assert run("--old", "git:HEAD", "--new", "specs") == 1
+    subprocess.run([git, "init", "-q"], check=True)
+    for text in (RELEASED, CHANGED):
+        for folder in ("specs/kafka", "own"):
+            (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+            (tmp_path / folder / "OrderRecord.json").write_text(text)
+        for words in (["add", "."], [*who, "commit", "-qm", "One"]):
+            subprocess.run([git, *words], check=True)
+    return tmp_path
+
+
+def test_a_state_of_git(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a pull request changes is compared with the branch it goes to."""
+    assert run("--old", "git:HEAD~1", "--new", "own") == 1
     assert "was Id: int32; is Id: int64" in capsys.readouterr().out
-    assert run("--old", "git:HEAD:specs", "--new", "specs") == 1
-    assert run("--old", "git:nowhere", "--new", "specs") == 3
+    assert run("--old", "git:HEAD~1:own", "--new", "own") == 1
+    assert run("--old", "git:nowhere", "--new", "own") == 3
     assert capsys.readouterr().err.startswith("git:nowhere: fatal: not a valid object name")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        ("git:HEAD~1", "git:HEAD", "specs/kafka"),
+        ("git:HEAD~1", "git:HEAD:own", "own"),
+        ("git:HEAD~1:own", "git:HEAD", "own"),
+    ],
+)
+def test_two_states_of_git(
+    old: str, new: str, place: str, repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A build that has no files of either still compares them, and its annotations stand at files of the repository."""
+    assert run("--old", old, "--new", new, "--format", "sarif") == 1
+    (result,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    location = result["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert location == {"uri": f"{place}/OrderRecord.json"}
+
+
+def test_a_state_of_git_beside_a_release(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A release has no folder in git, so the state is that of specs/kafka."""
+    shutil.copytree(ROOT / "specs" / "history", "history")
+    words = ("--history", "history")
+    assert run("--old", "git:HEAD", "--new", "release:4.4.0", *words) in (0, 1)
+    assert "\nKafka 4.4.0 against git:HEAD:\n  0 released message versions proved equal\n" in capsys.readouterr().out
+
+
+def test_a_state_of_git_that_does_not_check(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The place is that of the repository: nobody can open a folder that was there for a moment."""
+    (repository / "own" / "OrderRecord.json").write_text(RELEASED.replace("int32", "int33"))
+    who = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
+    subprocess.run(["git", *who, "commit", "-qam", "Wrong"], check=True)
+    assert run("--old", "own", "--new", "git:HEAD") == 3
+    assert capsys.readouterr().err.startswith("own/OrderRecord.json:8: $.fields[0].type: unknown type 'int33'")
+
+
+def test_git_that_does_not_end(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It was a traceback with exit code 1, which says that there are findings."""
+
+    def waiting(command: list[str], **rest: object) -> None:
+        raise subprocess.TimeoutExpired(command, 300)
+
+    monkeypatch.setattr(subprocess, "run", waiting)
+    assert run("--old", "git:HEAD", "--new", "own") == 3
+    assert capsys.readouterr().err == ("git:HEAD: git rev-parse did not end within 300 seconds\nnothing was compared\n")
+
+
+def test_what_git_packs_and_nobody_unpacks(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A link that leads out of the folder is not followed; it was a traceback."""
+    (repository / "own" / "Link.json").symlink_to("/etc/hostname")
+    for words in (["add", "."], ["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qm", "Link"]):
+        subprocess.run(["git", *words], check=True)
+    assert run("--old", "git:HEAD:own", "--new", "specs/kafka") == 3
+    assert capsys.readouterr().err == (
+        "git:HEAD:own: what git packed cannot be unpacked: 'own/Link.json' is a link to an absolute path\n"
+        "nothing was compared\n"
+    )
+
+
+def test_a_file_outside_of_git(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It was a traceback."""
+    outside = repository.parent / f"{repository.name}-outside"
+    shutil.copytree(repository / "own", outside)
+    (repository / "Linked.json").symlink_to(outside / "OrderRecord.json")
+    assert run("--old", "git:HEAD", "--new", "Linked.json") == 3
+    assert capsys.readouterr().err == (
+        f"git:HEAD: Linked.json is not in {repository.resolve().as_posix()}; name the folder as git:HEAD:FOLDER\n"
+        "nothing was compared\n"
+    )
 
 
 def printed(folders: tuple[str, str], capsys: pytest.CaptureFixture[str], name: str) -> str:
@@ -231,12 +316,62 @@ def test_junit(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> 
     assert "      0004  00 00 00 00      the message ends at offset 4, but 4 more byte(s) follow\n" in str(failure.text)
 
 
+ODD = "100% <a&b> ü\x07\udcff"
+"""A name of a folder: what URIs encode, what XML cannot have, and a byte that is no UTF-8."""
+
+
+@pytest.fixture
+def odd_folders(folders: tuple[str, str]) -> tuple[str, str]:
+    old, new = folders
+    odd = Path(new).parent / ODD
+    try:
+        Path(new).rename(odd)
+    except OSError:
+        pytest.skip("this system has no such names of folders")
+    return old, str(odd)
+
+
+def test_sarif_of_a_name_that_is_no_uri(odd_folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Readers resolve the place as a URI; this one was none, and opened another file or nothing."""
+    (result,) = json.loads(printed(odd_folders, capsys, "sarif"))["runs"][0]["results"]
+    uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert uri.endswith("/100%25%20%3Ca%26b%3E%20%C3%BC%07%FF/OrderRecord.json")
+    assert os.fsdecode(unquote_to_bytes(uri)) == f"{odd_folders[1]}/OrderRecord.json"
+
+
+def test_junit_of_a_name_that_xml_cannot_have(odd_folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    """A whole report was refused by its reader for one control character in a folder's name."""
+    text = printed(odd_folders, capsys, "junit")
+    assert text.isascii()
+    failure = ElementTree.fromstring(text).find("testcase/failure")
+    assert failure is not None
+    assert "/100% <a&b> ü\\x07\\udcff/OrderRecord.json:8: $.fields[0]: OrderRecord 0 Id" in str(failure.text)
+
+
+@pytest.mark.parametrize("name", ["text", "json", "github", "gitlab", "sarif", "junit"])
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
+def test_a_terminal_that_has_not_all_characters(
+    encoding: str, name: str, odd_folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the C locale it was a traceback with exit code 1, which says that there are findings, and half a report."""
+    out = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out, encoding=encoding))
+    assert run("--old", odd_folders[0], "--new", odd_folders[1], "--format", name) == 1
+    sys.stdout.flush()
+    shown = out.getvalue().decode(encoding)
+    assert "OrderRecord" in shown
+    if name == "text":
+        folder = ODD.encode(encoding, "backslashreplace").decode(encoding)
+        assert f"/{folder}/OrderRecord.json:8: $.fields[0]: OrderRecord 0 Id: RELEASED_LAYOUT_CHANGED" in shown
+
+
 WAIVER = """[[waiver]]
 rule = "{rule}"
 message = "{message}"
 path = "{path}"
 before = "{before}"
 after = "{after}"
+versions = {versions}
 reason = "agreed in review"
 """
 
@@ -251,8 +386,34 @@ def test_a_waiver_is_bound_to_both_states(folders: tuple[str, str], capsys: pyte
     capsys.readouterr()
     Path(new, "OrderRecord.json").write_text(RELEASED.replace("int32", "int16"))
     assert run("--old", old, "--new", new, "--waivers", str(waivers)) == 3
-    unused = f"{waivers}: waiver 1: covers nothing; take it out: RELEASED_LAYOUT_CHANGED OrderRecord Id"
+    unused = f"{waivers}: waiver 1: covers nothing; take it out: RELEASED_LAYOUT_CHANGED OrderRecord 0 Id"
     assert capsys.readouterr().err == f"{unused}\nnothing was compared\n"
+
+
+def test_a_waiver_is_bound_to_versions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A header that was agreed to for one version passed for all: the numbers before and after are the same."""
+    request = RELEASED.replace("metadata", "request").replace("Record", "Request").replace('"0"', '"0-3"')
+    request = request.replace('"fields"', '"listeners": ["broker"],\n  "fields"')
+    response = (
+        request.replace("request", "response").replace("Request", "Response").replace('"listeners": ["broker"],', "")
+    )
+    for first in ("3+", "2+", "0+"):
+        folder = tmp_path / first
+        folder.mkdir()
+        (folder / "OrderRequest.json").write_text(request.replace('"none"', f'"{first}"'))
+        (folder / "OrderResponse.json").write_text(response.replace('"none"', '"0+"'))
+    words = ("--old", str(tmp_path / "3+"), "--format", "json", "--level", "wire")
+    assert run(*words, "--new", str(tmp_path / "2+")) == 1
+    found = json.loads(capsys.readouterr().out)["findings"]
+    (header,) = [each for each in found if each["rule"] == "HEADER_VERSION_CHANGED"]
+    waivers = tmp_path / "waivers.toml"
+    waivers.write_text(WAIVER.format(**header))
+    run(*words, "--new", str(tmp_path / "2+"), "--waivers", str(waivers))
+    assert "HEADER_VERSION_CHANGED" not in capsys.readouterr().out
+    assert run(*words, "--new", str(tmp_path / "0+"), "--waivers", str(waivers)) == 3
+    assert capsys.readouterr().err == (
+        f"{waivers}: waiver 1: covers nothing; take it out: HEADER_VERSION_CHANGED OrderRequest 2\nnothing was compared\n"
+    )
 
 
 BROKEN_WAIVERS = {
@@ -261,7 +422,15 @@ BROKEN_WAIVERS = {
         "waiver 1: has no message",
         "waiver 1: has no reason",
         "waiver 1: has no before or no after; --format json prints both for each finding",
-        "waiver 1: there is no rule 1; --list-rules prints them",
+    ),
+    '[[waiver]]\nrule = ["a"]\nmessage = "A"\nbefore = "1"\nafter = "2"\nreason = " "\nversions = "0-3"': (
+        "waiver 1: rule is not a text",
+        "waiver 1: versions are not a list of numbers",
+        "waiver 1: has no reason",
+    ),
+    '[[waiver]]\nrule = "NEWS"\nmessage = "A"\nbefore = "1"\nafter = "2"\nreason = "Agreed."\nversions = [true]': (
+        "waiver 1: versions are not a list of numbers",
+        "waiver 1: there is no rule 'NEWS'; --list-rules prints them",
     ),
     "waiver = 1": ("waiver is not a list of tables; write [[waiver]]",),
     "waivers = []": ("unknown key 'waivers'; a file of waivers has [[waiver]] only",),

@@ -8,6 +8,7 @@ import shutil
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -131,6 +132,50 @@ def test_an_edited_error_code_is_noticed(copied: Path) -> None:
         f"{path}: is not what was imported (digest {store.digest_of(path.read_text())}, not {wanted}); "
         "nox -s history makes it anew"
     )
+
+
+def edited_table(table: dict[str, Any], what: str) -> None:
+    """A table with a change by hand, each of which leaves every file as it is."""
+    releases = table["releases"]
+    if what == "a message that is gone":
+        releases["3.1.0"]["gone"] = ["PayRequest"]
+        del releases["3.1.0"]["brought"]["PayRequest"]
+    elif what == "a release less":
+        table["releases"] = {name: entry for name, entry in releases.items() if name != "3.1.0"}
+    elif what == "the folder of a definition":
+        releases["3.0.0"]["brought"]["PayRequest"] = releases["3.0.0"]["brought"]["PayRequest"].replace(
+            "clients", "raft"
+        )
+    elif what == "the digest of a jar":
+        releases["3.0.0"]["jars"]["kafka-clients-3.0.0.jar"] = "0" * 64
+
+
+@pytest.mark.parametrize(
+    "what", ["a message that is gone", "a release less", "the folder of a definition", "the digest of a jar"]
+)
+def test_an_edited_table_is_noticed(what: str, copied: Path) -> None:
+    """It says which version was released; with a line of it anybody could prove a break compatible."""
+    path = copied / "releases.json"
+    table = json.loads(path.read_text())
+    edited_table(table, what)
+    path.write_text(json.dumps(table, indent=1) + "\n")
+    wanted = table.pop("digest")
+    found = store.digest_of(json.dumps(table, indent=1) + "\n")
+    with pytest.raises(store.HistoryError) as error:
+        store.read(copied)
+    assert str(error.value) == (
+        f"{path}: is not what was imported (digest {found}, not {wanted}); nox -s history makes it anew"
+    )
+
+
+@pytest.mark.parametrize("name", ["x", "3", "3.1.0-rc1", "\u0663.1.0"])
+def test_a_name_that_no_release_has(name: str, copied: Path) -> None:
+    """It was a traceback with exit code 1, which says that there are findings."""
+    path = copied / "releases.json"
+    path.write_text(path.read_text().replace('"3.1.0": {', f'"{name}": {{'))
+    with pytest.raises(store.HistoryError) as error:
+        store.read(copied)
+    assert str(error.value) == f"{path}: {name!r} is not a Kafka release; write it like 4.4.0"
 
 
 def test_a_lost_and_a_foreign_definition_are_noticed(copied: Path) -> None:

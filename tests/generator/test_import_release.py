@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
+import tempfile
 import zipfile
 from pathlib import Path
 
@@ -32,6 +34,9 @@ NEW_PAY = PAY.replace('"validVersions": "0"', '"validVersions": "0-1"').replace(
       { "name": "GroupId", "type": "string", "versions": "1+" },
       { "name": "Secret", "type": "bytes", "versions": "1+" } ] },""",
 )
+OWNED = """{ "type": "data", "name": "OwnedData", "validVersions": "0", "flexibleVersions": "none",
+  "fields": [ { "name": "Owner", "type": "int32", "versions": "0+" } ] }
+"""
 NEW_PAID = PAID.replace('"validVersions": "0"', '"validVersions": "0-1"')
 
 
@@ -164,6 +169,47 @@ def test_what_is_no_release(case: str, root: Path, capsys: pytest.CaptureFixture
     assert run(folder, root) == 1
     assert capsys.readouterr().err == text.format(folder=folder) + "\n"
     assert files(root) == before
+
+
+@pytest.mark.parametrize("release", ["3.1.0", "3.0.0"])
+def test_a_folder_without_a_jar_of_the_release_before(
+    release: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a jar that was forgotten defines would be deleted as dropped, in a new release and in one that is there."""
+    store.write(tmp_path / "history", {}, {})
+    whole = jar(tmp_path / "one", "3.0.0", PayRequest=PAY, PayResponse=PAID)
+    with zipfile.ZipFile(whole / "kafka-raft-3.0.0.jar", "w") as archive:
+        archive.writestr("common/message/OwnedData.json", OWNED)
+    assert run(whole, tmp_path) == 0
+    before = files(tmp_path)
+    capsys.readouterr()
+    with tempfile.TemporaryDirectory() as beside:
+        less = jar(Path(beside, "less"), release, PayRequest=PAY, PayResponse=PAID)
+        assert run(less, tmp_path) == 1
+    assert capsys.readouterr().err == (
+        f"Kafka {release}: no jar of kafka-raft, which Kafka 3.0.0 had; a release needs one jar of each of its modules\n"
+    )
+    assert files(tmp_path) == before
+
+
+def test_maven_that_does_not_end(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It was a traceback after a quarter of an hour."""
+
+    def waiting(command: list[str], **rest: object) -> None:
+        raise subprocess.TimeoutExpired(command, 900)
+
+    monkeypatch.setattr(shutil, "which", lambda name: name)
+    monkeypatch.setattr(subprocess, "run", waiting)
+    before = files(root / "history")
+    capsys.readouterr()
+    assert run("3.1.0", root) == 1
+    assert (
+        capsys.readouterr().err
+        == f"Maven did not resolve what {root.as_posix()}/work/ranges.xml names within 900 seconds\n"
+    )
+    assert files(root / "history") == before
 
 
 def test_the_newest_release_can_be_taken_out_and_put_back(tmp_path: Path) -> None:

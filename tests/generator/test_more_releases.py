@@ -147,3 +147,77 @@ def test_the_part_history_needs_older_releases(tmp_path: Path) -> None:
         "the part history is for a package that knows older releases, and package.toml names none; "
         "write older = [...] below [definitions], or leave it out"
     ]
+
+
+def request(name: str, versions: str, kind: str = "int32") -> dict[str, object]:
+    return message(
+        field("Sum", kind, versions="0+"), name=name, type="request", apiKey=3, validVersions=versions,
+        flexibleVersions="none", listeners=["broker"],
+    )  # fmt: skip
+
+
+def record(kind: str, versions: str, **key: int) -> dict[str, object]:
+    return message(
+        field("Sum", versions="0+"), name="PayRecord", type=kind, validVersions=versions, flexibleVersions="none", **key
+    )
+
+
+def response(of: dict[str, object]) -> dict[str, object]:
+    plain = {key: value for key, value in of.items() if key != "listeners"}
+    return {**plain, "type": "response", "name": str(of["name"]).replace("Request", "Response")}
+
+
+APART = {
+    "a version under a former name": (
+        request("PayRequest", "1"),
+        request("BuyRequest", "0"),
+        "BuyRequest of {old} cannot be in one package with PayRequest: both have its key, and PayRequest has no version 0; "
+        "give them one name",
+    ),
+    "a version that differs under a former name": (
+        request("PayRequest", "0"),
+        request("BuyRequest", "0", "string"),
+        "BuyRequest of {old} cannot be in one package with PayRequest: version 0 of {old} differs (TYPE): one has Sum: "
+        "string, the other Sum: int32\n"
+        "    read here, of there: fails: sum: INT32: 4 bytes needed at offset 0, 2 left: 00 00\n"
+        "    read there, of here: fails: the message ends at offset 2, 2 bytes are left: 00 00 00 00",
+    ),
+    "another key": (
+        record("metadata", "1", apiKey=7),
+        record("metadata", "0", apiKey=8),
+        "PayRecord of {old} cannot be in one package with this: it is metadata with apiKey 7 in one release and metadata "
+        "with apiKey 8 in the other",
+    ),
+    "another kind": (
+        record("metadata", "1", apiKey=7),
+        record("data", "0"),
+        "PayRecord of {old} cannot be in one package with this: it is metadata with apiKey 7 in one release and data in "
+        "the other",
+    ),
+    "another key of one version": (
+        record("metadata", "0", apiKey=7),
+        record("metadata", "0", apiKey=8),
+        "PayRecord of {old} cannot be in one package with this: it is metadata with apiKey 7 in one release and metadata "
+        "with apiKey 8 in the other",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", APART)
+def test_two_messages_do_not_become_one(case: str, tmp_path: Path) -> None:
+    """Versions were dropped without a word where keys were alike, and mixed where names were."""
+    here, there, text = APART[case]
+    pair = [here] if here["type"] != "request" else [here, response(here)]
+    new, old = write_specs(tmp_path / "new", *pair), write_specs(tmp_path / "old", there)
+    with pytest.raises(SpecError) as caught:
+        definitions.load(new, more=[old])
+    assert [each.message for each in caught.value.problems] == [text.format(old=old.as_posix())]
+
+
+def test_a_former_name_whose_versions_are_there_is_one_message(tmp_path: Path) -> None:
+    """Kafka has renamed requests; their bytes are those of today, and there is nothing to lose."""
+    here = request("PayRequest", "0-1")
+    new = write_specs(tmp_path / "new", here, response(here))
+    old = write_specs(tmp_path / "old", request("BuyRequest", "0"))
+    names = [plan.name for plan in definitions.load(new, more=[old]).plans]
+    assert names == ["PayRequest", "PayResponse"]

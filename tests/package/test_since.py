@@ -88,6 +88,20 @@ def test_fields_that_came_into_versions_that_were_there() -> None:
     assert field_since("ApiVersionsResponse", "ApiKeys[].ApiKey", 3) == "2.4.0"
 
 
+def test_keys_of_records_have_their_fields_since_they_are_there() -> None:
+    """Up to 4.0 the version of a key was the type of its record; as 0, which it is now, its fields came in 4.1."""
+    assert (since("ConsumerGroupMetadataKey"), field_since("ConsumerGroupMetadataKey", "GroupId")) == ("3.5.0", "3.5.0")
+    for message in all_messages():
+        if message.kind == "coordinator-key":
+            assert set(fields_since(message.name).values()) <= {since(message.name)}, message.name
+
+
+def test_a_message_with_a_new_name_is_as_old_as_under_its_former_one() -> None:
+    """Kafka 2.6 called SubscriptionInfo SubscriptionInfoData; its versions 1 to 6 are those of 2.5."""
+    assert (since("SubscriptionInfoData", 6), since("SubscriptionInfoData", 7)) == ("2.5.0", "2.6.0")
+    assert field_since("SubscriptionInfoData", "Version", 1) == "2.5.0"
+
+
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
