@@ -209,6 +209,32 @@ def test_records_of_the_metadata_log(run: Run, tmp_path: Path) -> None:
     assert base64.b64encode(SECRET).decode() in run("log", str(file), "--show-secrets")
 
 
+@pytest.mark.parametrize("compression", ["none", "gzip"])
+@pytest.mark.parametrize("name", ["copied.log", "orders-0/00000000000000000000.log", "copied.checkpoint"])
+def test_copies_of_the_metadata_log(name: str, compression: str, run: Run, tmp_path: Path) -> None:
+    """People copy a segment before they look at it, and the folder that said whose it is stays behind."""
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(of_kraft(compression))
+    for form in ("--text", "--json"):
+        printed = run("log", str(file), form)
+        assert_hidden(printed)
+        assert '"UserScramCredentialRecord"' in printed
+        if not name.endswith(".checkpoint"):
+            assert "it may be a record of the metadata log; --topic says whose it is, --show-secrets shows it" in printed
+    assert base64.b64encode(SECRET).decode() in run("log", str(file), "--show-secrets")
+
+
+def test_records_of_a_topic_that_is_named(run: Run, tmp_path: Path) -> None:
+    """Who says whose a log is sees its records, also those that begin as a record of the metadata log does."""
+    file = tmp_path / "copied.log"
+    file.write_bytes(write_batch([Record(value=b"\x01plain", timestamp=1), Record(value=b"text", timestamp=1)]))
+    assert '"\\u0001plain"' in run("log", str(file), "--topic", "orders", "--json")
+    printed = run("log", str(file), "--json")
+    assert "plain" not in printed
+    assert '"text"' in printed
+
+
 def test_encode_is_what_was_given(run: Run) -> None:
     """Bytes are the result there and cannot be hidden; what is refused is told without its value."""
     value = to_json(PLANTED[0].message, 2) | {"authBytes": TEXT + "!"}

@@ -22,7 +22,8 @@ def run(given: Given, out: Output) -> int:
     from .._records import Decoder
 
     path = given.text("file") or ""
-    decoder = Decoder(given.text("topic") or topic_of(path), out.show_secrets)
+    named = given.text("topic")
+    decoder = Decoder(named or topic_of(path), out.show_secrets, is_sure=named is not None)
     with open(path, "rb") as file, out.progress("bytes", os.fstat(file.fileno()).st_size) as progress:
         for batch in _batches(file):
             progress.step(batch.size)
@@ -35,7 +36,14 @@ def run(given: Given, out: Output) -> int:
 
 
 def topic_of(path: str) -> str | None:
-    """The topic, by the folder that a broker keeps the file in: ``orders-0`` has partition 0 of ``orders``."""
+    """The topic, by the folder that a broker keeps the file in: ``orders-0`` has partition 0 of ``orders``.
+
+    Only the metadata log has snapshots that are called checkpoints.
+    """
+    if path.endswith(".checkpoint"):
+        from ...secrets._logs import METADATA_TOPIC
+
+        return METADATA_TOPIC
     folder = os.path.basename(os.path.dirname(os.path.abspath(path)))
     if not folder.rpartition("-")[2].isdigit():
         folder = folder.partition(".")[0]  # of a partition that is being moved or removed
