@@ -213,7 +213,8 @@
     const field = element("td", isMessage ? span.type : nameOfLine(span) || (leaf.role === "rest" ? "not read" : ""));
     field.style.setProperty("--d", depth);
     const value = element("td", isGroup ? "" : isHidden && leaf.role !== "length" ? "hidden" : valueText(span, leaf));
-    if (leaf.note) value.append(" ", element("small", leaf.note));
+    const note = explain.noteOf(leaf, isHidden, "hidden, as it may be secret");
+    if (note) value.append(" ", element("small", note));
     row.append(element("td", leaf.start.toString(16).padStart(4, "0")), field, value);
     row.append(element("td", isMessage || (isGroup && span.type.startsWith("STRUCT")) ? "" : span.type));
     return row;

@@ -33,6 +33,10 @@ REQUEST = Option(
 OPTIONS = (IN, FRAME, HEADER, REQUEST)
 
 
+_SHORTEST = {"request": 8, "response": 4}
+"""Bytes of a header, which each frame has. Of one that says less nobody knows where the next one begins."""
+
+
 class Subject:
     """The bytes of a command line and what they are said to be; ``name`` is empty for requests that say it themselves."""
 
@@ -87,7 +91,7 @@ class Subject:
         at = 0
         while at < len(self.data) or at == 0:
             size = int.from_bytes(self.data[at : at + 4], "big", signed=True)
-            end = at + 4 + size if len(self.data) - at >= 4 and size >= 0 else len(self.data)
+            end = at + 4 + size if len(self.data) - at >= 4 and size >= _SHORTEST.get(self.kind, 0) else len(self.data)
             yield at, self.data[at : min(end, len(self.data))]
             at = max(end, at + 1)
 
