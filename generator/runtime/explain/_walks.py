@@ -12,10 +12,11 @@ from ..schema.schema import Schema
 from ..schema.spans import FAULT, LENGTH, REST, STRUCT, Span, Walk
 from ..schema.struct import Field
 from ..schema.types import INT16, INT32, UNSIGNED_VARINT, SchemaError, Type
+from ..secrets._tokens import may_be_token
 from ._explanation import Explanation
 from ._nested import open_fields
 from ._notes import annotate
-from ._secrets import conceal, conceal_header, has_secrets, mark, may_be_token, may_have_secrets
+from ._secrets import conceal, conceal_header, has_secrets, mark, may_have_secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,8 +18,6 @@ _CERTAIN = ("request_api_key", "request_api_version", "correlation_id")
 """Fields of headers that have no length, so that nothing behind them can be taken for a part of them."""
 _UNKNOWN = "unknown_tagged_fields"
 _HIDDEN_REST = "hidden, as it may be secret: --show-secrets shows it"
-_MOST_ZEROS = 2
-"""Zeros in a token of SASL: PLAIN has two, other mechanisms that send text have none. Each header has three or more."""
 
 
 def mark(top: Span, message: type[Message], prefix: str = "") -> None:
@@ -55,11 +53,6 @@ def has_secrets(message: type[Message]) -> bool:
 def may_have_secrets(message: type[Message]) -> bool:
     """Whether the bytes of a message may hold secrets: its own, or those in records of the log of KRaft."""
     return has_secrets(message) or message.NAME in FETCHED
-
-
-def may_be_token(data: bytes) -> bool:
-    """Whether bytes that begin as no known request may be a token of SASL, which has no header (SaslHandshake v0)."""
-    return data.count(0) <= _MOST_ZEROS
 
 
 def conceal_header(top: Span, *, is_damaged: bool) -> None:
