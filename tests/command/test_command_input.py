@@ -139,7 +139,9 @@ def test_texts_of_windows(encoding: str) -> None:
 
 def test_half_a_byte_behind_0x() -> None:
     """What begins with 0x is meant as hex, never as base64."""
-    with pytest.raises(UsageError, match="^the input is no hex: 1 hex digits are an odd number; bytes have two each; "):
+    with pytest.raises(
+        UsageError, match=r"^the input is no hex: 1 hex digits are an odd number; bytes have two each; "
+    ):
         auto("0x1")
 
 

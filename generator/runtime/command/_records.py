@@ -39,7 +39,16 @@ class Decoder:
         self._metadata = logs.get(METADATA_TOPIC)
 
     def rows(self, batch: Any) -> Iterator[dict[str, object]]:
-        """A row for each record of a batch. Raises DecodeError."""
+        """A row for each record of a batch, one for a batch whose compression no package here reads. Raises DecodeError."""
+        from ..batches import MissingCodecError
+
+        try:
+            yield from self._rows(batch)
+        except MissingCodecError as error:
+            self.failed = True
+            yield {"offset": batch.base_offset, "timestamp": None, "time": None, "error": str(error)}
+
+    def _rows(self, batch: Any) -> Iterator[dict[str, object]]:
         if batch.is_control:
             for control in batch.control_records():
                 found = {"control": control.type, "coordinator_epoch": control.coordinator_epoch}

@@ -60,8 +60,9 @@ def _batches(file: BinaryIO) -> Iterator[Any]:
     at = 0
     while head := file.read(_OVERHEAD):
         size = int.from_bytes(head[8:], "big", signed=True) if len(head) == _OVERHEAD else 0
-        if len(head) == _OVERHEAD and not any(head) and not any(file.read(1 << 16)):
-            return  # room that a broker made before it wrote
+        if len(head) == _OVERHEAD and not any(head):
+            _only_zeros(file, at)
+            return
         data = head + (file.read(size) if 0 <= size <= _MOST else b"")
         reader = read_batches(data)
         try:
@@ -73,6 +74,17 @@ def _batches(file: BinaryIO) -> Iterator[Any]:
                 f"at byte {at}: a batch that is not all there: {len(data)} bytes", "RecordBatch", offset=at
             )
         at += len(data)
+
+
+def _only_zeros(file: BinaryIO, at: int) -> None:
+    """Room that a broker made before it wrote ends a file. Raises DecodeError if something follows it."""
+    from ...errors import DecodeError
+
+    while zeros := file.read(1 << 20):
+        if any(zeros):
+            found = file.tell() - len(zeros.lstrip(b"\0"))
+            what = f"at byte {at}: zeros, and at byte {found} something else"
+            raise DecodeError(what, "RecordBatch", offset=at)
 
 
 def _line(row: dict[str, object], out: Output) -> str:
