@@ -9,6 +9,7 @@ import pytest
 from kafka_messages import ApiVersionsRequest
 from kafka_messages.batches import Batch, MissingCodecError, Record, write_batch
 from kafka_messages.command import main
+from kafka_messages.protocol import encode_request
 
 
 def test_controls_of_terminals(capsys: pytest.CaptureFixture[str]) -> None:
@@ -71,3 +72,15 @@ def test_a_log_with_a_missing_codec(
     assert main(("log", str(file), "--json")) == 1
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row.get("value", row.get("error")) for row in rows] == ["one", "lz4 needs a package", "three"]
+
+
+def test_offsets_of_a_second_frame(capsys: pytest.CaptureFixture[str]) -> None:
+    """Offsets in notes count from the frame, addresses from the first byte of all: the title says so."""
+    frame = encode_request(ApiVersionsRequest(client_software_name="java", client_software_version="1"), 3, 7, "me")
+    broken = frame[:-3] + b"\x7f" + frame[-2:]
+    assert main(("explain", "--frame", (frame + broken).hex(), "--text", "--width", "120")) == 1
+    titles = [line for line in capsys.readouterr().out.splitlines() if line.startswith("ApiVersionsRequest v3")]
+    assert titles == [
+        "ApiVersionsRequest v3",
+        f"ApiVersionsRequest v3  from address {len(frame):04x}, where the offsets in its notes begin",
+    ]

@@ -42,6 +42,9 @@ class Text:
     def render(self, title: str, error: Exception | None) -> str:
         """The lines, below a title; ``error`` is what ended the tree early."""
         lines = [self._styled(title, "title")]
+        if self.address:
+            where = f"from address {self.address:0{self.digits}x}, where the offsets in its notes begin"
+            lines[0] += self._styled(f"  {where}", "dim")
         tops = self.tops
         if len(tops) == 1 and tops[0].children:
             tops = tops[0].children  # the title says what it is
