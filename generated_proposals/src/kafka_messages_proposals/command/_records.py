@@ -41,11 +41,11 @@ class Decoder:
 
     def rows(self, batch: Any) -> Iterator[dict[str, object]]:
         """A row for each record of a batch, one for a batch whose compression no package here reads. Raises DecodeError."""
-        from ..batches import MissingCodecError
-
         try:
             yield from self._rows(batch)
-        except MissingCodecError as error:
+        except ImportError as error:
+            if not isinstance(error, KafkaMessageError):
+                raise  # no MissingCodecError
             self.failed = True
             yield {"offset": batch.base_offset, "timestamp": None, "time": None, "error": str(error)}
 
