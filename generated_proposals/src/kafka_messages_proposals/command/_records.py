@@ -86,7 +86,7 @@ class Decoder:
         """A record of an internal topic; one that cannot be read is hidden: nobody knows what is in it."""
         try:
             if record.key is None:
-                return self._of_metadata(record.value or b"", self._log)
+                return self._of_metadata(record.value or b"", self._log or "")
             found = self._records.read_coordinator_record(self._log, record.key, record.value)
         except (KafkaMessageError, ValueError) as error:
             self.failed = True
