@@ -254,6 +254,28 @@ def test_tokens_of_sasl() -> None:
     assert to_object(found[1], show_secrets=True)["request"]["data"] == token.hex()  # type: ignore[index]
 
 
+@pytest.mark.parametrize("user", [b"Alice", b"alice", b"u", b"A"])
+@pytest.mark.parametrize("has_handshake", [True, False])
+def test_tokens_of_sasl_behind_a_gap(user: bytes, has_handshake: bool) -> None:
+    """A capture may lack the response of the handshake, or all of it: the token behind it is a password all the same."""
+    token = b"\0" + user + b"\0planted-secret"
+    talk = Talk().open().say(one(7)).say(answer(7), from_client=False)
+    if has_handshake:
+        talk.say(encode_request(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1, "me"))
+    talk.say(frame(token)).say(one(2)).say(answer(2), from_client=False)
+    found, _ = capture_of(talk.close().packets())
+    assert [each.is_token for each in found if each.request_frame and each.request_frame.data == token] == [True]
+    shown = str([to_object(each) for each in found]) + "".join(map(to_line, found))
+    assert not [secret for secret in ("planted", "lant", token.hex()) if secret in shown]
+
+
+def test_a_client_id_that_takes_in_a_secret() -> None:
+    """The damaged length of a client id makes the password behind it a part of it."""
+    body = bytes.fromhex("0024 0001 00000001 0012 6d65") + (14).to_bytes(4, "big") + b"planted-secret" + b"more"
+    found, _ = capture_of(Talk().open().say(one(7)).say(frame(body)).close().packets())
+    assert "planted" not in str([to_object(each) for each in found]) + "".join(map(to_line, found))
+
+
 def test_a_damaged_secret_is_hidden() -> None:
     """What cannot be decoded of a message that has secrets may be one of them."""
     body = bytes.fromhex("0024 0001 00000001 0002 6d65") + (99).to_bytes(4, "big") + b"planted-secret"

@@ -106,6 +106,45 @@ def test_repeated_lines() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            "00000000: 0012\n*\nffffffffff: 01\n",
+            "the dump goes to the address ffffffffff, which is more than 268435456 bytes",
+        ),
+        ("00000000: 0012 0003\n00000008: 01\n", "the dump goes on at the address 8, but 4 comes next"),
+        ("00000000: 0012 0003\n00000004: 0x\n", "the row of the dump at the address 4 is no hex"),
+        ("00000000  00 12\n00000004  01\n00000005  02\n", "the dump goes on at the address 4, but 2 comes next"),
+    ],
+)
+def test_dumps_with_gaps(text: str, says: str) -> None:
+    """A dump that lost a line is no hex: its addresses are no bytes. Nor does a far address fill the memory."""
+    with pytest.raises(UsageError) as caught:
+        auto(text)
+    assert str(caught.value) == f"the input is no hex: {says}; --in base64 and --in raw say what it is else"
+
+
+def test_dump_of_tcpdump() -> None:
+    """``tcpdump -X`` writes 0x before its addresses, and two blanks behind them."""
+    assert auto("\t0x0000:  4500 003c 1c46  E..<.F\n\t0x0006:  4000  @.\n") == bytes.fromhex("4500003c1c464000")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le"])
+def test_texts_of_windows(encoding: str) -> None:
+    """Editors and shells of Windows put a mark before a text, or write two bytes a character."""
+    text = "00 12 00 03".encode(encoding)
+    assert auto(b"\xff\xfe" + text if encoding == "utf-16-le" else text) == bytes.fromhex("00120003")
+
+
+def test_half_a_byte_behind_0x() -> None:
+    """What begins with 0x is meant as hex, never as base64."""
+    with pytest.raises(
+        UsageError, match=r"^the input is no hex: 1 hex digits are an odd number; bytes have two each; "
+    ):
+        auto("0x1")
+
+
 def test_doubtful(capsys: pytest.CaptureFixture[str]) -> None:
     """A few hex digits could be base64 as well; what was taken is said."""
     assert auto("cafecafe") == b"\xca\xfe\xca\xfe"

@@ -21,6 +21,7 @@ from kafka_messages import (
     IncrementalAlterConfigsRequest,
     RawTaggedField,
     SaslAuthenticateRequest,
+    SaslAuthenticateResponse,
     UserScramCredentialRecord,
 )
 from kafka_messages._base.message import Message
@@ -184,6 +185,75 @@ def test_requests_of_unknown_versions(run: Run) -> None:
         assert_hidden(run("decode", "--frame", data.hex()))
 
 
+WHY = "hidden, as it may be secret: --show-secrets shows it"
+AUTHENTICATE = SaslAuthenticateRequest(auth_bytes=SECRET).write(2)
+HEADER = "0024 0002 00000007"
+DAMAGED = {
+    "client id too long": bytes.fromhex(f"{HEADER} 7fff 6d65 00") + AUTHENTICATE,
+    "client id takes in the body": bytes.fromhex(f"{HEADER} 0012 6d65 00") + AUTHENTICATE,
+    "client id of negative length": bytes.fromhex(f"{HEADER} fffe 6d65 00") + AUTHENTICATE,
+    "client id not UTF-8": bytes.fromhex(f"{HEADER} 0002 ff65 00") + AUTHENTICATE,
+    "count of tags": bytes.fromhex(f"{HEADER} 0002 6d65 05") + AUTHENTICATE,
+    "length of a tag": bytes.fromhex(f"{HEADER} 0002 6d65 01 07 7f") + AUTHENTICATE,
+    "a tag that takes in the body": bytes.fromhex(f"{HEADER} 0002 6d65 01 07 0a") + AUTHENTICATE,
+    "a token of PLAIN": b"\0ada\0" + SECRET,
+    "a token of PLAIN with a short name": b"\0A\0" + SECRET,
+    "the first bytes of a token": b"\0A\0" + SECRET[4:8],
+    "a token of another mechanism": SECRET,
+}
+"""Requests whose header cannot be trusted, and tokens that have none."""
+
+
+@pytest.mark.parametrize("form", ["--text", "--json"])
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_damaged_headers(damage: str, form: str, run: Run) -> None:
+    """A header that cannot be read says no more where the secret is, so that all behind it is hidden."""
+    data = DAMAGED[damage]
+    printed = " ".join(run("explain", "--header", data.hex(), form, "--all", "--in", "hex", "--width", "200").split())
+    assert_hidden(printed)
+    assert SECRET[4:7].hex() not in printed.replace(" ", "")
+    assert WHY in printed or damage.endswith("the body")
+
+
+@pytest.mark.parametrize("form", ["--text", "--json"])
+@pytest.mark.parametrize("length", [-1, -(1 << 31), 0, 5])
+def test_damaged_lengths_of_frames(length: int, form: str, run: Run) -> None:
+    """Where a frame has another length than it says, nobody knows what its bytes are."""
+    request = bytes.fromhex(f"{HEADER} 0002 6d65 00") + AUTHENTICATE
+    printed = run("explain", "--frame", (length.to_bytes(4, "big", signed=True) + request).hex(), form, "--all")
+    assert_hidden(printed)
+    found = explain_request(length.to_bytes(4, "big", signed=True) + request, framed=True)
+    assert_hidden(found.text(whole=True))
+    assert_hidden(json.dumps(list(found.rows())))
+    assert list(found.rows())[-1]["note"] == f"the frame has {length} bytes, but {len(request)} follow; {WHY}"
+
+
+@pytest.mark.parametrize("form", ["--text", "--json"])
+@pytest.mark.parametrize("header", ["00000007 7f", "00000007 01 00 7f", "00000007 01 00 0a", "000007"])
+def test_damaged_headers_of_responses(header: str, form: str, run: Run) -> None:
+    """The token that a broker sends back is as secret as the client's."""
+    data = bytes.fromhex(header) + SaslAuthenticateResponse(auth_bytes=SECRET).write(2)
+    assert_hidden(run("explain", "SaslAuthenticateResponse", "2", "--header", data.hex(), form, "--all"))
+
+
+@pytest.mark.parametrize("form", ["--text", "--json"])
+def test_records_that_are_others(form: str, run: Run) -> None:
+    """Type and version before a record say what it is; where they say something else, all of it is hidden."""
+    record = write_metadata_record(CREDENTIAL, 0)
+    others = [record[:1] + b"\x63" + record[2:], record[:2] + b"\x63" + record[3:], b"\xff" * 6 + record, SECRET]
+    for name, data in [("TopicRecord", record), *(("UserScramCredentialRecord", each) for each in others)]:
+        printed = " ".join(run("explain", name, "--header", data.hex(), form, "--all", "--width", "200").split())
+        assert_hidden(printed)
+        assert WHY in printed
+
+
+def test_damaged_headers_of_what_has_no_secrets(run: Run) -> None:
+    """Of an API that has no secrets in any version the bytes are shown: they are what one looks for the damage in."""
+    printed = run("explain", "--header", "0003 000c 00000007 7fff 6d65 00 7075626c6963", "--json")
+    assert "client_id" in printed
+    assert "7075626c6963" in printed
+
+
 def test_requests_that_were_cut_off(run: Run) -> None:
     """What a capture or a log has of a long request is shown field by field, but for what is secret in it."""
     data = encode_request(SCRAM, 0, 7)
@@ -207,6 +277,34 @@ def test_records_of_the_metadata_log(run: Run, tmp_path: Path) -> None:
         assert_hidden(printed)
         assert printed.count("(hidden)") >= 5
     assert base64.b64encode(SECRET).decode() in run("log", str(file), "--show-secrets")
+
+
+@pytest.mark.parametrize("compression", ["none", "gzip"])
+@pytest.mark.parametrize("name", ["copied.log", "orders-0/00000000000000000000.log", "copied.checkpoint"])
+def test_copies_of_the_metadata_log(name: str, compression: str, run: Run, tmp_path: Path) -> None:
+    """People copy a segment before they look at it, and the folder that said whose it is stays behind."""
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(of_kraft(compression))
+    for form in ("--text", "--json"):
+        printed = run("log", str(file), form)
+        assert_hidden(printed)
+        assert '"UserScramCredentialRecord"' in printed
+        if not name.endswith(".checkpoint"):
+            assert (
+                "it may be a record of the metadata log; --topic says whose it is, --show-secrets shows it" in printed
+            )
+    assert base64.b64encode(SECRET).decode() in run("log", str(file), "--show-secrets")
+
+
+def test_records_of_a_topic_that_is_named(run: Run, tmp_path: Path) -> None:
+    """Who says whose a log is sees its records, also those that begin as a record of the metadata log does."""
+    file = tmp_path / "copied.log"
+    file.write_bytes(write_batch([Record(value=b"\x01plain", timestamp=1), Record(value=b"text", timestamp=1)]))
+    assert '"\\u0001plain"' in run("log", str(file), "--topic", "orders", "--json")
+    printed = run("log", str(file), "--json")
+    assert "plain" not in printed
+    assert '"text"' in printed
 
 
 def test_encode_is_what_was_given(run: Run) -> None:

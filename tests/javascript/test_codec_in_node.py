@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kafka_messages import AlterUserScramCredentialsRequest, DecodeError, MetadataRequest
+from kafka_messages import (
+    AlterUserScramCredentialsRequest,
+    DecodeError,
+    MetadataRequest,
+    SaslAuthenticateRequest,
+    SaslAuthenticateResponse,
+)
 from kafka_messages.explain import Explanation, explain, explain_request, explain_response
 from kafka_messages.messages.alter_user_scram_credentials_request import ScramCredentialUpsertion
 from kafka_messages.protocol import encode_request
@@ -112,6 +118,34 @@ def test_unknown_apis_and_versions_stay_closed(protocol: Path) -> None:
         ]
         assert answer["rows"][3]["value"] == "(hidden)"
         assert SECRET.encode().hex() not in json.dumps(answer["rows"])
+
+
+def test_damaged_headers_hide_what_follows(protocol: Path) -> None:
+    """A header or a length that cannot be read says no more where the secret is: the page hides as the package does."""
+    body = SaslAuthenticateRequest(auth_bytes=SECRET.encode()).write(2)
+    starts = ("0002 6d65 00", "7fff 6d65 00", "0012 6d65 00", "fffe 6d65 00", "0002 ff65 00", "0002 6d65 05")
+    requests = [bytes.fromhex(f"0024 0002 00000007 {start}") + body for start in (*starts, "0002 6d65 01 07 0a")]
+    requests += [b"\0ada\0" + SECRET.encode(), b"\0A\0" + SECRET.encode(), b"\0A\0" + SECRET.encode()[:4]]
+    requests += [bytes.fromhex("0003 000c 00000007 7fff 6d65 00 7075626c6963")]
+    asked = [{"as": "request", "hex": each.hex(), "rows": True} for each in requests]
+    framed = [length.to_bytes(4, "big", signed=True) + requests[0] for length in (-1, 5)]
+    asked += [{"as": "request", "hex": each.hex(), "rows": True, "framed": True} for each in framed]
+    answers = javascript.ask(protocol, asked)
+    expected = [*map(explain_request, requests), *(explain_request(each, framed=True) for each in framed)]
+    for answer, found in zip(answers, expected, strict=True):
+        assert answer["rows"] == rows(found)
+        assert SECRET.encode()[:4].hex() not in json.dumps(answer["rows"])
+
+
+def test_damaged_headers_of_responses_hide_what_follows(protocol: Path) -> None:
+    """The token that a broker sends back is as secret as the client's."""
+    body = SaslAuthenticateResponse(auth_bytes=SECRET.encode()).write(2)
+    starts = ("00000007 00", "00000007 7f", "00000007 01 00 7f", "00000007 01 00 0a")
+    responses = [bytes.fromhex(start) + body for start in starts]
+    asked = [{"as": "response", "key": 36, "version": 2, "hex": each.hex(), "rows": True} for each in responses]
+    for answer, data in zip(javascript.ask(protocol, asked), responses, strict=True):
+        assert answer["rows"] == rows(explain_response(data, 36, 2))
+        assert SECRET.encode()[:4].hex() not in json.dumps(answer["rows"])
 
 
 def test_secrets_are_hidden(protocol: Path) -> None:

@@ -47,6 +47,13 @@ def test_forms(protocol: Path, text: str, form: str) -> None:
     assert bytes.fromhex(answer["hex"])[: len(DATA)] == DATA
 
 
+@pytest.mark.parametrize(("text", "data"), [("[10, 18]", "0a12"), ("{0, -1, 100}", "00ff64"), ("[0x10, 0x18]", "1018")])
+def test_numbers_in_brackets(protocol: Path, text: str, data: str) -> None:
+    """Programs print arrays of bytes in decimal; taken for hex they would be other bytes, without a word."""
+    (answer,) = javascript.ask(protocol, [{"as": "text", "text": text}])
+    assert answer["hex"] == data
+
+
 def test_dumps_of_many_lines(protocol: Path) -> None:
     """Real captures have many rows; the addresses and the characters beside them are no bytes."""
     data = bytes(range(256)) * 3 + b"0123 4567 89ab"
@@ -65,6 +72,10 @@ def test_dumps_of_many_lines(protocol: Path) -> None:
         ("", "There is nothing yet."),
         ("056a6", "These are 5 hex digits, an odd number: one is missing."),
         ("hello, world", "This is neither hex nor base64: “h” is no hex digit."),
+        ("00 1 2", "“1” has an odd number of hex digits; bytes have two each."),
+        ("[10, 256]", "“256” is no number of a byte."),
+        ("[10, ab]", "“ab” is no number of a byte."),
+        ("00000000: 0012 0003\n00000008: 01\n", "The dump goes on at the address 8, but 4 comes next."),
         ("zz", "This is neither hex nor base64: “z” is no hex digit."),
         ("0" * (8 * (1 << 20) + 1), "That is more than 1048576 bytes; the command line takes it."),
     ],

@@ -19,6 +19,11 @@
     ["request_api_version", wire.INT16],
     ["correlation_id", wire.INT32],
   ];
+  const SURE = CERTAIN.map(([name]) => name);
+  const HIDDEN_REST = "hidden, as it may be secret: --show-secrets shows it";
+  const MOST_ZEROS = 2; // in a token of SASL; each header has three or more
+  const UNKNOWN = "unknown_tagged_fields";
+  const NO_HEADER = "no header of a request that is known; it may be a token of SASL";
   const names = (path) => path.replace(/\[\d+\]/g, "");
 
   // ---- notes ----------------------------------------------------------------------------------------------------
@@ -103,6 +108,26 @@
 
   function conceal(span) {
     for (const each of span.all()) each.isSecret = true;
+  }
+
+  /** Whether the bytes of a message may hold secrets: its own, or those in records of the log of KRaft. */
+  const mayHaveSecrets = (message) => hasSecrets(message) || Boolean(message.fetchedRecords);
+
+  /** Whether bytes that begin as no known request may be a token of SASL, which has no header (SaslHandshake v0). */
+  const mayBeToken = (data) => data.reduce((zeros, byte) => zeros + (byte === 0), 0) <= MOST_ZEROS;
+
+  /** Conceals what in a header may be of the body, which has secrets: behind a damaged length stands what follows. */
+  function concealHeader(top, isDamaged) {
+    for (const span of top.leaves()) {
+      const isOdd = typeof span.value === "string" && /[^\P{C}]|[^\P{Z} ]/u.test(span.value);
+      if (!SURE.includes(span.name) && (isDamaged || isOdd || span.path.includes(UNKNOWN))) conceal(span);
+    }
+  }
+
+  /** The note of a leaf; where something is hidden that could not be read, also why. */
+  function noteOf(leaf, isHidden, why = HIDDEN_REST) {
+    if (!isHidden || !["fault", "rest"].includes(leaf.role)) return leaf.note;
+    return leaf.note ? `${leaf.note}; ${why}` : why;
   }
 
   /** Marks what is secret in a message; of one that has secrets also unknown fields and what cannot be read. */
@@ -278,7 +303,8 @@
       if (index < 0 && api.name !== "ApiVersions") throw new Error(`${api.response} has no version ${version}`);
       const walk = new Reading(this, data);
       const header = index < 0 ? 0 : api.responseHeaderVersions[index];
-      if (!isFramed || walk.frame()) walk.message("ResponseHeader", header, "header", false);
+      walk.isHarmless = !mayHaveSecrets(this.protocol.message(api.response));
+      if (!isFramed || walk.frame()) walk.header("ResponseHeader", header);
       let answered = version;
       if (!walk.error) {
         answered = walk.answered(api, version);
@@ -291,7 +317,7 @@
   /** The spans of some bytes, from left to right. */
   class Reading {
     constructor(explainer, data) {
-      Object.assign(this, { explainer, data, pos: 0, error: null, cut: null, value: null });
+      Object.assign(this, { explainer, data, pos: 0, error: null, cut: null, value: null, isHarmless: false });
       this.root = new codec.Span(0, data.length, "", "", "BYTES", "struct");
     }
 
@@ -356,25 +382,38 @@
       const { protocol, apis } = this.explainer;
       const lowest = protocol.message("RequestHeader").versions[0];
       if (this.data.length - this.pos < 8) {
-        this.message("RequestHeader", lowest, "header", false);
+        const isToken = !this.cut && mayBeToken(this.data.subarray(this.pos));
+        this.header("RequestHeader", lowest);
+        if (isToken) conceal(this.root.children[this.root.children.length - 1]);
         return [null, -1];
       }
       const key = wire.INT16.read(this.data, this.pos)[0];
       const version = wire.INT16.read(this.data, this.pos + 2)[0];
       const api = apis.get(key);
       if (!api) {
-        this.certain();
-        this.stop(`no API has the key ${key}`, "", this.pos, "rest", true);
+        this.unknown(`no API has the key ${key}`);
         return [null, version];
       }
       const index = api.versions.indexOf(version);
       if (index < 0) {
-        this.certain();
-        this.stop(`${api.request || `${api.name}Request`} has no version ${version}`, "", this.pos, "rest", true);
+        this.unknown(`${api.request || `${api.name}Request`} has no version ${version}`);
         return [api, version];
       }
-      this.message("RequestHeader", api.requestHeaderVersions[index], "header", false);
+      this.isHarmless = !mayHaveSecrets(protocol.message(api.request));
+      this.header("RequestHeader", api.requestHeaderVersions[index]);
       return [api, version];
+    }
+
+    header(name, version) {
+      this.message(name, version, "header", false);
+      if (!this.isHarmless) concealHeader(this.root.children[this.root.children.length - 1], this.error !== null);
+    }
+
+    /** A request that nobody can read: what every header begins with, unless it may have none. */
+    unknown(reason) {
+      const isToken = mayBeToken(this.data.subarray(this.pos));
+      if (!isToken) this.certain();
+      this.stop(isToken ? NO_HEADER : reason, "", this.pos, "rest");
     }
 
     /** The part of a header that does not depend on the API. */
@@ -406,11 +445,11 @@
       this.pos = this.data.length;
     }
 
-    /** End here: what is left cannot be read, and of a message that nobody knows it may be secret. */
-    stop(reason, path, offset, role, isUnknown = false) {
+    /** End here: what is left cannot be read, and unless it is known that there are none, it may hold secrets. */
+    stop(reason, path, offset, role) {
       this.error = { title: "", reason, path, offset };
       const rest = new codec.Span(this.pos, this.data.length, "", "", "", role, null, reason);
-      if (isUnknown) conceal(rest);
+      if (!this.isHarmless) conceal(rest);
       this.root.children.push(rest);
       this.pos = this.data.length;
     }
@@ -438,11 +477,11 @@
         type: leaf.type,
         role: leaf.role,
         value: isHidden && leaf.role !== "length" ? HIDDEN : jsonValue(leaf.value),
-        note: leaf.note,
+        note: noteOf(leaf, isHidden),
         hex: isHidden ? null : hex(data.subarray(leaf.start, leaf.end)),
       };
     });
   }
 
-  return { Explainer, rows, hex, hasSecrets, isSecretSetting, HIDDEN };
+  return { Explainer, rows, hex, noteOf, hasSecrets, isSecretSetting, HIDDEN };
 });

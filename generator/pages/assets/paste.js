@@ -34,12 +34,17 @@
     const lines = text.split(/\r?\n/).filter((line) => line.trim() && !/^\s*[0-9a-f]{4,16}\s*$/i.test(line));
     const isDump =
       lines.length && /^\s*[0-9a-f]{4,16}(:|\s{2})/i.test(lines[0]) && lines.every((line) => DUMP.test(line));
+    const gap = isDump ? gapIn(lines) : null;
+    if (gap) return { problem: gap };
+    if (!isDump && /^\s*[[{(]/.test(text) && !/0x|\\x|["']/i.test(text)) return numbers(text);
     const plain = isDump ? lines.map((line) => DUMP.exec(line)[1]).join("") : text;
     const digits = plain.replace(/\\x|0x|[\s:,;{}[\]"'-]/gi, "");
     if (/^[0-9a-f]*$/i.test(digits)) {
       if (!digits) return { problem: "There is nothing yet." };
       if (digits.length % 2)
         return { problem: `These are ${digits.length} hex digits, an odd number: one is missing.` };
+      const alone = isDump ? [] : plain.replace(/\\x|0x/gi, " ").match(/[0-9a-f]+/gi).filter((each) => each.length % 2);
+      if (alone.length) return { problem: `“${alone[0]}” has an odd number of hex digits; bytes have two each.` };
       const pairs = digits.match(/../g).map((pair) => parseInt(pair, 16));
       return { bytes: Uint8Array.from(pairs), form: isDump ? "a hex dump" : "hex" };
     }
@@ -49,6 +54,28 @@
     if (bytes) return { bytes, form: "base64" };
     const wrong = digits.search(/[^0-9a-f]/i);
     return { problem: `This is neither hex nor base64: “${digits[wrong]}” is no hex digit.` };
+  }
+
+  /** What is wrong with a dump whose rows do not follow each other; null if they do. */
+  function gapIn(lines) {
+    let next = null;
+    for (const line of lines) {
+      const at = parseInt(line, 16);
+      if (next !== null && at !== next) {
+        return `The dump goes on at the address ${at.toString(16)}, but ${next.toString(16)} comes next.`;
+      }
+      next = at + DUMP.exec(line)[1].replace(/ /g, "").length / 2;
+    }
+    return null;
+  }
+
+  /** The bytes of decimal numbers in brackets, as programs print arrays. */
+  function numbers(text) {
+    const words = text.replace(/[[\](){};]/g, " ").split(/[\s,]+/).filter(Boolean);
+    const wrong = words.find((word) => !/^-?\d+$/.test(word) || Number(word) < -128 || Number(word) > 255);
+    if (wrong !== undefined) return { problem: `“${wrong}” is no number of a byte.` };
+    if (!words.length) return { problem: "There is nothing yet." };
+    return { bytes: Uint8Array.from(words, (word) => Number(word) & 255), form: "numbers" };
   }
 
   /** The first of several frames that fill some bytes, and how many there are; null for what is none or one. */
@@ -213,7 +240,8 @@
     const field = element("td", isMessage ? span.type : nameOfLine(span) || (leaf.role === "rest" ? "not read" : ""));
     field.style.setProperty("--d", depth);
     const value = element("td", isGroup ? "" : isHidden && leaf.role !== "length" ? "hidden" : valueText(span, leaf));
-    if (leaf.note) value.append(" ", element("small", leaf.note));
+    const note = explain.noteOf(leaf, isHidden, "hidden, as it may be secret");
+    if (note) value.append(" ", element("small", note));
     row.append(element("td", leaf.start.toString(16).padStart(4, "0")), field, value);
     row.append(element("td", isMessage || (isGroup && span.type.startsWith("STRUCT")) ? "" : span.type));
     return row;

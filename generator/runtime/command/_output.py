@@ -24,6 +24,9 @@ STYLES = {
 }
 """SGR codes of the sixteen colours that terminals adapt to their background."""
 
+_CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
+"""Controls that some terminals obey, as U+009B, and that JSON does not escape."""
+
 
 class Output:
     """Standard output with what was asked for: form, colours, width, whether secrets are shown."""
@@ -91,6 +94,7 @@ class Output:
         return self._progress
 
     def _write(self, text: str) -> None:
+        text = text if text.isascii() and "\x7f" not in text else text.translate(_CONTROLS)
         if self._progress is not None and self._is_terminal:
             self._progress.clear()
         try:

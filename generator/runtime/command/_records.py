@@ -8,6 +8,7 @@ from .._core.optional import optional
 from ..errors import KafkaMessageError
 from ..explain._names import time_text
 from ..secrets import HIDDEN
+from ..secrets._logs import METADATA_TOPIC
 from ._shown import message_json
 
 TYPE_CHECKING = False
@@ -16,25 +17,63 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class Decoder:
-    """Decodes the batches of one topic; ``failed`` says whether a record could not be."""
+_FRAME = b"\1"
+"""The frame version that each record of the metadata log begins with. These records have no key."""
+_MAY_BE_METADATA = "it may be a record of the metadata log; --topic says whose it is, --show-secrets shows it"
 
-    def __init__(self, topic: str | None, show_secrets: bool) -> None:
+
+class Decoder:
+    """Decodes the batches of one topic; ``failed`` says whether a record could not be.
+
+    ``is_sure`` says that somebody named the topic. The place of a file does not: segments are copied. Until then what
+    may be a record of the metadata log, which has secrets, is decoded as one, or hidden.
+    """
+
+    def __init__(self, topic: str | None, show_secrets: bool, is_sure: bool) -> None:
         self.show_secrets = show_secrets
+        self.is_sure = is_sure
         self.failed = False
         self._records = optional("records")
         logs: dict[str, str] = {} if self._records is None else self._records.LOGS
         self._log = logs.get(topic or "")
+        self._metadata = logs.get(METADATA_TOPIC)
 
     def rows(self, batch: Any) -> Iterator[dict[str, object]]:
-        """A row for each record of a batch. Raises DecodeError."""
+        """A row for each record of a batch, one for a batch whose compression no package here reads. Raises DecodeError."""
+        try:
+            yield from self._rows(batch)
+        except ImportError as error:
+            if not isinstance(error, KafkaMessageError):
+                raise  # no MissingCodecError
+            self.failed = True
+            yield {"offset": batch.base_offset, "timestamp": None, "time": None, "error": str(error)}
+
+    def _rows(self, batch: Any) -> Iterator[dict[str, object]]:
         if batch.is_control:
             for control in batch.control_records():
                 found = {"control": control.type, "coordinator_epoch": control.coordinator_epoch}
                 yield _head(control) | {name: value for name, value in found.items() if value is not None}
             return
         for record in batch.records():
-            yield _head(record) | (self._plain(record) if self._log is None else self._internal(record))
+            yield _head(record) | (self._doubtful(record) if self._log is None else self._internal(record))
+
+    def _doubtful(self, record: Any) -> dict[str, object]:
+        """A record of no internal topic, if its topic is what the file says."""
+        value = record.value or b""
+        if self.is_sure or record.key is not None or not value.startswith(_FRAME):
+            return self._plain(record)
+        try:
+            if self._metadata is not None:
+                return self._of_metadata(value, self._metadata)
+        except (KafkaMessageError, ValueError):
+            pass  # it is none, or one of another release
+        return self._plain(record) if self.show_secrets else {"key": None, "value": HIDDEN, "note": _MAY_BE_METADATA}
+
+    def _of_metadata(self, value: bytes, log: str) -> dict[str, object]:
+        """A record behind its type and version, without a key. Raises KafkaMessageError and ValueError."""
+        found = self._records.read_metadata_record(value, log)
+        message = message_json(found.message, found.version, self.show_secrets)
+        return {"type": type(found.message).NAME, "version": found.version, "value": message}
 
     def _plain(self, record: Any) -> dict[str, object]:
         row = _value("key", record.key) | _value("value", record.value)
@@ -46,9 +85,7 @@ class Decoder:
         """A record of an internal topic; one that cannot be read is hidden: nobody knows what is in it."""
         try:
             if record.key is None:
-                found = self._records.read_metadata_record(record.value or b"", self._log)
-                message = message_json(found.message, found.version, self.show_secrets)
-                return {"type": type(found.message).NAME, "version": found.version, "value": message}
+                return self._of_metadata(record.value or b"", self._log or "")
             found = self._records.read_coordinator_record(self._log, record.key, record.value)
         except (KafkaMessageError, ValueError) as error:
             self.failed = True

@@ -209,7 +209,10 @@ class _Talk:
 
     def request(self, frame: Frame) -> _Made:
         """A request came."""
-        is_token = self._may_be_token and not plausible.is_request(frame.data)
+        may_be_token = self._may_be_token or plausible.may_be_token(frame.data)
+        is_token = may_be_token and not plausible.is_request(frame.data)
+        if not is_token and _is_old_handshake(frame):
+            self._may_be_token = True  # perhaps its response was not captured
         exchange = Exchange(0, frame, None, is_token=is_token)
         if exchange.has_no_response:
             yield frame, None, False
@@ -244,11 +247,9 @@ class _Talk:
             yield request, None, is_token
 
     def _note_handshake(self, request: Frame, response: Frame) -> None:
-        """After a SaslHandshake of version 0, tokens of SASL come without a header."""
-        header = request.data[:4]
-        api = plausible.api_of(int.from_bytes(header[:2], "big", signed=True))
-        if api is not None and api.name == "SaslHandshake":
-            self._may_be_token = header[2:] == b"\x00\x00" and response.data[4:6] == b"\x00\x00"
+        """A broker that refuses a mechanism takes no tokens."""
+        if _is_old_handshake(request):
+            self._may_be_token = response.data[4:6] == b"\x00\x00"
 
     def end(self) -> _Made:
         """Nothing comes any more."""
@@ -258,6 +259,12 @@ class _Talk:
             yield None, response, False
         self._waiting.clear()
         self._unmatched.clear()
+
+
+def _is_old_handshake(frame: Frame) -> bool:
+    """Whether a request is a SaslHandshake of version 0, after which tokens of SASL come without a header."""
+    api = plausible.api_of(int.from_bytes(frame.data[:2], "big", signed=True))
+    return api is not None and api.name == "SaslHandshake" and frame.data[2:4] == b"\x00\x00"
 
 
 def _correlation_id(frame: Frame, at: int) -> int:

@@ -9,6 +9,7 @@ from struct import Struct
 
 from ..errors import KafkaMessageError
 from ..protocol import Api, UnknownApiError, api, apis, decode_request, decode_response
+from ..secrets import _tokens
 
 LONGEST_CLIENT_ID = 1024
 LONGEST_REQUEST = 100 << 20
@@ -78,6 +79,13 @@ def is_request(payload: bytes) -> bool:
         return not decode_request(payload).trailing
     except KafkaMessageError:
         return False
+
+
+def may_be_token(payload: bytes) -> bool:
+    """Whether a frame of a client may be a token of SASL: it begins as no request that this package knows."""
+    which = api_of(int.from_bytes(payload[:2], "big", signed=True))
+    is_known = which is not None and int.from_bytes(payload[2:4], "big", signed=True) in which.valid_versions
+    return not is_known and _tokens.may_be_token(payload)
 
 
 def is_response(payload: bytes, expected: Mapping[int, tuple[int, int]]) -> bool:

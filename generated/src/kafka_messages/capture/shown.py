@@ -25,7 +25,7 @@ def to_object(exchange: Exchange, *, show_secrets: bool = False, records: Record
     Secrets are hidden as by ``kafka_messages.secrets.hidden`` unless ``show_secrets``; bytes that were not decoded are
     hidden where they could hold some. ``records`` is that of ``kafka_messages.json.to_json``.
     """
-    header = exchange.header
+    header, hides = exchange.header, not show_secrets
     shown: dict[str, object] = {
         "number": exchange.number,
         "connection": exchange.connection.number,
@@ -38,11 +38,10 @@ def to_object(exchange: Exchange, *, show_secrets: bool = False, records: Record
             "api_key": header.request_api_key,
             "api_version": header.request_api_version,
             "correlation_id": header.correlation_id,
-            "client_id": header.client_id,
+            "client_id": _client_id(exchange, hides),
         }
     elif exchange.is_token:
         shown["sasl_token"] = True
-    hides = not show_secrets
     if exchange.request_frame is not None:
         shown["request"] = _request(exchange, exchange.request_frame, hides, records)
     if exchange.response_frame is not None:
@@ -55,6 +54,13 @@ def to_object(exchange: Exchange, *, show_secrets: bool = False, records: Record
     if exchange.latency_ns is not None:
         shown["latency_ms"] = exchange.latency_ns / 1e6
     return shown
+
+
+def _client_id(exchange: Exchange, hides: bool) -> str | None:
+    """The client id; one with a damaged length takes in what follows it."""
+    client = None if exchange.header is None else exchange.header.client_id
+    is_odd = exchange.request is None and client is not None and not client.isprintable()
+    return HIDDEN if hides and is_odd and _may_hold_secrets(exchange) else client
 
 
 def _request(exchange: Exchange, frame: Frame, hides: bool, records: Records) -> dict[str, object]:
@@ -91,7 +97,7 @@ def _body(message: Message, version: int, hides: bool, records: Records) -> dict
 
 def _may_hold_secrets(exchange: Exchange) -> bool:
     """Whether bytes of an exchange that were not decoded could hold secrets: nobody knows what an unknown API has."""
-    api = exchange.api
+    api = exchange.api  # None for a token of SASL
     if api is None or not api.valid_versions:
         return True
     classes = [api.request_class, *([api.response_class] if api.response_name else ())]
@@ -132,7 +138,7 @@ def to_line(exchange: Exchange) -> str:
     packets = "→".join("" if each is None else str(each.packet) for each in frames)
     sizes = "→".join("" if each is None else str(each.size) for each in frames)
     latency = "" if exchange.latency_ns is None else f"{exchange.latency_ns / 1e6:.3f}"
-    client = exchange.header.client_id if exchange.header is not None else None
+    client = _client_id(exchange, hides=True)
     number = exchange.connection.number
     return (
         f"{exchange.number:>7} {time:15} {number:>4}  {name_of(exchange):32} {clean(client or '-'):20}"

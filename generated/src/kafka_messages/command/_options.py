@@ -127,7 +127,7 @@ def parse(command: Command, words: Sequence[str]) -> Given:
             given.add("help", "")
         elif word.startswith("--"):
             _option(known, word[2:], left, given)
-        elif word.startswith("-") and len(word) > 1:
+        elif word.startswith("-") and len(word) > 1 and not word[1:].isdigit():
             raise UsageError(f"unknown option {word}; options begin with two dashes")
         else:
             places.append(word)

@@ -7,6 +7,7 @@ from .._core.told import told
 from .._core.words import wrapped
 from ..schema.spans import ARRAY, FAULT, LENGTH, REST, SECTION, STRUCT, VALUE, Span
 from ..secrets import HIDDEN
+from ._secrets import note_of
 
 _STYLES = {"dim": "2", "name": "36", "value": "32", "note": "2", "fault": "1;31", "secret": "35", "title": "1"}
 """SGR codes, of the colours that terminals adapt to their background."""
@@ -41,6 +42,9 @@ class Text:
     def render(self, title: str, error: Exception | None) -> str:
         """The lines, below a title; ``error`` is what ended the tree early."""
         lines = [self._styled(title, "title")]
+        if self.address:
+            where = f"from address {self.address:0{self.digits}x}, where the offsets in its notes begin"
+            lines[0] += self._styled(f"  {where}", "dim")
         tops = self.tops
         if len(tops) == 1 and tops[0].children:
             tops = tops[0].children  # the title says what it is
@@ -129,15 +133,14 @@ class Text:
         indent = " " * (self.step * depth)
         name = _label(name)
         pieces: list[tuple[str, str]] = [(name, "name")]
+        is_hidden = leaf.is_secret and not self.show_secrets
         if leaf.role in (FAULT, REST):
             style = "fault" if leaf.role == FAULT else "dim"
             pieces = [(name, "name")] if name else []
-            pieces.append(
-                (leaf.note if leaf.role == FAULT else f"not read{': ' if leaf.note else ''}{leaf.note}", style)
-            )
+            note = note_of(leaf, is_hidden)
+            pieces.append((note if leaf.role == FAULT else f"not read{': ' if note else ''}{note}", style))
         else:
             value = self._value(leaf, array)
-            is_hidden = leaf.is_secret and not self.show_secrets
             pieces.append((value, "secret" if is_hidden else "value"))
             pieces += [(leaf.note, "note")] if leaf.note else []
             pieces.append((leaf.type if array is None else array.type, "dim"))

@@ -23,6 +23,8 @@ MOST = 256 << 20
 """Bytes of input that are taken at once."""
 _HEX = frozenset("0123456789abcdefABCDEF")
 _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=")
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""The marks before text of UTF-16, as tools of Windows write it."""
 _CERTAIN = 16
 """So many characters that are all hex digits are no base64: that would happen once in 10 million times."""
 
@@ -88,10 +90,11 @@ def decoded(data: bytes, form: str, name: str) -> bytes:
 def _text(data: bytes) -> str | None:
     """The input as text, if it is nothing but that."""
     try:
-        text = data.decode("ascii")
+        text = data.decode("utf-16" if data[:2] in _UTF_16 else "utf-8-sig")
     except UnicodeDecodeError:
         return None
-    return text if all(each.isprintable() or each in "\t\r\n" for each in text) else None
+    is_plain = text.isascii() and all(each.isprintable() or each in "\t\r\n" for each in text)
+    return text if is_plain else None
 
 
 def _found(text: str, name: str) -> bytes:
@@ -109,7 +112,7 @@ def _found(text: str, name: str) -> bytes:
             note(f"{name} is taken as hex; it could be base64, which --in base64 says")
         return data
     bare = "".join(text.split())
-    if sum(each in _HEX for each in bare) * 4 >= len(bare) * 3:
+    if text.lstrip()[:2] in ("0x", "0X") or sum(each in _HEX for each in bare) * 4 >= len(bare) * 3:
         # Of base64 a third is hex digits: this is hex with something wrong in it.
         raise UsageError(f"{name} is no hex: {no_hex}; --in base64 and --in raw say what it is else")
     try:
@@ -150,7 +153,10 @@ def read_hex(text: str) -> bytes:
 
 
 def _dump(lines: list[str]) -> bytes | None:
-    """The bytes of lines as xxd, hexdump -C, od and Wireshark print them; None if the lines are none."""
+    """The bytes of lines as xxd, hexdump -C, od, tcpdump and Wireshark print them; None if the lines are none.
+
+    Raises UsageError for lines that are nothing but a dump, and have a gap or a row that cannot be read.
+    """
     rows: list[tuple[int, str]] = []
     repeats: set[int] = set()
     for line in filter(None, map(str.strip, lines)):
@@ -163,11 +169,19 @@ def _dump(lines: list[str]) -> bytes | None:
         rows.append((address, rest))
     if not rows or not any(rest for _, rest in rows):
         return None
-    return _rows(rows, repeats)
+    try:
+        return _rows(rows, repeats)
+    except UsageError:
+        starts = [address for address, _ in rows]
+        is_dump = any(": " in line or line == "*" for line in map(str.strip, lines))
+        if is_dump or (len(rows) > 2 and starts == sorted(set(starts)) and starts[0] == 0):
+            raise
+        return None
 
 
 def _addressed(line: str) -> tuple[int | None, str]:
     """The address that a line begins with, and the hex behind it, without the characters beside that."""
+    line = line[2:] if line[:2] == "0x" and ":" in line else line  # tcpdump -X
     digits = 0
     while digits < len(line) and line[digits] in _HEX:
         digits += 1
@@ -175,7 +189,7 @@ def _addressed(line: str) -> tuple[int | None, str]:
         return None, ""
     address, rest = int(line[:digits], 16), line[digits:]
     if rest.startswith(": "):
-        return address, rest[2:].partition("  ")[0]
+        return address, rest[2:].lstrip().partition("  ")[0]
     words = rest.split()
     is_apart = rest.startswith("  ") or (digits in (6, 7) and all(len(word) == 2 for word in words))
     if rest and not is_apart:
@@ -183,20 +197,21 @@ def _addressed(line: str) -> tuple[int | None, str]:
     return address, rest.lstrip().partition("  |")[0].partition("   ")[0]
 
 
-def _rows(rows: list[tuple[int, str]], repeats: set[int]) -> bytes | None:
-    """The bytes of rows, each of which goes on where the one before ended; None if they do not."""
+def _rows(rows: list[tuple[int, str]], repeats: set[int]) -> bytes:
+    """The bytes of rows, each of which goes on where the one before ended. Raises UsageError if they do not."""
     out = bytearray()
     base, last = rows[0][0], b""
     for number, (address, rest) in enumerate(rows):
+        if address - base > MOST:
+            raise UsageError(f"the dump goes to the address {address:x}, which is more than {MOST} bytes")
         if number in repeats and last:
-            while len(out) < address - base:
-                out += last
+            out += last * -(-(address - base - len(out)) // len(last))
         if address - base != len(out):
-            return None
+            raise UsageError(f"the dump goes on at the address {address:x}, but {base + len(out):x} comes next")
         most = rows[number + 1][0] - address if number + 1 < len(rows) and number + 1 not in repeats else 64
         row = _row(rest, most)
-        if row is None or (number + 1 < len(rows) and number + 1 not in repeats and len(row) != most):
-            return None
+        if row is None:
+            raise UsageError(f"the row of the dump at the address {address:x} is no hex")
         out += row
         last = row or last
     return bytes(out)

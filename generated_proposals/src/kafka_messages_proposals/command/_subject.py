@@ -33,6 +33,10 @@ REQUEST = Option(
 OPTIONS = (IN, FRAME, HEADER, REQUEST)
 
 
+_SHORTEST = {"request": 8, "response": 4}
+"""Bytes of a header, which each frame has. Of one that says less nobody knows where the next one begins."""
+
+
 class Subject:
     """The bytes of a command line and what they are said to be; ``name`` is empty for requests that say it themselves."""
 
@@ -59,7 +63,7 @@ class Subject:
         found = entry(words.pop(0))
         self.name, self.kind = found.name, found.kind
         says_itself = self.has_header and self.kind != "response"
-        if words and (not says_itself or words[0] == "latest" or words[0].lstrip("v").isdigit()):
+        if words and (not says_itself or len(words) > 1 or _is_version(words[0])):
             self.version = version_of(found, words.pop(0))
         elif not says_itself:
             raise UsageError(f"VERSION is missing: {found.name} has {found.versions}")
@@ -87,9 +91,15 @@ class Subject:
         at = 0
         while at < len(self.data) or at == 0:
             size = int.from_bytes(self.data[at : at + 4], "big", signed=True)
-            end = at + 4 + size if len(self.data) - at >= 4 and size >= 0 else len(self.data)
+            end = at + 4 + size if len(self.data) - at >= 4 and size >= _SHORTEST.get(self.kind, 0) else len(self.data)
             yield at, self.data[at : min(end, len(self.data))]
             at = max(end, at + 1)
+
+
+def _is_version(word: str) -> bool:
+    """Whether a word alone behind a message is a version; longer digits are hex."""
+    number = word.lstrip("v")
+    return word == "latest" or (number.isdigit() and len(number) < 4)
 
 
 def _is_bytes(words: list[str]) -> bool:

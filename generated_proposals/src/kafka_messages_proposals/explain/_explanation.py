@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from .._core.told import json_value
 from ..schema.spans import LENGTH, Span
 from ..secrets import HIDDEN
+from ._secrets import note_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def _rows(data: bytes, root: Span, show_secrets: bool, address: int) -> Iterator
             "type": leaf.type,
             "role": leaf.role,
             "value": HIDDEN if is_hidden and leaf.role != LENGTH else json_value(leaf.value),
-            "note": leaf.note,
+            "note": note_of(leaf, is_hidden),
             "hex": None if is_hidden else data[leaf.start : leaf.end].hex(),
         }
         if leaf.unpacked is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 
+from ..schema.contents import FETCHED
 from ..schema.spans import FAULT, OPENED, REST, Span
 from ..secrets import Setting, is_secret_setting, secrets_of
 
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from .._base.message import Message
 
 _INDEX = re.compile(r"\[\d+\]")
+_CERTAIN = ("request_api_key", "request_api_version", "correlation_id")
+"""Fields of headers that have no length, so that nothing behind them can be taken for a part of them."""
+_UNKNOWN = "unknown_tagged_fields"
+_HIDDEN_REST = "hidden, as it may be secret: --show-secrets shows it"
 
 
 def mark(top: Span, message: type[Message], prefix: str = "") -> None:
@@ -33,7 +38,7 @@ def mark(top: Span, message: type[Message], prefix: str = "") -> None:
             continue  # what is inside has been marked by itself
         path = span.path[len(prefix) :].removeprefix(".")
         names = _INDEX.sub("", path)
-        is_unknown = span.role in (FAULT, REST) or names.rpartition(".")[2] == "unknown_tagged_fields"
+        is_unknown = span.role in (FAULT, REST) or names.rpartition(".")[2] == _UNKNOWN
         is_setting = names in settings and _is_secret(span.path, prefix, settings[names], values)
         if is_unknown or is_setting or names in secrets.fields:
             conceal(span)
@@ -43,6 +48,26 @@ def has_secrets(message: type[Message]) -> bool:
     """Whether something in a message is or may be secret."""
     secrets = secrets_of(message)
     return bool(secrets.fields or secrets.settings)
+
+
+def may_have_secrets(message: type[Message]) -> bool:
+    """Whether the bytes of a message may hold secrets: its own, or those in records of the log of KRaft."""
+    return has_secrets(message) or message.NAME in FETCHED
+
+
+def conceal_header(top: Span, *, is_damaged: bool) -> None:
+    """Conceal what in a header may be of the body, which has secrets: behind a damaged length stands what follows."""
+    for span in top.leaves():
+        is_odd = isinstance(span.value, str) and not span.value.isprintable()
+        if span.name not in _CERTAIN and (is_damaged or is_odd or _UNKNOWN in span.path):
+            conceal(span)
+
+
+def note_of(leaf: Span, is_hidden: bool) -> str:
+    """The note of a leaf; where something is hidden that could not be read, also why."""
+    if not is_hidden or leaf.role not in (FAULT, REST):
+        return leaf.note
+    return f"{leaf.note}{'; ' if leaf.note else ''}{_HIDDEN_REST}"
 
 
 def conceal(span: Span) -> None:

@@ -14,10 +14,11 @@ from ..schema.schema import Schema
 from ..schema.spans import FAULT, LENGTH, REST, STRUCT, Span, Walk
 from ..schema.struct import Field
 from ..schema.types import INT16, INT32, UNSIGNED_VARINT, SchemaError, Type
+from ..secrets._tokens import may_be_token
 from ._explanation import Explanation
 from ._nested import open_fields
 from ._notes import annotate
-from ._secrets import conceal, has_secrets, mark
+from ._secrets import conceal, conceal_header, has_secrets, mark, may_have_secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,6 +80,8 @@ class _Explainer:
         self.error: KafkaMessageError | None = None
         self.cut: DecodeError | None = None
         """That a frame was cut off, which is why something in it cannot be read."""
+        self.is_harmless = False
+        """That it is known whose bytes these are, and that it has no secrets."""
         self.root = Span(0, len(data), "", "", "BYTES", STRUCT)
 
     def alone(self, message: type[Message], version: int) -> Explanation:
@@ -101,8 +104,9 @@ class _Explainer:
         message, header = api.response_class, class_of("ResponseHeader")
         if version not in api.valid_versions and api.response_name != "ApiVersionsResponse":
             raise unsupported(message, version)
+        self.is_harmless = not may_have_secrets(message)
         if not framed or self._frame():
-            self._message(header, api.response_header_version(version), "header", is_whole=False)
+            self._header(header, api.response_header_version(version))
         if self.error is None:
             version = self._answered(api, message, version)
             self._message(message, version, "", is_whole=True)
@@ -124,6 +128,8 @@ class _Explainer:
         version = 0 if kind == "coordinator-key" else values[-1]
         said = values[0] if kind == "coordinator-key" else values[1] if kind == "metadata" else message.API_KEY
         if said != message.API_KEY:
+            for each in self.root.children:
+                conceal(each)  # perhaps it is no such record at all
             self._stop(DecodeError(f"the record type is {said}, but that of {message.NAME} is {message.API_KEY}"))
         elif version not in message._codecs:
             self._stop(unsupported(message, version))
@@ -190,25 +196,45 @@ class _Explainer:
         walk.struct(_CERTAIN, "header", "header")
         header = class_of("RequestHeader")
         if walk.error is not None:
-            self._message(header, header.LOWEST_SUPPORTED_VERSION, "header", is_whole=False)
+            self._header(header, header.LOWEST_SUPPORTED_VERSION)
+            if self.cut is None and may_be_token(self.data[start:]):
+                conceal(self.root.children[-1])
             return None, -1
         key, version = INT16.read_int(self.data, start)[0], INT16.read_int(self.data, start + 2)[0]
         try:
             api = protocol.api(key)
         except protocol.UnknownApiError as error:
-            self._certain()
-            self._stop(error, is_unknown=True)
+            self._unknown(error)
             return None, version
         header_version = api.request_header_version(version)
+        if version not in api.valid_versions:
+            what = f"{api.request_name} has no version {version}: the API was removed"
+            gone = UnsupportedVersionError(what) if not api.valid_versions else unsupported(api.request_class, version)
+            self._unknown(gone, header_version)
+            return api, version
+        self.is_harmless = not may_have_secrets(api.request_class)
         if header_version < header.LOWEST_SUPPORTED_VERSION:
             self._certain()
         else:
-            self._message(header, header_version, "header", is_whole=False)
-        if self.error is None and version not in api.valid_versions:
-            what = f"{api.request_name} has no version {version}: the API was removed"
-            gone = UnsupportedVersionError(what) if not api.valid_versions else unsupported(api.request_class, version)
-            self._stop(gone, is_unknown=True)
+            self._header(header, header_version)
         return api, version
+
+    def _header(self, header: type[Message], version: int) -> None:
+        self._message(header, version, "header", is_whole=False)
+        if not self.is_harmless:
+            conceal_header(self.root.children[-1], is_damaged=self.error is not None)
+
+    def _unknown(self, error: KafkaMessageError, header_version: int = -1) -> None:
+        """A request that nobody can read: its header, unless it may have none."""
+        header = class_of("RequestHeader")
+        if may_be_token(self.data[self.pos :]):
+            error = DecodeError("no header of a request that is known; it may be a token of SASL", offset=self.pos)
+        elif header_version < header.LOWEST_SUPPORTED_VERSION:
+            self._certain()
+        else:
+            self._header(header, header_version)
+        if self.error is None:
+            self._stop(error)
 
     def _certain(self) -> None:
         """The part of a header that does not depend on the API."""
@@ -236,13 +262,13 @@ class _Explainer:
             self.root.children.append(rest)
             self.pos = len(self.data)
 
-    def _stop(self, error: KafkaMessageError, *, is_fault: bool = False, is_unknown: bool = False) -> None:
-        """End here: what is left cannot be read, and of a message that nobody knows it may be secret."""
+    def _stop(self, error: KafkaMessageError, *, is_fault: bool = False) -> None:
+        """End here: what is left cannot be read, and unless it is known that there are none, it may hold secrets."""
         self.error = error
         reason = getattr(error, "reason", "") or str(error)
         role = FAULT if is_fault else REST
         rest = Span(self.pos, len(self.data), "", "", "", role, None, reason)
-        if is_unknown:
+        if not self.is_harmless:
             conceal(rest)
         self.root.children.append(rest)
         self.pos = len(self.data)

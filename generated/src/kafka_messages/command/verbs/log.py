@@ -23,7 +23,8 @@ def run(given: Given, out: Output) -> int:
     from .._records import Decoder
 
     path = given.text("file") or ""
-    decoder = Decoder(given.text("topic") or topic_of(path), out.show_secrets)
+    named = given.text("topic")
+    decoder = Decoder(named or topic_of(path), out.show_secrets, is_sure=named is not None)
     with open(path, "rb") as file, out.progress("bytes", os.fstat(file.fileno()).st_size) as progress:
         for batch in _batches(file):
             progress.step(batch.size)
@@ -36,7 +37,14 @@ def run(given: Given, out: Output) -> int:
 
 
 def topic_of(path: str) -> str | None:
-    """The topic, by the folder that a broker keeps the file in: ``orders-0`` has partition 0 of ``orders``."""
+    """The topic, by the folder that a broker keeps the file in: ``orders-0`` has partition 0 of ``orders``.
+
+    Only the metadata log has snapshots that are called checkpoints.
+    """
+    if path.endswith(".checkpoint"):
+        from ...secrets._logs import METADATA_TOPIC
+
+        return METADATA_TOPIC
     folder = os.path.basename(os.path.dirname(os.path.abspath(path)))
     if not folder.rpartition("-")[2].isdigit():
         folder = folder.partition(".")[0]  # of a partition that is being moved or removed
@@ -52,8 +60,9 @@ def _batches(file: BinaryIO) -> Iterator[Any]:
     at = 0
     while head := file.read(_OVERHEAD):
         size = int.from_bytes(head[8:], "big", signed=True) if len(head) == _OVERHEAD else 0
-        if len(head) == _OVERHEAD and not any(head) and not any(file.read(1 << 16)):
-            return  # room that a broker made before it wrote
+        if len(head) == _OVERHEAD and not any(head):
+            _only_zeros(file, at)
+            return
         data = head + (file.read(size) if 0 <= size <= _MOST else b"")
         reader = read_batches(data)
         try:
@@ -65,6 +74,17 @@ def _batches(file: BinaryIO) -> Iterator[Any]:
                 f"at byte {at}: a batch that is not all there: {len(data)} bytes", "RecordBatch", offset=at
             )
         at += len(data)
+
+
+def _only_zeros(file: BinaryIO, at: int) -> None:
+    """Room that a broker made before it wrote ends a file. Raises DecodeError if something follows it."""
+    from ...errors import DecodeError
+
+    while zeros := file.read(1 << 20):
+        if any(zeros):
+            found = file.tell() - len(zeros.lstrip(b"\0"))
+            what = f"at byte {at}: zeros, and at byte {found} something else"
+            raise DecodeError(what, "RecordBatch", offset=at)
 
 
 def _line(row: dict[str, object], out: Output) -> str:

@@ -64,5 +64,5 @@ COMMAND = Command(
     run,
     (Argument("code", "numbers or names", is_optional=True, is_repeated=True, completes="error"),),
     (),
-    ("errors 35", "errors NOT_COORDINATOR", "errors -- -1"),
+    ("errors 35", "errors NOT_COORDINATOR", "errors -1"),
 )

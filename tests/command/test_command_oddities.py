@@ -1,0 +1,86 @@
+"""Odd words on a command line, odd texts in messages, and logs that are not all there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from kafka_messages import ApiVersionsRequest
+from kafka_messages.batches import Batch, MissingCodecError, Record, write_batch
+from kafka_messages.command import main
+from kafka_messages.protocol import encode_request
+
+
+def test_controls_of_terminals(capsys: pytest.CaptureFixture[str]) -> None:
+    """Texts come from the wire: none may give a terminal orders, and U+009B does without an escape character."""
+    data = ApiVersionsRequest(client_software_name="a\x9b31m", client_software_version="\x7f").write(3)
+    for words in (
+        ("decode", "ApiVersionsRequest", "3", data.hex()),
+        ("explain", "ApiVersionsRequest", "3", data.hex()),
+    ):
+        for form in ("--text", "--json"):
+            main((*words, form))
+            printed = capsys.readouterr().out
+            assert "\\u009b" in printed or "\\x9b" in printed
+            assert "\x9b" not in printed
+            assert "\x7f" not in printed
+
+
+def test_negative_numbers_of_errors(capsys: pytest.CaptureFixture[str]) -> None:
+    """Kafka's UNKNOWN_SERVER_ERROR is -1, which is a number and no option."""
+    assert main(("errors", "-1", "--json")) == 0
+    assert '"UNKNOWN_SERVER_ERROR"' in capsys.readouterr().out
+
+
+def test_hex_of_digits_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    """Behind --header a message needs no version, so that digits alone may be all of the bytes."""
+    data = "0012000000000007000161"
+    assert main(("explain", "ApiVersionsRequest", "--header", data, "--text")) == 0
+    assert capsys.readouterr().out.startswith("ApiVersionsRequest v0")
+
+
+def test_a_log_with_zeros_inside(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Zeros end a segment, unless something follows them: then a part was lost, and nobody may take the rest for all."""
+    batch = write_batch([Record(value=b"one", timestamp=1)])
+    file = tmp_path / "copied.log"
+    for zeros in (100, 1 << 17, 3 << 20):
+        file.write_bytes(batch + bytes(zeros))
+        assert main(("log", str(file))) == 0
+        file.write_bytes(batch + bytes(zeros) + b"\1" + batch)
+        capsys.readouterr()
+        assert main(("log", str(file))) == 1
+        said = f"at byte {len(batch)}: zeros, and at byte {len(batch) + zeros} something else"
+        assert said in capsys.readouterr().err
+
+
+def test_a_log_with_a_missing_codec(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One batch whose compression no package reads must not hide those behind it."""
+    file = tmp_path / "copied.log"
+    batches = [write_batch([Record(value=value, timestamp=1)]) for value in (b"one", b"two", b"three")]
+    file.write_bytes(b"".join(batches))
+    records, said = Batch.records, iter((False, True, False))
+
+    def missing(batch: Batch, **words: bool) -> object:
+        if next(said):
+            raise MissingCodecError("lz4 needs a package")
+        return records(batch, **words)
+
+    monkeypatch.setattr(Batch, "records", missing)
+    assert main(("log", str(file), "--json")) == 1
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row.get("value", row.get("error")) for row in rows] == ["one", "lz4 needs a package", "three"]
+
+
+def test_offsets_of_a_second_frame(capsys: pytest.CaptureFixture[str]) -> None:
+    """Offsets in notes count from the frame, addresses from the first byte of all: the title says so."""
+    frame = encode_request(ApiVersionsRequest(client_software_name="java", client_software_version="1"), 3, 7, "me")
+    broken = frame[:-3] + b"\x7f" + frame[-2:]
+    assert main(("explain", "--frame", (frame + broken).hex(), "--text", "--width", "120")) == 1
+    titles = [line for line in capsys.readouterr().out.splitlines() if line.startswith("ApiVersionsRequest v3")]
+    assert titles == [
+        "ApiVersionsRequest v3",
+        f"ApiVersionsRequest v3  from address {len(frame):04x}, where the offsets in its notes begin",
+    ]
