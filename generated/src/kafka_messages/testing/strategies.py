@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from .._base.listing import all_messages
 from .._base.message import Message, checked_version
+from .._core.structs import name_of
 from ..schema.facts import FieldFacts
 from .damage import damaged
 from .draw import MIXED, Chances, Draw, check_class
@@ -31,7 +32,7 @@ def versions(message: type[Message], *, older: bool = False) -> st.SearchStrateg
     Of a message that only older releases have they are the same.
     """
     check_class(message)
-    known = next((each for each in all_messages() if each.name == message.NAME), None)
+    known = next((each for each in all_messages() if each.name == name_of(message)), None)
     if known is not None and known.offered_versions and not older:
         return st.integers(known.offered_versions.lowest, known.offered_versions.highest)
     return st.integers(message.LOWEST_SUPPORTED_VERSION, message.HIGHEST_SUPPORTED_VERSION)

@@ -13,6 +13,7 @@ from uuid import UUID
 from .._base.message import Message, checked_version
 from .._base.named import enumerations
 from .._core.shown import shown
+from .._core.structs import made
 from .._core.wire import RawTaggedField
 from ..schema.facts import FieldFacts, Range, class_in, facts_of
 
@@ -104,7 +105,7 @@ class Draw(Generic[M]):
         if unknown:
             values["unknown_tagged_fields"] = unknown
         self.depth -= 1
-        return cls(**values)
+        return made(cls, values)
 
     def part(self, field: FieldFacts) -> object:
         """A value of a field of a struct: a place for those who must know what was drawn for it."""
