@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 
 import pytest
 from kafka_messages import MetadataResponse
-from kafka_messages._core.native import rendering, set_rendering
-from kafka_messages.messages.metadata_response import MetadataResponseTopic
 
 from tests.support.renderings import script
 from tests.support.topics import VERSION, read, response
@@ -38,39 +33,41 @@ def test_threads_at_once(data: bytes) -> None:
             done.result()
 
 
-@pytest.fixture
-def quiet() -> Iterator[None]:
-    """Callbacks and thresholds of the collector are as they were afterwards."""
-    threshold = gc.get_threshold()
-    yield
-    gc.callbacks.clear()
-    gc.set_threshold(*threshold)
+def test_the_collector_changes_everything() -> None:
+    """Code that the collector calls in the middle of reading: it switches the rendering, reads, and looks at all objects.
 
+    In a process of its own: with all that other tests left to look at and to switch it took minutes.
+    """
+    text = """
+import gc
+from contextlib import suppress
+from kafka_messages._core.native import rendering, set_rendering
+from tests.support.topics import MetadataResponse, MetadataResponseTopic, VERSION, response
+data, wanted = response().write(VERSION), repr(response())
+calls = [0]
 
-def test_the_collector_changes_everything(data: bytes, quiet: None) -> None:
-    """Code that the collector calls in the middle of reading: it switches the rendering, reads, and looks at all objects."""
-    calls = [0]
-    wanted = repr(response())
+def changed(phase, info):
+    calls[0] += 1
+    if calls[0] % 2:
+        set_rendering("pure" if rendering() == "native" else "native")
+    if calls[0] % 7 == 0:
+        assert repr(MetadataResponse.read(data, VERSION)) == wanted
+    if calls[0] % 50 == 0:
+        for each in [each for each in gc.get_objects() if isinstance(each, MetadataResponseTopic)]:
+            with suppress(AttributeError):  # one that the pure code has not finished
+                repr(each)
 
-    def changed(phase: str, info: object) -> None:
-        calls[0] += 1
-        if calls[0] % 2:
-            set_rendering("pure" if rendering() == "native" else "native")
-        if calls[0] % 7 == 0:
-            assert repr(MetadataResponse.read(data, VERSION)) == wanted
-        if calls[0] % 50 == 0:
-            for each in [each for each in gc.get_objects() if isinstance(each, MetadataResponseTopic)]:
-                with suppress(AttributeError):  # one that the pure code has not finished
-                    repr(each)
-
-    gc.callbacks.append(changed)
-    for threshold in (1, 2, 3, 5, 7, 20):
-        gc.set_threshold(threshold)
-        for _ in range(60):
-            message = MetadataResponse.read(data, VERSION)
-            assert repr(message) == wanted
-            assert message.write(VERSION) == data
-    assert calls[0] > 100
+gc.callbacks.append(changed)
+for threshold in (1, 2, 3, 5, 7, 20):
+    gc.set_threshold(threshold)
+    for _ in range(60):
+        message = MetadataResponse.read(data, VERSION)
+        assert repr(message) == wanted
+        assert message.write(VERSION) == data
+gc.callbacks.clear()
+print(calls[0] > 100)
+"""
+    assert script(text) == "True\n"
 
 
 def test_the_collector_deletes_what_is_in_use() -> None:

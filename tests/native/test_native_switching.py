@@ -7,11 +7,11 @@ from unittest import mock
 
 import kafka_messages_proposals._core.native as other
 import pytest
-from kafka_messages import HeartbeatRequest, LeaveGroupRequest, MetadataResponse
+from kafka_messages import HeartbeatRequest, LeaveGroupRequest
 from kafka_messages._core import native
 from kafka_messages._core.native import rendering, set_rendering
 
-from tests.support.renderings import calls_of, declined, script
+from tests.support.renderings import calls_of, script
 
 USED = """
 import kafka_messages
@@ -28,18 +28,28 @@ def absent(name: str = "kafka_messages_native") -> str:
 
 
 def test_set_rendering() -> None:
-    """Both ways and back: what is on is what runs, and every message of the package follows."""
-    calls_of(HeartbeatRequest)
-    calls_of(MetadataResponse)
-    for wanted in ("pure", "native", "native", "pure", "pure", "native"):
-        set_rendering(wanted)  # type: ignore[arg-type]
-        assert rendering() == wanted
-        for cls in (HeartbeatRequest, MetadataResponse):
-            before = declined(cls)
-            assert cls.read(cls().write(1), 1) == cls()
-            assert cls().size(1) == len(cls().write(1))
-            assert (type(cls.read).__name__ == "Reader") == (wanted == "native")
-            assert declined(cls) == before
+    """Both ways and back: what is on is what runs, and every message of the package follows.
+
+    In a process of its own: a class that another test derived from one of the messages would stand between them and the core.
+    """
+    text = """
+from kafka_messages import HeartbeatRequest, MetadataResponse
+from kafka_messages._core.native import rendering, set_rendering
+from tests.support.renderings import calls_of, declined
+calls_of(HeartbeatRequest)
+calls_of(MetadataResponse)
+for wanted in ("pure", "native", "native", "pure", "pure", "native"):
+    set_rendering(wanted)
+    assert rendering() == wanted
+    for cls in (HeartbeatRequest, MetadataResponse):
+        before = declined(cls)
+        assert cls.read(cls().write(1), 1) == cls()
+        assert cls().size(1) == len(cls().write(1))
+        assert (type(cls.read).__name__ == "Reader") == (wanted == "native")
+        assert declined(cls) == before
+print("done")
+"""
+    assert script(text) == "done\n"
 
 
 def test_an_unknown_rendering() -> None:
@@ -320,3 +330,82 @@ HeartbeatRequest.read(data, 4)
 print(*kinds, type(HeartbeatRequest.read).__name__, type(HeartbeatRequest.read_from).__name__)
 """
     assert script(text) == "method method Reader Reader\n"
+
+
+HIDING = """
+from kafka_messages import HeartbeatRequest
+data = bytes.fromhex("0267 00000000 01 00 00")
+class Hiding:
+    def __init_subclass__(cls, **named):
+        pass  # and no word to the bases that come later
+def tried(read, *args, **named):
+    try:
+        return type(read(*args, **named)).__name__
+    except TypeError as error:
+        return str(error)
+"""
+
+
+@pytest.mark.parametrize("is_native", ["0", "1"])
+def test_a_derived_class_of_which_the_message_was_not_told(is_native: str) -> None:
+    """Before the message is used this needs no word: the first use asks for the class."""
+    text = """
+class Mine(Hiding, HeartbeatRequest):
+    pass
+print(*[tried(cls.read, data, 4) for cls in (Mine, HeartbeatRequest, Mine)])
+"""
+    assert script(HIDING + text, KAFKA_MESSAGES_NATIVE=is_native) == "Mine HeartbeatRequest Mine\n"
+
+
+def test_a_derived_class_of_which_a_message_in_use_was_not_told() -> None:
+    """It was read as the message itself, without a word. Now the first call says so, and from then on the class is asked for.
+
+    A reader that somebody kept does not get to know the class: it goes on to refuse, and is as before for classes that
+    the message was told of.
+    """
+    text = """
+import gc
+HeartbeatRequest.read(data, 4)
+kept = HeartbeatRequest.read
+print(tried(kept, data, 4))
+class Mine(Hiding, HeartbeatRequest):
+    pass
+mine = Mine.read
+print(tried(Mine.read, data, 4))
+print(*[tried(cls.read, data, 4) for cls in (Mine, HeartbeatRequest)])
+print(tried(kept, data, 4), tried(mine, data, version=4), sep="\\n")
+del Mine, mine
+gc.collect()
+class Told(HeartbeatRequest):
+    pass
+print(*[tried(read, data, 4) for read in (kept, HeartbeatRequest.read, Told.read)])
+class Late(Hiding, HeartbeatRequest):
+    pass
+print(*[tried(lambda: cls.read_from(data, 0, 4)[0]) for cls in (Late, Told)])
+print(tried(kept, data, 4))
+"""
+    heartbeat = "HeartbeatRequest"
+    remedy = "Hiding.__init_subclass__ must call super().__init_subclass__()"
+    mine, late = (f"{name} is derived from {heartbeat}, which was not told: {remedy}" for name in ("Mine", "Late"))
+    assert script(HIDING + text).splitlines() == [
+        heartbeat,
+        mine,
+        f"Mine {heartbeat}",
+        mine,
+        mine,
+        f"{heartbeat} {heartbeat} Told",
+        "Late Told",
+        late,
+    ]
+
+
+def test_reading_from_an_offset_into_a_class_of_which_the_message_was_not_told() -> None:
+    """The other reader has the same door."""
+    text = """
+HeartbeatRequest.read_from(data, 0, 4)
+class Mine(Hiding, HeartbeatRequest):
+    pass
+print(tried(lambda: Mine.read_from(data, 0, 4)[0]).partition(",")[0])
+print(tried(lambda: Mine.read_from(data, 0, 4)[0]))
+"""
+    assert script(HIDING + text) == "Mine is derived from HeartbeatRequest\nMine\n"

@@ -59,15 +59,20 @@ def purely(call: Callable[..., Any], *args: Any, **named: Any) -> Outcome:
 
 def calls_of(cls: Any, door: Any = native) -> dict[str, Any]:
     """The native ``read``, ``read_from``, ``write`` and ``size`` of a message; ``__wrapped__`` is the pure one."""
+    calls: dict[str, Any] = _native_of(cls, door).calls
+    return calls
+
+
+def _native_of(cls: Any, door: Any) -> Any:
     if cls.NAME not in door._door.messages:
         door._door.open(next(base for base in cls.__mro__ if "_plan" in vars(base)))
-    calls: dict[str, Any] = door._door.messages[cls.NAME].calls
-    return calls
+    return door._door.messages[cls.NAME]
 
 
 def declined(cls: Any, door: Any = native) -> int:
     """How many calls of a message the core left to the pure methods so far."""
-    return sum(call.declined for call in calls_of(cls, door).values())
+    use = _native_of(cls, door)
+    return sum(call.declined for call in (*use.calls.values(), *use.readers.values()))
 
 
 def structs_in(value: Any) -> Iterator[Any]:

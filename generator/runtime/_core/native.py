@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from _thread import RLock
+from _weakref import ref
 
 from .structs import NULLED, as_derived, owner_of
 from .wire import UNSET, ZERO_UUID, RawTaggedField
@@ -62,7 +63,12 @@ class _Native:
         self.owner = owner
         self.message = message
         self.pure = pure
-        self.calls = {name: core.Reader(plan, message, name, pure[name].__get__(None, message)) for name in READERS}
+        self.known: set[ref[type]] = set()  # derived classes that went by the door
+        for derived in message.__subclasses__():
+            self.know(derived)
+        readers = [(plan, message, name, pure[name].__get__(None, message)) for name in READERS]
+        self.readers = {reader[2]: core.Reader(*reader) for reader in readers}
+        self.calls = {reader[2]: core.Reader(*reader, self.unsure(reader[2])) for reader in readers}
         self.calls |= {name: core.Writer(plan, message, name, pure[name]) for name in WRITERS}
         names = [line[1:].split(" ", 1)[0] for line in owner._plan.split("\n") if line[:1] == ":"]
         self.structs = [namespace[name] for name in names if _has_its_constructor(namespace[name], namespace)]
@@ -81,6 +87,23 @@ class _Native:
         for struct in self.structs:
             self.set_constructor(struct, is_on)
 
+    def know(self, derived: type) -> None:
+        """A class is derived from the message, and nobody looked up one of the core's readers through it."""
+        self.known.add(ref(derived, self.known.discard))
+
+    def unsure(self, name: str) -> Callable[..., object]:
+        """What reads when a reader for the message alone was looked up, and classes are derived from it by now."""
+
+        def read(*args: object, **named: object) -> object:
+            for derived in self.message.__subclasses__():
+                if ref(derived) not in self.known:
+                    _door.settle(self)  # from now on the class is asked for
+                    raise TypeError(_unknown(derived, self.message))
+            result: object = self.readers[name](*args, **named)
+            return result
+
+        return read
+
     def reader(self, name: str) -> Any:
         """What reads a message whose class others are derived from: the core knows this class alone."""
 
@@ -91,12 +114,20 @@ class _Native:
 
     def read(self, cls: Any, name: str, /, *args: object, **named: object) -> object:
         """Read a message, and make it an object of the class that was asked for it."""
-        found: Any = self.calls[name](*args, **named)
+        found: Any = self.readers[name](*args, **named)
         if cls is self.message:
             if not cls.__subclasses__():  # they are gone again
-                derive(cls)
+                _door.settle(self)
             return found
         return as_derived(cls, found) if name == "read" else (as_derived(cls, found[0]), found[1])
+
+
+def _unknown(derived: type, message: type) -> str:
+    """Why a class was not known to be derived from a message: a base before the message kept that to itself."""
+    before = derived.__mro__[1 : derived.__mro__.index(message)]
+    silent = [base.__qualname__ for base in before if "__init_subclass__" in vars(base)]
+    what = f"{derived.__qualname__} is derived from {message.__qualname__}, which was not told"
+    return f"{what}: {silent[0] if silent else 'a base'}.__init_subclass__ must call super().__init_subclass__()"
 
 
 def _has_its_constructor(struct: type, namespace: dict[str, Any]) -> bool:
@@ -166,14 +197,15 @@ class _Door:
             for name in self.own_names():
                 setattr(self.base, name, (self.first if is_on else self.pure)[name])
             for use in list(self.messages.values()):
-                self._settle(use)
+                self.settle(use)
 
-    def _settle(self, use: _Native | Exception) -> None:
+    def settle(self, use: _Native | Exception) -> None:
         """Switch a message as is wanted, and again if a finalizer changed that meanwhile."""
         is_on = None
-        while isinstance(use, _Native) and is_on is not self.is_wanted:
-            is_on = self.is_wanted
-            use.switch(is_on, self.own_names())
+        with self._lock:
+            while isinstance(use, _Native) and is_on is not self.is_wanted:
+                is_on = self.is_wanted
+                use.switch(is_on, self.own_names())
 
     def open(self, owner: Any) -> None:
         """The core for one message, or the pure code for all if there is no core."""
@@ -185,7 +217,7 @@ class _Door:
             known = self.messages.get(owner.NAME)  # by another thread, or of a class that a reload replaced
             if known is None or (isinstance(known, _Native) and known.owner is not owner):
                 self.messages[owner.NAME] = self._opened(core, owner)
-            self._settle(self.messages[owner.NAME])
+            self.settle(self.messages[owner.NAME])
 
     def derive(self, cls: type) -> None:
         """Make way for a class that somebody derived from a message."""
@@ -194,7 +226,8 @@ class _Door:
             with self._lock:
                 use = self.messages.get(owner.NAME)
                 if isinstance(use, _Native) and use.owner is owner:
-                    self._settle(use)
+                    use.know(cls)
+                    self.settle(use)
 
     def call(self, owner: Any, name: str) -> Any:
         """What reads or writes a message now: the core's call, or the pure method."""

@@ -11,6 +11,7 @@ typedef struct {
     Plan *plan;
     PyObject *pure;              /* bound to the class where it is a class method */
     PyObject *owner, *name;      /* the class and attribute, for pickles */
+    PyObject *derived;           /* of readers: called in place of all when others are derived from the class, or NULL */
     Py_ssize_t hint;             /* of writers: bytes that the next message may take */
     unsigned long long declined;
 } Call;
@@ -79,9 +80,17 @@ static int in_order(PyObject *const *args, Py_ssize_t given, PyObject *names, in
         values = NULL;                                                                                 \
     }
 
+/* Whether somebody derived classes from that of the message, and this call is for the class alone: it does not get to
+ * know for which class it was looked up, and to ask for that each time would cost more than all else. */
+INLINE int is_unsure(const Call *self)
+{
+    return UNLIKELY(((PyTypeObject *)self->owner)->tp_subclasses != NULL) && self->derived != NULL;
+}
+
 static PyObject *call_read(PyObject *callable, PyObject *const *args, size_t flags, PyObject *names)
 {
     ARGUMENTS(2, "data", "version")
+    if (is_unsure(self)) return PyObject_Vectorcall(self->derived, args, flags, names);
     if (LIKELY(values != NULL)) {
         Py_ssize_t taken, left;
         PyObject *message = read_at(self, values[0], 0, values[1], &taken, &left);
@@ -97,6 +106,7 @@ static PyObject *call_read_from(PyObject *callable, PyObject *const *args, size_
 {
     ARGUMENTS(3, "data", "offset", "version")
     int64_t offset;
+    if (is_unsure(self)) return PyObject_Vectorcall(self->derived, args, flags, names);
     if (LIKELY(values != NULL && int_of(values[1], &offset) == 0 && offset >= 0 && offset <= PY_SSIZE_T_MAX)) {
         Py_ssize_t taken, left;
         PyObject *message = read_at(self, values[0], (Py_ssize_t)offset, values[2], &taken, &left);
@@ -150,10 +160,11 @@ static const struct { const char *name; vectorcallfunc call; int is_method; } ac
 
 static PyObject *call_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"", "", "", "", NULL};
+    static char *names[] = {"", "", "", "", "", NULL};
     const State *state = PyType_GetModuleState(type);
-    PyObject *plan, *owner, *name, *pure;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!UO", names, state->plan, &plan, &PyType_Type, &owner, &name, &pure)) {
+    PyObject *plan, *owner, *name, *pure, *derived = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!UO|O", names, state->plan, &plan, &PyType_Type, &owner, &name,
+                                     &pure, &derived)) {
         return NULL;
     }
     Call *self = (Call *)type->tp_alloc(type, 0);
@@ -162,6 +173,7 @@ static PyObject *call_new(PyTypeObject *type, PyObject *args, PyObject *keywords
     self->pure = Py_NewRef(pure);
     self->owner = Py_NewRef(owner);
     self->name = Py_NewRef(name);
+    self->derived = Py_XNewRef(derived);
     self->hint = 256;
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
         if (PyUnicode_CompareWithASCIIString(name, actions[i].name) == 0 && actions[i].is_method == (type == state->writer)) {
@@ -180,6 +192,7 @@ static int call_traverse(Call *self, visitproc visit, void *arg)
     Py_VISIT(self->plan);
     Py_VISIT(self->pure);
     Py_VISIT(self->owner);
+    Py_VISIT(self->derived);
     return 0;
 }
 
@@ -191,6 +204,7 @@ static void call_dealloc(Call *self)
     Py_XDECREF(self->pure);
     Py_XDECREF(self->owner);
     Py_XDECREF(self->name);
+    Py_XDECREF(self->derived);
     type->tp_free(self);
     Py_DECREF(type);
 }

@@ -26,7 +26,13 @@ class _Call:
 @final
 class Reader(_Call):
     def __new__(
-        cls, plan: Plan, owner: type, name: Literal["read", "read_from"], pure: Callable[..., Any], /
+        cls,
+        plan: Plan,
+        owner: type,
+        name: Literal["read", "read_from"],
+        pure: Callable[..., Any],
+        derived: Callable[..., Any] = ...,
+        /,
     ) -> Reader: ...
 
 @final
