@@ -73,8 +73,7 @@ def test_pages_have_the_programs(program: str) -> None:
     text = (ROOT / "examples" / f"{program}.py").read_text(encoding="utf-8")
     page, number = PAGES[program]
     shown = "\n\n".join(block.text.strip("\n") for block in programs(f"docs/guide/{page}.md")[number])
-    wanted = text if program.startswith(FIRST) else text[: text.index("\n\nif __name__")]
-    assert "".join(shown.split()) == "".join(wanted.split())
+    assert "".join(shown.split()) == "".join(text.split())
 
 
 def length(program: str) -> int:
