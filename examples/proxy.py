@@ -7,10 +7,11 @@ import socket
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
-from typing import Protocol
 
 from kafka_messages import ApiVersionsResponse
 from kafka_messages.connection import (
+    FromBroker,
+    FromClient,
     Middleman,
     RemoteProtocolError,
     RequestPassing,
@@ -49,13 +50,6 @@ def limited(told: ApiVersionsResponse) -> bool:
             continue
         is_changed = True
     return is_changed
-
-
-class Passing(Protocol):
-    """A request, a response or a token on its way, or the end of them."""
-
-    @property
-    def data(self) -> bytes: ...
 
 
 class Proxy:
@@ -110,7 +104,7 @@ class Proxy:
         self,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
-        receive: Callable[[bytes], Iterable[Passing]],
+        receive: Callable[[bytes], Iterable[FromClient | FromBroker]],
         refuse: Callable[[RequestPassing], None],
     ) -> None:
         """Pass on one direction to its end. A client that is too new is told so here, by the answer to ApiVersions."""
@@ -130,7 +124,7 @@ class Proxy:
             print(error)
             writer.close()
 
-    async def rewritten(self, event: Passing) -> bytes:
+    async def rewritten(self, event: FromClient | FromBroker) -> bytes:
         """The bytes of an event, with this proxy's addresses where it has some; without, they are those that came."""
         if not isinstance(event, ResponsePassing):
             return event.data

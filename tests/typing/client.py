@@ -21,6 +21,15 @@ from kafka_messages import (
     SaslHandshakeResponse,
     all_messages,
 )
+from kafka_messages.connection import (
+    ClientConnection,
+    ClientEvent,
+    FromBroker,
+    FromClient,
+    Middleman,
+    ServerConnection,
+    ServerEvent,
+)
 from kafka_messages.messages.metadata_request import MetadataRequestTopic
 from kafka_messages.messages.metadata_response import (
     MetadataResponsePartition,
@@ -134,6 +143,18 @@ def unknown_tags(messages: Iterable[Message]) -> list[int]:
     return [raw.tag for message in messages for raw in message.unknown_tagged_fields]
 
 
+def events(client: ClientConnection, server: ServerConnection, middleman: Middleman) -> int:
+    """What the sides of a connection give has names."""
+    of_client, of_server = list(client.receive_data(b"")), list(server.receive_data(b""))
+    assert_type(of_client, list[ClientEvent])
+    assert_type(of_server, list[ServerEvent])
+    requests, responses = list(middleman.receive_from_client(b"")), list(middleman.receive_from_broker(b""))
+    assert_type(requests, list[FromClient])
+    assert_type(responses, list[FromBroker])
+    passing: list[FromClient | FromBroker] = [*requests, *responses]
+    return sum(len(event.data) for event in passing) + len(of_client) + len(of_server)
+
+
 def main() -> None:
     partition = MetadataResponsePartition(partition_index=0, leader_id=3, replica_nodes=(3, 4))
     response = MetadataResponse(topics=[MetadataResponseTopic(name="t", partitions=[partition])])
@@ -149,6 +170,7 @@ def main() -> None:
     assert tables() == ["RequestHeader", "ResponseHeader"]
     assert structs() == MetadataResponse()
     assert unknown_tags([tagged, SaslHandshakeResponse(), MetadataRequest()]) == [9]
+    assert events(ClientConnection("typed"), ServerConnection(), Middleman()) == 2
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from ..errors import KafkaMessageError, UnsupportedVersionError
 from ..protocol import MAX_FRAME_SIZE, BrokerVersions, decode_response, encode_request, frame
 from ..protocol import api as api_of
 from ._errors import LocalProtocolError
-from ._events import TokenReceived
+from ._events import ConnectionClosed, TokenReceived
 from ._exchange import API_VERSIONS, UNSUPPORTED_VERSION, check_request, check_text, expects_response, opens_tokens
 from ._incoming import LENGTH_SIZE
 from ._side import Side
@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     from .._core.wire import BytesLike
     from ..protocol import Api
     from ..protocol._shapes import ResponseHeader
-    from ._events import ConnectionClosed
 
     R = TypeVar("R", bound=Response)
-    ClientEvent: TypeAlias = "ResponseReceived[Any] | SendAgain | TokenReceived | ConnectionClosed"
 else:
     R = None
 
@@ -91,7 +89,11 @@ class SendAgain:
     data: bytes
 
 
-class ClientConnection(Side["ClientEvent"]):
+ClientEvent: TypeAlias = ResponseReceived["Any"] | SendAgain | TokenReceived | ConnectionClosed
+"""What ``ClientConnection.receive_data`` gives; for annotations, and for ``isinstance``."""
+
+
+class ClientConnection(Side[ClientEvent]):
     """Requests to bytes, bytes to responses. It does no I/O: write what it gives, and give it what you read.
 
     Any number of requests may be on their way; a broker answers them in their order. ``versions`` is what the broker

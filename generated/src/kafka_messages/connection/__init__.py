@@ -4,6 +4,7 @@
 * ``ClientConnection`` numbers requests, agrees on versions, and pairs responses with requests.
 * ``ServerConnection`` decodes requests, and writes responses in the order of the requests.
 * ``Middleman`` stands between both: it decodes some APIs, and passes all others on as they came.
+* ``ClientEvent``, ``ServerEvent``, ``FromClient`` and ``FromBroker`` are what each of them gives, for annotations.
 * ``announce`` says which versions a broker has; ``error_response`` answers any request with an error.
 * ``errors``, ``endpoints`` and ``entities`` walk over the error codes, addresses and names of any message.
 
@@ -14,23 +15,26 @@ from __future__ import annotations
 
 from ._announce import announce
 from ._answers import error_response
-from ._client import ClientConnection, ResponseReceived, SendAgain, Sent
+from ._client import ClientConnection, ClientEvent, ResponseReceived, SendAgain, Sent
 from ._errors import ConnectionProtocolError, LocalProtocolError, RemoteProtocolError
 from ._events import ConnectionClosed, TokenReceived
 from ._exchange import expects_response
-from ._middleman import Middleman
+from ._middleman import FromBroker, FromClient, Middleman
 from ._passing import AnswerPassing, RequestPassing, ResponsePassing, TokenPassing
-from ._server import RequestReceived, ServerConnection
+from ._server import RequestReceived, ServerConnection, ServerEvent
 from ._walks import Endpoint, Entity, Error, endpoints, entities, errors
 
 __all__ = [
     "AnswerPassing",
     "ClientConnection",
+    "ClientEvent",
     "ConnectionClosed",
     "ConnectionProtocolError",
     "Endpoint",
     "Entity",
     "Error",
+    "FromBroker",
+    "FromClient",
     "LocalProtocolError",
     "Middleman",
     "RemoteProtocolError",
@@ -41,6 +45,7 @@ __all__ = [
     "SendAgain",
     "Sent",
     "ServerConnection",
+    "ServerEvent",
     "TokenPassing",
     "TokenReceived",
     "announce",

@@ -45,8 +45,10 @@ if TYPE_CHECKING:
     from ..protocol._apis import AnyApi
     from ..protocol._shapes import RequestHeader
 
-    ClientSide: TypeAlias = "RequestPassing | TokenPassing | ConnectionClosed"
-    BrokerSide: TypeAlias = "ResponsePassing | AnswerPassing | TokenPassing | ConnectionClosed"
+FromClient: TypeAlias = RequestPassing | TokenPassing | ConnectionClosed
+"""What ``Middleman.receive_from_client`` gives; ``data`` are the bytes that go to the broker."""
+FromBroker: TypeAlias = ResponsePassing | AnswerPassing | TokenPassing | ConnectionClosed
+"""What ``Middleman.receive_from_broker`` gives; ``data`` are the bytes that go to the client."""
 
 
 class Middleman:
@@ -83,7 +85,7 @@ class Middleman:
         """The bytes of client and broker that are in no event."""
         return self._client.trailing_data[0], self._broker.trailing_data[0]
 
-    def receive_from_client(self, data: BytesLike) -> Iterator[ClientSide]:
+    def receive_from_client(self, data: BytesLike) -> Iterator[FromClient]:
         """Take what was read from the client, b"" for its end; iterate over what goes to the broker.
 
         Raises RemoteProtocolError, also while iterating.
@@ -91,7 +93,7 @@ class Middleman:
         self._client.receive(data)
         return iter(self._next_of_client, None)
 
-    def receive_from_broker(self, data: BytesLike) -> Iterator[BrokerSide]:
+    def receive_from_broker(self, data: BytesLike) -> Iterator[FromBroker]:
         """Take what was read from the broker, b"" for its end; iterate over what goes to the client.
 
         Raises RemoteProtocolError, also while iterating.
@@ -142,7 +144,7 @@ class Middleman:
         first._waits_at = None
         return first
 
-    def _next_of_client(self) -> ClientSide | None:
+    def _next_of_client(self) -> FromClient | None:
         payload = self._client.next_frame()
         if payload is None:
             return self._end(self._client)
@@ -185,7 +187,7 @@ class Middleman:
         )
         return passing
 
-    def _next_of_broker(self) -> BrokerSide | None:
+    def _next_of_broker(self) -> FromBroker | None:
         if (answer := self._next_answer()) is not None:
             return answer
         payload = self._broker.next_frame()

@@ -19,7 +19,7 @@ from ..protocol import (
     frame,
 )
 from ._errors import LocalProtocolError
-from ._events import TokenReceived
+from ._events import ConnectionClosed, TokenReceived
 from ._exchange import API_VERSIONS, check_response, check_text, check_type, expects_response, opens_tokens, unsupported
 from ._side import Side
 
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from .._core.wire import BytesLike
     from ..protocol import Api
     from ..protocol._shapes import ApiVersionsResponse, RequestHeader
-    from ._events import ConnectionClosed
-
-    ServerEvent: TypeAlias = "RequestReceived | TokenReceived | ConnectionClosed"
 
 
 class RequestReceived:
@@ -81,7 +78,11 @@ class RequestReceived:
         return f"<RequestReceived {self.request.message!r} v{self.version}>"
 
 
-class ServerConnection(Side["ServerEvent"]):
+ServerEvent: TypeAlias = RequestReceived | TokenReceived | ConnectionClosed
+"""What ``ServerConnection.receive_data`` gives; for annotations, and for ``isinstance``."""
+
+
+class ServerConnection(Side[ServerEvent]):
     """Bytes to requests, responses to bytes. It does no I/O: write what it gives, and give it what you read.
 
     With ``announced``, an ApiVersionsResponse, requests of other versions are refused; that of an older release may

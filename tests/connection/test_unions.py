@@ -1,0 +1,87 @@
+"""What the sides of a connection give, as names for annotations: nothing that they give is missing from them."""
+
+from __future__ import annotations
+
+from types import UnionType
+from typing import get_args
+
+import pytest
+from kafka_messages import (
+    ApiVersionsRequest,
+    HeartbeatRequest,
+    HeartbeatResponse,
+    SaslHandshakeRequest,
+    SaslHandshakeResponse,
+)
+from kafka_messages.connection import (
+    ClientConnection,
+    ClientEvent,
+    ConnectionClosed,
+    FromBroker,
+    FromClient,
+    Middleman,
+    RequestReceived,
+    ServerConnection,
+    ServerEvent,
+    announce,
+)
+from kafka_messages.protocol import encode_request, encode_response
+
+
+def conversation() -> tuple[list[object], list[object], list[object], list[object]]:
+    """What a client, a server and a middleman between them give in a conversation with everything that there is."""
+    client, server, middleman = ClientConnection("c"), ServerConnection(announce(release="2.3")), Middleman()
+    of_client: list[object] = []
+    of_server: list[object] = []
+    of_requests: list[object] = []
+    of_responses: list[object] = []
+
+    def to_server(data: bytes) -> bytes:
+        answer = b""
+        for passing in middleman.receive_from_client(data):
+            of_requests.append(passing)
+            for event in server.receive_data(passing.data):
+                of_server.append(event)
+                if isinstance(event, RequestReceived):
+                    is_first = event.api.name == "ApiVersions"
+                    answer += server.send(
+                        event, announce(release="2.3") if is_first else SaslHandshakeResponse(mechanisms=["PLAIN"])
+                    )
+                else:
+                    answer += server.send_token(b"welcome")
+        return answer
+
+    def to_client(data: bytes) -> None:
+        for passing in middleman.receive_from_broker(data):
+            of_responses.append(passing)
+            of_client.extend(client.receive_data(passing.data))
+
+    asked = client.send(ApiVersionsRequest(client_software_name="c", client_software_version="1"))
+    to_client(to_server(asked.data))
+    to_client(to_server(of_client[-1].data))  # type: ignore[attr-defined]  # SendAgain
+    to_client(to_server(client.send(SaslHandshakeRequest(mechanism="PLAIN"), 0).data))
+    to_client(to_server(client.send_token(b"token")))
+    server.end_tokens()
+    middle = Middleman()
+    first, second = (encode_request(HeartbeatRequest(), 3, number) for number in (1, 2))
+    _, passing_second = middle.receive_from_client(first + second)
+    assert not isinstance(passing_second, ConnectionClosed)
+    middle.answer(passing_second, HeartbeatResponse())  # type: ignore[arg-type]
+    of_responses.extend(middle.receive_from_broker(encode_response(HeartbeatResponse(), 3, 1)))
+    for side, found in ((client.receive_data, of_client), (server.receive_data, of_server)):
+        found.extend(side(b""))
+    of_requests.extend(middle.receive_from_client(b""))
+    of_responses.extend(middle.receive_from_broker(b""))
+    return of_client, of_server, of_requests, of_responses
+
+
+@pytest.mark.parametrize(
+    ("number", "union"),
+    list(enumerate([ClientEvent, ServerEvent, FromClient, FromBroker])),
+    ids=["ClientEvent", "ServerEvent", "FromClient", "FromBroker"],
+)
+def test_the_union_is_what_the_side_gives(number: int, union: UnionType) -> None:
+    """Who annotates with it and handles each member has handled everything; a member that never comes would be clutter."""
+    given = conversation()[number]
+    assert all(isinstance(event, union) for event in given)
+    assert {type(event) for event in given} == set(get_args(union))
