@@ -13,6 +13,10 @@ from ._layouts import Range
 from ._names import Entry
 from ._parts import has_part
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _SAME = "reads and writes the same bytes"
 
 
@@ -99,7 +103,8 @@ class Guesser:
         """The places behind the headers that a response may have."""
         if not has_part("protocol"):
             return []
-        header, found = class_of("ResponseHeader"), []
+        header: Any = class_of("ResponseHeader")
+        found = []
         starts: list[tuple[bytes, str, float, tuple[str, ...]]] = [(self._data, "a header", 0, ())]
         if self._frame is not None:
             starts.append((self._frame, "a length and a header", 8, self._framed))
