@@ -48,9 +48,9 @@ def test_show_says_since_when(told: Told) -> None:
     (row,) = rows(out)
     assert (row["since"], row["until"]) == ("3.4.0", None)
     assert row["releases"] == [
-        {"first": 3, "last": 3, "since": "3.4.0", "until": None, "not_in": []},
-        {"first": 4, "last": 4, "since": "3.9.0", "until": None, "not_in": []},
-        {"first": 5, "last": 5, "since": "4.4.0", "until": None, "not_in": []},
+        {"first": 3, "last": 3, "since": "3.4.0", "until": None, "not_in": [], "is_older": False},
+        {"first": 4, "last": 4, "since": "3.9.0", "until": None, "not_in": [], "is_older": False},
+        {"first": 5, "last": 5, "since": "4.4.0", "until": None, "not_in": [], "is_older": False},
     ]
     _, out, _ = told("show", "ListOffsetsRequest", "--field", "max_num_offsets", "--text", "--width", "120")
     assert out.splitlines()[1:] == ["  version 0       INT32, since Kafka 2.2.0 or before, until 4.0.0"]
@@ -62,6 +62,24 @@ def test_show_says_since_when(told: Told) -> None:
     assert out.splitlines()[1] == "version 6"  # unstable: in no release yet
     _, out, _ = told("show", "JoinGroupRequest", "1", "--text", "--width", "120")
     assert out.splitlines()[1] == "version 1, since Kafka 2.2.0 or before, not in 4.0.0"
+
+
+def test_show_says_what_is_older_than_its_definition(told: Told) -> None:
+    """Records had no definitions once; the release that wrote the first one down did not bring the record."""
+    _, out, _ = told("show", "AbortedTxn", "--text", "--width", "120")
+    assert out.splitlines()[1] == "  Kafka: version 0: since before 4.4.0, which defines it first"
+    assert out.splitlines()[3].split() == ["producer_id", "int64", "+", "<4.4.0"]
+    _, out, _ = told("show", "OffsetCommitValue", "--field", "metadata", "--text", "--width", "120")
+    assert out.splitlines()[1:] == [
+        "  versions 0-3    STRING, since before Kafka 2.8.0, which defines it first",
+        "  version 4       COMPACT_STRING, since Kafka 3.4.1",
+    ]
+    _, out, _ = told("show", "RequestHeader", "--field", "client_id", "--json")
+    (row,) = rows(out)
+    assert [(each["first"], each["since"], each["is_older"]) for each in row["releases"]] == [
+        (1, "2.4.0", True),
+        (2, "2.4.0", False),
+    ]
 
 
 def test_diff_versions(told: Told) -> None:

@@ -68,7 +68,7 @@ def _matrix(found: Entry, rows: list[Row], out: Output) -> None:
             _indented(row),
             _short(row, width),
             "".join(row.mark(each).rjust(width) for each in versions),
-            *((_since.in_versions(row, row.types).since or "",) if is_known else ()),
+            *((_since.in_versions(row, row.types).shown,) if is_known else ()),
             _words(row),
         )
         for row in rows
