@@ -182,4 +182,4 @@ def test_list(told: Told) -> None:
             "headers": header,
         }
     ]
-    assert told("list", "nothing-like-it") == (1, "", "")
+    assert told("list", "nothing-like-it")[0] == 2

@@ -107,5 +107,5 @@ def test_explain_of_many_elements(told: Told) -> None:
     assert status == 0
     assert [(row["path"], row["note"]) for row in rows(out)[-2:]] == [
         ("topics", "61 more elements"),
-        ("allow_auto_topic_creation", ""),
+        ("allow_auto_topic_creation", "= default"),
     ]

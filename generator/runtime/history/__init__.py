@@ -1,7 +1,8 @@
 """Since which release of Kafka a message, version, field or error code exists, and until which one.
 
 Told from the definitions of every release since ``RELEASES[0]``: what that one has may be older. Some records are older than
-their first definition, which ``is_older`` says. Nothing is looked up anywhere, and nothing here is imported by other parts before it is asked for.
+their first definition, which ``is_older`` says. Nothing is looked up anywhere, and nothing here is imported by other
+parts before it is asked for.
 """
 
 from __future__ import annotations
@@ -223,7 +224,8 @@ def error_code_names(number: int) -> tuple[str, ...]:
 def missing_in(message: AnyMessage, version: int) -> str:
     """The releases that do not have a version, in words: ``before 2.4.0``, ``in 4.0.0``, ``from 4.0.0 on``.
 
-    Empty if all have it. Of what is older than its definition nobody knows which ones lack it, so ``before`` is not said. Raises ValueError for a message that is not known.
+    Empty if all have it. Of what is older than its definition nobody knows which ones lack it, so ``before`` is not
+    said. Raises ValueError for a message that is not known.
     """
     _check_number(version)
     first, last = since(message, version), until(message, version)

@@ -51,7 +51,8 @@ _LEAVES = 16, 9
 def batch_spans(data: bytes, base: int, path: str, room: Room) -> list[Span]:
     """The spans of the batches that ``data`` is; ``base`` is where that begins, ``path`` the field it is of.
 
-    Batches for which there is no room any more share a span. Empty without the part ``batches``. What is no batch, or not all there, is a span of the rest.
+    Batches for which there is no room any more share a span. Empty without the part ``batches``. What is no batch, or
+    not all there, is a span of the rest.
     """
     batches = optional("batches")
     if batches is None:

@@ -31,18 +31,23 @@ _CERTAIN = Schema(Field("request_api_key", INT16), Field("request_api_version", 
 _UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
 
 
-def explain(data: BytesLike, message: type[Message], version: int, *, records: bool = False, limit: int | None = None) -> Explanation:
+def explain(
+    data: BytesLike, message: type[Message], version: int, *, records: bool = False, limit: int | None = None
+) -> Explanation:
     """What the bytes of one message are; ``data`` is exactly one message body.
 
     ``records`` also opens record batches, if the package has the part ``batches``. ``limit`` is how many leaves the tree may
-    have, about a million unless it is given; elements of arrays and records beyond share a span. Damaged bytes are no exception:
+    have, about a million unless it is given; elements of arrays and records beyond share a span. Damaged bytes are no
+    exception:
     ``Explanation.error`` is the DecodeError that ``message.read`` raises, and the tree goes as far as it came. Raises
     UnsupportedVersionError, and TypeError for data that is not bytes-like.
     """
     return _Explainer(as_bytes(data), records, Room(limit)).alone(message, version)
 
 
-def explain_request(data: BytesLike, *, framed: bool = False, records: bool = False, limit: int | None = None) -> Explanation:
+def explain_request(
+    data: BytesLike, *, framed: bool = False, records: bool = False, limit: int | None = None
+) -> Explanation:
     """What the bytes of a request are: its header, which says what follows, and its body.
 
     With ``framed`` the length stands before them. Bytes behind the body are a span of their own: brokers ignore them.
@@ -52,7 +57,13 @@ def explain_request(data: BytesLike, *, framed: bool = False, records: bool = Fa
 
 
 def explain_response(
-    data: BytesLike, api: type[Message] | int, version: int, *, framed: bool = False, records: bool = False, limit: int | None = None
+    data: BytesLike,
+    api: type[Message] | int,
+    version: int,
+    *,
+    framed: bool = False,
+    records: bool = False,
+    limit: int | None = None,
 ) -> Explanation:
     """What the bytes of a response are: its header and its body, for the API and version of its request.
 
@@ -62,7 +73,9 @@ def explain_response(
     return _Explainer(as_bytes(data), records, Room(limit)).response(api, version, framed)
 
 
-def explain_record(data: BytesLike, message: type[Message], *, records: bool = False, limit: int | None = None) -> Explanation:
+def explain_record(
+    data: BytesLike, message: type[Message], *, records: bool = False, limit: int | None = None
+) -> Explanation:
     """What the bytes of a key or value of an internal log are, with what says type and version before the message.
 
     That is an int16 before keys (the record type) and values (the version) of coordinators and other versioned
