@@ -75,7 +75,7 @@ def test_first_definitions_are_no_news(pages: Mapping[str, Parsed]) -> None:
     page = pages["releases/4.4.0.html"]
     assert "AbortedTxn" not in [row[0] for row in rows(page, "Messages")]
     (told,) = (each for each in page.root.all("dl", "holders") if "AbortedTxn" in each.text)
-    assert [each.text for each in (*told.all("dt"), *told.all("dd"))] == ["AbortedTxn", "0"]
+    assert [each.text for each in (*told.all("dt"), *told.all("dd"))] == ["AbortedTxn", "v0"]
     since = pages["messages/AbortedTxn.html"].root
     assert "before Kafka 4.4.0, which defines it first" in " ".join(since.text.split())
     assert any(cell.text.strip() == "<4.4.0" for cell in since.all("td", "since"))
