@@ -14,11 +14,12 @@ from ..schema.schema import Schema
 from ..schema.spans import FAULT, LENGTH, REST, STRUCT, Room, Span, Walk
 from ..schema.struct import Field
 from ..schema.types import INT16, INT32, UNSIGNED_VARINT, SchemaError, Type
+from ..secrets._logs import may_hold_metadata
 from ..secrets._tokens import may_be_token
 from ._explanation import Explanation
 from ._nested import open_fields
 from ._notes import annotate
-from ._secrets import conceal, conceal_header, has_secrets, mark, may_have_secrets
+from ._secrets import conceal, conceal_header, conceal_uncertain, has_secrets, mark, may_have_secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -163,6 +164,8 @@ class _Explainer:
         annotate(span, facts_of(message))
         open_fields(span, self.data, message, path, self.records, self.room, self._request_inside)
         mark(span, message, path)
+        if walk.error is not None and _is_at_risk(message, self.data):
+            conceal_uncertain(span)
         span.type = f"{message.NAME} v{version}"
         self.root.children.append(span)
         self.pos = walk.end
@@ -287,6 +290,11 @@ class _Explainer:
             conceal(rest)
         self.root.children.append(rest)
         self.pos = len(self.data)
+
+
+def _is_at_risk(message: type[Message], data: bytes) -> bool:
+    """Whether something secret is or may be in a message."""
+    return has_secrets(message) or may_hold_metadata(message.NAME, data)
 
 
 def _protocol() -> Any:

@@ -16,9 +16,7 @@ def run(given: Given, out: Output) -> int:
     pattern = word.lower()
     named = [each for each in entries() if pattern in each.name.lower()]
     if not named:
-        raise NotFoundError(
-            f"no message has {word!r} in its name{meant(word, [each.name for each in entries()])}"
-        )
+        raise NotFoundError(f"no message has {word!r} in its name{meant(word, [each.name for each in entries()])}")
     flexible = [each for each in named if each.flexible <= each.highest]
     rows = rows_with(lambda row: any(version in row.facts.tagged for version in row.types), out, flexible)
     if not rows:
