@@ -39,6 +39,8 @@ class Changes:
     """Those messages of ``brought`` of which no release before had a version."""
     back: Versioned = field(default_factory=dict)
     """Those versions of ``brought`` that an older release had."""
+    defined: Versioned = field(default_factory=dict)
+    """Versions that are older than this release, whose definitions have them first; they are not in ``brought``."""
     gone: frozenset[str] = frozenset()
     """Those of ``dropped`` of which no version is left."""
     late: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -56,7 +58,7 @@ class Changes:
     def is_empty(self) -> bool:
         """Whether nothing changed."""
         codes = (self.codes, self.codes_gone, self.codes_renamed)
-        return not any((self.brought, self.dropped, self.late, self.differing, *codes))
+        return not any((self.brought, self.defined, self.dropped, self.late, self.differing, *codes))
 
 
 def changes(found: Since, sides: Sequence[Side], today: Today, codes: Mapping[str, CodeLife]) -> list[Changes]:
@@ -74,15 +76,21 @@ def _changes(found: Since, number: int, codes: Mapping[str, CodeLife], differing
     brought: Versioned = {}
     dropped: Versioned = {}
     back: Versioned = {}
+    defined: Versioned = {}
     new, gone = set(), set()
     for name, runs in found.runs.items():
         before = next((run.versions for run in reversed(runs) if run.release < number), NONE)
         now = next((run.versions for run in reversed(runs) if run.release <= number), NONE)
-        if more := _without(now, before):
+        more = _without(now, before)
+        if number and (known := tuple(each for each in more if found.is_older(name, (each,), number))):
+            defined[name] = known
+            more = tuple(each for each in more if each not in known)
+        if more:
             brought[name] = more
             if again := tuple(version for version in more if (found.first(name, version) or 0) < number):
                 back[name] = again
-            new |= {name} if all(run.versions.empty for run in runs if run.release < number) else set()
+            is_new = name not in defined and all(run.versions.empty for run in runs if run.release < number)
+            new |= {name} if is_new else set()
         if less := _without(before, now):
             dropped[name] = less
             gone |= {name} if now.empty else set()
@@ -98,6 +106,7 @@ def _changes(found: Since, number: int, codes: Mapping[str, CodeLife], differing
         dropped,
         frozenset(new),
         back,
+        defined,
         frozenset(gone),
         {name: paths for name, paths in late.items() if paths},
         {name: paths for name, paths in later.items() if paths},

@@ -39,6 +39,13 @@ class Since:
     runs: dict[str, tuple[Run, ...]] = field(default_factory=dict)
     late: dict[str, dict[str, int]] = field(default_factory=dict)
     """The release of fields that came later than the first version that they are in, by their paths."""
+    older: Mapping[str, Versions] = field(default_factory=dict)
+    """Versions that are older than the first release that defines them."""
+
+    def is_older(self, message: str, versions: Iterable[int], since: int | None) -> bool:
+        """Whether some of these versions were there before the release ``since``, which has their first definition."""
+        older = self.older.get(message, NONE)
+        return any(version in older and self.first(message, version) == since for version in versions)
 
     def first(self, message: str, version: int) -> int | None:
         """The number of the first release that has a version; None if none has."""
@@ -78,10 +85,10 @@ class Since:
         return found
 
 
-def since(sides: Sequence[Side], today: Today) -> Since:
+def since(sides: Sequence[Side], today: Today, older: Mapping[str, Versions] | None = None) -> Since:
     """What the releases, from the oldest to the newest, have of the messages of a package."""
     releases = tuple(side.name.removeprefix("Kafka ") for side in sides)
-    found = Since(releases)
+    found = Since(releases, older=older or {})
     names = names_of(sides, today)
     former: dict[str, list[tuple[int, Side, str]]] = {}
     for number, side in enumerate(sides):

@@ -10,7 +10,7 @@ from kafka_message_generator.history.changes import Changes, changes
 from kafka_message_generator.history.sides import sides_of
 from kafka_message_generator.history.since import Since
 from kafka_message_generator.history.store import CodeLife, read_error_codes
-from kafka_message_generator.render.since import since_of, today_of
+from kafka_message_generator.render.since import since_of, since_words, today_of
 
 FOLDER = "releases"
 
@@ -22,6 +22,8 @@ class Release:
     name: str
     is_first: bool = False
     """Whether it is the first that is known, so that what it has may be older."""
+    is_later: bool = False
+    """Whether it has the first definition of what is older."""
 
     @property
     def link(self) -> str:
@@ -30,11 +32,11 @@ class Release:
     @property
     def shown(self) -> str:
         """For narrow cells."""
-        return f"{'≤' if self.is_first else ''}{self.name}"
+        return f"{'<' if self.is_later else '≤' if self.is_first else ''}{self.name}"
 
     @property
     def since(self) -> str:
-        return f"Kafka {self.name}{' or before' if self.is_first else ''}"
+        return since_words(self.name, self.is_first, self.is_later)
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,9 @@ class Lives:
         if self.found is None:
             return UNKNOWN
         gaps = self.found.gaps(message, version)
-        return self._life(self.found.first(message, version), self.found.until(message, version), gaps)
+        since = self.found.first(message, version)
+        is_later = self.found.is_older(message, (version,), since)
+        return self._life(since, self.found.until(message, version), gaps, is_later)
 
     def message(self, message: str, versions: Iterable[int]) -> Life:
         """Of a message with these versions."""
@@ -96,16 +100,20 @@ class Lives:
 
     def field(self, message: str, path: str, versions: Iterable[int]) -> Life:
         """Of a field that stands in these versions."""
-        return UNKNOWN if self.found is None else self._life(*self.found.field(message, path, versions))
+        if self.found is None:
+            return UNKNOWN
+        known = list(versions)
+        since, until = self.found.field(message, path, known)
+        return self._life(since, until, is_later=self.found.is_older(message, known, since))
 
-    def _life(self, since: int | None, until: int | None, gaps: Iterable[int] = ()) -> Life:
+    def _life(self, since: int | None, until: int | None, gaps: Iterable[int] = (), is_later: bool = False) -> Life:
         missing = (self._release(number) for number in gaps)
-        return Life(self._release(since), self._release(until), distinct(missing))
+        return Life(self._release(since, is_later), self._release(until), distinct(missing))
 
-    def _release(self, number: int | None) -> Release | None:
+    def _release(self, number: int | None, is_later: bool = False) -> Release | None:
         if number is None or self.found is None:
             return None
-        return Release(self.found.releases[number], number == 0)
+        return Release(self.found.releases[number], number == 0, is_later)
 
 
 NOTHING = Lives()

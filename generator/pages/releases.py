@@ -94,6 +94,8 @@ class ReleasePage:
     is_empty: bool
     arrivals: tuple[Arrival, ...]
     """By kind."""
+    defined: tuple[Arrival, ...]
+    """What is older, and has its first definition here."""
     news: tuple[News, ...]
     late: tuple[Late, ...]
     departures: tuple[Departure, ...]
@@ -133,6 +135,7 @@ def releases(changes: Sequence[Changes], messages: Iterable[MessagePage]) -> lis
 
 def _release(changes: Changes, after: str | None, pages: Mapping[str, MessagePage]) -> ReleasePage:
     arrivals = [Arrival(pages[name], shown(changes.brought[name])) for name in sorted(changes.new)]
+    defined = (Arrival(pages[name], shown(versions)) for name, versions in sorted(changes.defined.items()))
     kinds = list(KINDS.values())
     return ReleasePage(
         changes.release,
@@ -140,6 +143,7 @@ def _release(changes: Changes, after: str | None, pages: Mapping[str, MessagePag
         after,
         changes.is_empty,
         tuple(sorted(arrivals, key=lambda each: kinds.index(each.page.kind))),
+        tuple(defined),
         tuple(_news(changes, pages)),
         tuple(_late(changes, pages)),
         tuple(_departures(changes, pages)),

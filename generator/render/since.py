@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kafka_message_generator.definitions import Definitions
+from kafka_message_generator.history.older import read_older
 from kafka_message_generator.history.sides import sides_of
 from kafka_message_generator.history.since import Since, Today, since
 from kafka_message_generator.history.store import read_error_codes
@@ -21,13 +22,15 @@ class Table:
     runs: tuple[tuple[str, tuple[Row, ...]], ...] = ()
     late: tuple[tuple[str, dict[str, int]], ...] = ()
     error_codes: tuple[tuple[str, tuple[int, int | None, int]], ...] = ()
+    older: tuple[tuple[str, tuple[int, int]], ...] = ()
 
 
 def since_of(definitions: Definitions) -> Since | None:
     """What the releases have of the messages of a package; None without a history. Raises HistoryError and SpecError."""
     if definitions.history is None:
         return None
-    return since(list(sides_of(definitions.history)), today_of(definitions))
+    sides = list(sides_of(definitions.history))
+    return since(sides, today_of(definitions), read_older(definitions.history))
 
 
 def today_of(definitions: Definitions) -> Today:
@@ -55,7 +58,16 @@ def table(definitions: Definitions, found: Since | None) -> Table:
         (name, (numbers[life.first], None if life.last is None else numbers[life.last], life.code))
         for name, life in sorted(read_error_codes(definitions.history).items())
     )
-    return Table(found.releases, tuple(listeners), tuple(runs), tuple(sorted(found.late.items())), tuple(codes))
+    older = ((name, (each.lowest, each.highest)) for name, each in sorted(found.older.items()) if name in found.runs)
+    late = tuple(sorted(found.late.items()))
+    return Table(found.releases, tuple(listeners), tuple(runs), late, tuple(codes), tuple(older))
+
+
+def since_words(release: str, is_first: bool, is_older: bool) -> str:
+    """The first release that defines something, and whether it may be older, or is."""
+    if is_older:
+        return f"before Kafka {release}, which defines it first"
+    return f"Kafka {release} or before" if is_first else f"Kafka {release}"
 
 
 def sentence(found: Since | None, name: str) -> str:
@@ -66,7 +78,8 @@ def sentence(found: Since | None, name: str) -> str:
     if not runs:
         return "In no release of Kafka yet."
     first = runs[0].release
-    text = f"Since Kafka {found.releases[first]}" + (" or before" if first == 0 else "")
+    is_older = found.is_older(name, runs[0].versions, first)
+    text = f"Since {since_words(found.releases[first], first == 0, is_older)}"
     gone = [
         (version, last)
         for version in range(min(run.versions.lowest for run in runs), max(run.versions.highest for run in runs) + 1)

@@ -6,10 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-from kafka_messages import ApiVersionsRequest
+from kafka_messages import ApiVersionsRequest, MetadataRequest
 from kafka_messages.batches import Batch, MissingCodecError, Record, write_batch
 from kafka_messages.command import main
+from kafka_messages.messages.metadata_request import MetadataRequestTopic
 from kafka_messages.protocol import encode_request
+
+from tests.support.command import FRAME, Told, rows
 
 
 def test_controls_of_terminals(capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,4 +86,26 @@ def test_offsets_of_a_second_frame(capsys: pytest.CaptureFixture[str]) -> None:
     assert titles == [
         "ApiVersionsRequest v3",
         f"ApiVersionsRequest v3  from address {len(frame):04x}, where the offsets in its notes begin",
+    ]
+
+
+def test_explain_stops_at_a_limit(told: Told) -> None:
+    """Gigabytes of frames would print for hours; who wants that says so, and is told where it ended otherwise."""
+    frames = 3 * FRAME
+    status, out, err = told("explain", "--frame", frames.hex(), "--limit", "9", "--json")
+    assert (status, rows(out)[-1]["end"]) == (1, len(FRAME))
+    what = f"the messages from byte {len(FRAME)} on are not shown; --limit says how many fields are, 0 shows all"
+    assert err == f"note: {what}\n"
+    status, out, err = told("explain", "--frame", frames.hex(), "--limit", "0", "--json")
+    assert (status, rows(out)[-1]["end"], err) == (0, len(frames), "")
+
+
+def test_explain_of_many_elements(told: Told) -> None:
+    """An array of a million topics takes no gigabytes; the output says how many are left out, and what follows them."""
+    data = MetadataRequest(topics=[MetadataRequestTopic(name="t") for _ in range(100)]).write(4)
+    status, out, _ = told("explain", "MetadataRequest", "4", data.hex(), "--limit", "40", "--json")
+    assert status == 0
+    assert [(row["path"], row["note"]) for row in rows(out)[-2:]] == [
+        ("topics", "61 more elements"),
+        ("allow_auto_topic_creation", "= default"),
     ]

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import pytest
-from kafka_messages import AlterUserScramCredentialsRequest, DecodeError, MetadataRequest
+from kafka_messages import (
+    AlterUserScramCredentialsRequest,
+    ConsumerProtocolSubscription,
+    DecodeError,
+    JoinGroupResponse,
+    MetadataRequest,
+    ProduceRequest,
+)
+from kafka_messages.batches import Record, write_batch
 from kafka_messages.command import main
 from kafka_messages.explain import explain
 from kafka_messages.messages.alter_user_scram_credentials_request import ScramCredentialDeletion
+from kafka_messages.messages.join_group_response import JoinGroupResponseMember
 from kafka_messages.messages.metadata_request import MetadataRequestTopic
+from kafka_messages.messages.produce_request import PartitionProduceData, TopicProduceData
 from kafka_messages.schema import spans
 
 TOPICS = 300
@@ -61,3 +71,33 @@ def test_differences_beyond_the_bound(capsys: pytest.CaptureFixture[str]) -> Non
     other = DATA.replace(b"topic-299", b"other-299")
     assert main(["diff", "MetadataRequest", "9", DATA.hex(), other.hex(), "--text", "--color", "never"]) == 1
     assert capsys.readouterr().out == "topics, further on\n  - 250 more elements\n  + 250 more elements\n"
+
+
+def test_a_bound_that_is_given() -> None:
+    """Who shows a tree on a page has less room than a million fields."""
+    found = explain(DATA, MetadataRequest, 9, limit=20)
+    assert [leaf.note for leaf in found.leaves() if leaf.role == "rest"] == ["290 more elements"]
+    assert found.error is None
+
+
+def test_messages_inside_share_the_bound() -> None:
+    """Otherwise a thousand members with a thousand topics each would have a million fields, whatever the bound is."""
+    inside = b"\0\1" + ConsumerProtocolSubscription(topics=[f"t{number}" for number in range(100)]).write(1)
+    members = [JoinGroupResponseMember(member_id=f"m{number}", metadata=inside) for number in range(50)]
+    found = explain(JoinGroupResponse(members=members).write(5), JoinGroupResponse, 5, limit=300)
+    leaves = list(found.leaves())
+    assert sum(leaf.note.endswith("more elements") for leaf in leaves) == 49
+    assert len(leaves) < 800  # without sharing more than 5000
+    assert found.error is None
+
+
+def test_records_share_the_bound() -> None:
+    """Batches have a header of many fields, so many small ones are as large a tree as a message of many elements."""
+    batch = write_batch([Record(value=b"x", timestamp=1) for _ in range(10)])
+    data = ProduceRequest(
+        topic_data=[TopicProduceData(name="t", partition_data=[PartitionProduceData(records=batch * 40)])]
+    ).write(9)
+    found = explain(data, ProduceRequest, 9, records=True, limit=250)
+    notes = [leaf.note for leaf in found.leaves() if leaf.role == "rest"]
+    assert notes[-1] == "more batches"
+    assert sum(1 for _ in found.leaves()) < 400

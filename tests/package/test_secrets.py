@@ -23,16 +23,14 @@ from kafka_messages.messages.fetch_response import FetchableTopicResponse, Parti
 from kafka_messages.messages.fetch_snapshot_response import PartitionSnapshot, TopicSnapshot
 from kafka_messages.schema.facts import FieldFacts, facts_of
 from kafka_messages.secrets import HIDDEN, Secrets, Setting, hidden, is_secret_setting, marks, secrets_of
-from kafka_messages.secrets._tables import SECRETS, SETTINGS
 from kafka_messages_proposals import secrets as of_proposals
 
 from kafka_message_generator.renewal.decisions import could_be_secret
+from tests.support.planting import PLANTED, WITH_SECRETS, planted
 from tests.support.random_messages import messages, versions_of
 
 SPECS = Path(__file__).parents[2] / "specs" / "kafka"
 KAFKAS: list[dict[str, Any]] = json.loads((SPECS / "settings.json").read_text(encoding="utf-8"))
-WITH_SECRETS = sorted({row[0] for row in (*SECRETS, *SETTINGS)})
-PLANTED = "swordfish"
 
 
 @pytest.mark.parametrize("setting", KAFKAS, ids=lambda setting: setting["name"])
@@ -87,34 +85,6 @@ def test_levels_of_loggers() -> None:
     assert not is_secret_setting("kafka.server.KafkaApis", 8)
     assert is_secret_setting("kafka.server.KafkaApis", 4)
     assert hidden(km.ConfigRecord(resource_type=8, name="kafka", value="INFO")).value == "INFO"
-
-
-def leaves(struct: Any, path: str) -> Iterator[tuple[Any, str]]:
-    """The structs that hold the field at the end of a path, and its name."""
-    name, _, rest = path.partition(".")
-    if not rest:
-        yield struct, name
-        return
-    value = getattr(struct, name)
-    for inner in () if value is None else [value] if isinstance(value, StructBase) else value:
-        yield from leaves(inner, rest)
-
-
-def planted(message: Message, text: str = PLANTED) -> int:
-    """Put a text into every secret of a message that is not null, after its settings got names of plugins; how many."""
-    found, count = secrets_of(type(message)), 0
-    for setting in found.settings:
-        for struct, name in leaves(message, setting.name):
-            setattr(struct, name, "rsm.config.key")
-        for struct, name in leaves(message, setting.resource_type) if setting.resource_type else ():
-            setattr(struct, name, 4)
-    for path in (*found.fields, *(setting.value for setting in found.settings)):
-        for struct, name in leaves(message, path):
-            value = getattr(struct, name)
-            if value is not None:
-                setattr(struct, name, text if isinstance(value, str) else text.encode())
-                count += 1
-    return count
 
 
 @pytest.mark.parametrize("name", WITH_SECRETS)

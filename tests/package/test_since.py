@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from kafka_messages.history import (
     field_until,
     fields_since,
     gaps,
+    is_older,
     listeners_in,
     missing_in,
     release_of,
@@ -100,6 +102,45 @@ def test_a_message_with_a_new_name_is_as_old_as_under_its_former_one() -> None:
     """Kafka 2.6 called SubscriptionInfo SubscriptionInfoData; its versions 1 to 6 are those of 2.5."""
     assert (since("SubscriptionInfoData", 6), since("SubscriptionInfoData", 7)) == ("2.5.0", "2.6.0")
     assert field_since("SubscriptionInfoData", "Version", 1) == "2.5.0"
+
+
+@pytest.mark.parametrize(
+    ("message", "version", "then"),
+    [
+        ("AbortedTxn", 0, "4.4.0"),
+        ("ConsumerProtocolSubscription", 1, "2.7.0"),
+        ("GroupMetadataKey", 0, "2.8.0"),
+        ("OffsetCommitValue", 3, "2.8.0"),
+        ("ProducerSnapshot", 1, "4.0.0"),
+        ("RequestHeader", 1, "2.4.0"),
+        ("SubscriptionInfoData", 5, "2.5.0"),
+    ],
+)
+def test_records_that_are_older_than_their_definitions(message: str, version: int, then: str) -> None:
+    """Kafka 4.4.0 did not bring AbortedTxn but wrote down what it is: nobody may think that older releases lack it."""
+    assert (since(message, version), is_older(message, version), missing_in(message, version)) == (then, True, "")
+    assert f"since before {then}, which defines it first" in words(message)[0 if message != "RequestHeader" else 1]
+
+
+@pytest.mark.parametrize(
+    ("message", "version"),
+    [("ConsumerProtocolSubscription", 2), ("GroupMetadataValue", 4), ("RequestHeader", 2), ("SubscriptionInfoData", 6)],
+)
+def test_later_versions_of_older_records(message: str, version: int) -> None:
+    """What came with a definition is as old as that."""
+    assert not is_older(message, version)
+
+
+def test_the_table_of_what_is_older() -> None:
+    """Each row is of a message that there is, begins with the version that its first definition has, and has a source."""
+    table = json.loads((HISTORY / "older.json").read_text())
+    known = {each.name: each for each in all_messages()}
+    for name, (versions, source) in table.items():
+        first = int(versions.partition("-")[0])
+        assert first in known[name].valid_versions, name
+        assert name == "RequestHeader" or first == known[name].valid_versions.lowest
+        assert since(name, first) != RELEASES[0], name
+        assert " " in source
 
 
 @pytest.mark.parametrize(

@@ -281,3 +281,26 @@ def test_pasted_damage_and_secrets(opened: Any) -> None:
     assert "70" not in page.locator(".inspector .h").inner_text()
     page.fill("#paste-bytes", "123")
     assert page.locator("#paste-problem").inner_text() == ("These are 3 hex digits, an odd number: one is missing.")
+
+
+@pytest.mark.parametrize("width", [1600, 1440, 1200, 800, 400])
+def test_every_door_is_seen(width: int, opened: Any) -> None:
+    """At 1200 pixels the last five doors lay behind the search, and nothing said that they could be scrolled to."""
+    page = opened("messages/FetchRequest.html", viewport={"width": width, "height": 900})
+    places = page.evaluate(
+        "[...document.querySelectorAll('.top nav a')].map(each => each.getBoundingClientRect().toJSON())"
+    )
+    find = page.locator(".find").bounding_box()
+    assert len(places) >= 12
+    assert max(place["right"] for place in places) <= width
+    beside = [place for place in places if place["top"] < find["y"] + find["height"]]
+    assert all(place["right"] <= find["x"] for place in beside)
+
+
+def test_the_last_column_is_seen(opened: Any) -> None:
+    """What a field is stands beyond its versions, of which Fetch has the most; on a laptop it was cut in the middle."""
+    page = opened("messages/FetchRequest.html", viewport={"width": 1200, "height": 900})
+    ends = page.evaluate(
+        "[...document.querySelectorAll('.matrix td.what')].map(each => each.getBoundingClientRect().right)"
+    )
+    assert max(ends) <= 1200

@@ -70,6 +70,17 @@ def test_what_releases_changed(pages: Mapping[str, Parsed]) -> None:
     assert broken == {"RequestHeader": ["0", "ClientId: string", "the end", "a field is gone"]}
 
 
+def test_first_definitions_are_no_news(pages: Mapping[str, Parsed]) -> None:
+    """AbortedTxn is of 2017; that 4.4.0 defines it is told, but not as a new message."""
+    page = pages["releases/4.4.0.html"]
+    assert "AbortedTxn" not in [row[0] for row in rows(page, "Messages")]
+    (told,) = (each for each in page.root.all("dl", "holders") if "AbortedTxn" in each.text)
+    assert [each.text for each in (*told.all("dt"), *told.all("dd"))] == ["AbortedTxn", "v0"]
+    since = pages["messages/AbortedTxn.html"].root
+    assert "before Kafka 4.4.0, which defines it first" in " ".join(since.text.split())
+    assert any(cell.text.strip() == "<4.4.0" for cell in since.all("td", "since"))
+
+
 def test_a_version_is_told_without_what_came_into_it_later(pages: Mapping[str, Parsed]) -> None:
     """ApiVersions 3 had no features in 2.4: tagged fields came into it with 2.7 and 3.4."""
     new = {(row[0], row[1]): row[2] for row in rows(pages["releases/2.4.0.html"], "New versions")}

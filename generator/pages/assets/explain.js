@@ -124,6 +124,24 @@
     }
   }
 
+  const FIXED = ["BOOLEAN", "INT8", "INT16", "UINT16", "INT32", "UNSIGNED_INT32", "INT64", "FLOAT64", "UUID"];
+
+  /** Conceals what in a damaged message may be of a secret: behind a wrong length any field may hold what is another's. */
+  function concealUncertain(top) {
+    let isCertain = true;
+    for (const leaf of top.leaves()) {
+      isCertain = isCertain && FIXED.includes(leaf.type);
+      if (isCertain) continue;
+      leaf.isSecret = true;
+      if (!["fault", "rest"].includes(leaf.role)) leaf.note = "";
+    }
+  }
+
+  /** Whether something secret is or may be in a message. */
+  function isAtRisk(message, data, metadataTopic) {
+    return hasSecrets(message) || Boolean(message.fetchedRecords && metadataTopic && mayHold(data, metadataTopic));
+  }
+
   /** The note of a leaf; where something is hidden that could not be read, also why. */
   function noteOf(leaf, isHidden, why = HIDDEN_REST) {
     if (!isHidden || !["fault", "rest"].includes(leaf.role)) return leaf.note;
@@ -333,7 +351,9 @@
       notes.add(span, message);
       openContents(span, message, this.data, this.explainer);
       markSecrets(span, message, open);
-      concealMetadata(span, message, this.data, protocol.document.metadataTopic);
+      const { metadataTopic } = protocol.document;
+      concealMetadata(span, message, this.data, metadataTopic);
+      if (fault && isAtRisk(message, this.data, metadataTopic)) concealUncertain(span);
       span.type = `${name} v${version}`;
       this.root.children.push(span);
       this.pos = end;

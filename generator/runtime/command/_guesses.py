@@ -8,8 +8,16 @@ from .._core.value import dataclass
 from ..explain import Explanation, explain, explain_request
 from ..schema.build import schemas_of
 from ..schema.facts import facts_of
+from ..schema.types import INT16, UNSIGNED_VARINT, SchemaError
 from ._layouts import Range
 from ._names import Entry
+from ._parts import has_part
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_SAME = "reads and writes the same bytes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,53 +36,147 @@ class Guess:
         return f"{self.message} v{self.versions}{' behind ' if self.before else ''}{self.before}"
 
 
-def guesses_at(data: bytes, entry: Entry) -> list[Guess]:
-    """A guess for each layout of a message that the bytes fit."""
-    message = class_of(entry.name)
-    by_layout: dict[int, list[int]] = {}
-    schemas = schemas_of(message)
-    for version, schema in schemas.items():
-        by_layout.setdefault(id(schema), []).append(version)
-    found: list[Guess] = []
-    for versions in by_layout.values():
-        version = versions[-1]
-        try:
-            if message.read(data, version).write(version) != data:
-                continue
-        except ValueError:
-            continue
-        score, reasons = _weighed(explain(data, message, version))
-        found.append(
-            Guess(
-                entry.name,
-                Range(versions[0], versions[-1]).shown,
-                "",
-                score,
-                ("reads and writes the same bytes", *reasons),
-            )
-        )
-    return found
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a message may begin, and what stands before it."""
+
+    body: bytes
+    before: str = ""
+    header: int | None = None
+    """Version of the header of a response; None for what is none."""
+    version: int | None = None
+    """That of the message, where it is said."""
+    key: int | None = None
+    """Type of the record, where it is said."""
+    score: float = 0.0
+    reasons: tuple[str, ...] = ()
 
 
-def with_headers(data: bytes) -> list[Guess]:
-    """The request that the bytes say they are, with or without their length; bytes that are none say so quickly."""
-    protocol = optional("protocol")
-    found: list[Guess] = []
-    for is_framed in (False, True):
-        if is_framed and int.from_bytes(data[:4], "big") != len(data) - 4:
-            continue
+class Guesser:
+    """Tries messages on some bytes; of several frames on the first one."""
+
+    def __init__(self, data: bytes) -> None:
+        self._frame: bytes | None = None
+        self._framed: tuple[str, ...] = ()
+        if has_part("protocol"):
+            self._frame, count = _first_frame(data)
+            self._framed = (f"the first of {count} frames",) if count > 1 else ("the length is that of the bytes",)
+        self._data = data
+        self._alone = [_Place(data)]
+        self._by_kind: dict[str, list[_Place]] = {"response": self._behind_headers(), **_behind_versions(data)}
+
+    def requests(self) -> list[Guess]:
+        """The request that the bytes say they are, with or without their length; bytes that are none say so quickly."""
+        if not has_part("protocol"):
+            return []
+        found = [self._request(self._data, "a header", 12)]
+        if self._frame is not None:
+            found.append(self._request(self._frame, "a length and a header", 20, self._framed))
+        return [guess for guess in found if guess is not None]
+
+    def _request(self, data: bytes, before: str, score: float, also: tuple[str, ...] = ()) -> Guess | None:
         try:
-            request = protocol.decode_request(data[4:] if is_framed else data)
+            request = optional("protocol").decode_request(data)
         except ValueError:
-            continue
-        if request.trailing or request.encode(framed=is_framed) != data:
-            continue
-        score, reasons = _weighed(explain_request(data, framed=is_framed))
-        before = "a length and a header" if is_framed else "a header"
+            return None
+        if request.trailing or request.encode(framed=False) != data:
+            return None
+        more, reasons = _weighed(explain_request(data))
         said = f"the header says API {request.api.name} version {request.version}"
-        reasons = (said, "reads and writes the same bytes", *reasons)
-        found.append(Guess(request.api.request_name, str(request.version), before, score + 12 + 8 * is_framed, reasons))
+        reasons = (*also, said, _SAME, *reasons)
+        return Guess(request.api.request_name, str(request.version), before, score + more, reasons)
+
+    def messages(self, entry: Entry) -> list[Guess]:
+        """A guess for each layout of a message that the bytes fit, and each place where it may begin."""
+        by_layout: dict[tuple[int, int | None], list[int]] = {}
+        for version, schema in schemas_of(class_of(entry.name)).items():
+            by_layout.setdefault((id(schema), _header_of(entry, version)), []).append(version)
+        found = (
+            _at(place, entry, [each for each in versions if place.version in (None, each)])
+            for (_, header), versions in by_layout.items()
+            for place in (*self._alone, *self._by_kind.get(entry.kind, ()))
+            if place.header in (None, header) and place.key in (None, entry.key)
+        )
+        return [guess for guess in found if guess is not None]
+
+    def _behind_headers(self) -> list[_Place]:
+        """The places behind the headers that a response may have."""
+        if not has_part("protocol"):
+            return []
+        header: Any = class_of("ResponseHeader")
+        found = []
+        starts: list[tuple[bytes, str, float, tuple[str, ...]]] = [(self._data, "a header", 0, ())]
+        if self._frame is not None:
+            starts.append((self._frame, "a length and a header", 8, self._framed))
+        for data, before, score, also in starts:
+            for version in header._codecs:
+                try:
+                    read, end = header.read_from(data, 0, version)
+                except ValueError:
+                    continue
+                if read.write(version) != data[:end] or read.correlation_id < 0:
+                    continue
+                likely = 0.5 if read.correlation_id < 1 << 24 else -1
+                reasons = (*also, f"correlation id {read.correlation_id}")
+                found.append(_Place(data[end:], before, version, score=score + likely, reasons=reasons))
+        return found
+
+
+def _first_frame(data: bytes) -> tuple[bytes | None, int]:
+    """What is in the first frame, and how many frames there are; None if the bytes are not frames and nothing else."""
+    try:
+        frames = optional("protocol").split_frames(data)
+    except ValueError:
+        return None, 0
+    return (frames[0], len(frames)) if frames else (None, 0)
+
+
+def _behind_versions(data: bytes) -> dict[str, list[_Place]]:
+    """The places behind what stands before records of internal logs, by the kind of these records."""
+    found: dict[str, list[_Place]] = {}
+    if len(data) > 1:
+        number, end = INT16.read_int(data, 0)
+        found["coordinator-key"] = [_Place(data[end:], "its type", version=0, key=number, score=2)]
+        of_values = _Place(data[end:], "its version", version=number, score=1)
+        found["coordinator-value"] = found["data"] = [of_values]
+    if (said := _type_and_version(data)) is not None:
+        kind, version, end = said
+        found["metadata"] = [_Place(data[end:], "its type and version", version=version, key=kind, score=4)]
     return found
+
+
+def _type_and_version(data: bytes) -> tuple[int, int, int] | None:
+    """What stands before a record of the metadata log, behind a frame version of 1, and where it ends."""
+    values, at = [], 0
+    try:
+        for _ in range(3):
+            value, at = UNSIGNED_VARINT.read(data, at)
+            assert isinstance(value, int)
+            values.append(value)
+    except SchemaError:
+        return None
+    frame, kind, version = values
+    return (kind, version, at) if frame == 1 else None
+
+
+def _header_of(entry: Entry, version: int) -> int | None:
+    """Version of the header before a message."""
+    return next((header for first, header in reversed(entry.headers) if version >= first), None)
+
+
+def _at(place: _Place, entry: Entry, versions: list[int]) -> Guess | None:
+    """The guess that a message at a place has one of these versions, which have one layout."""
+    if not versions:
+        return None
+    message, version = class_of(entry.name), versions[-1]
+    try:
+        if message.read(place.body, version).write(version) != place.body:
+            return None
+    except ValueError:
+        return None
+    score, reasons = _weighed(explain(place.body, message, version))
+    shown = Range(versions[0], versions[-1]).shown
+    return Guess(entry.name, shown, place.before, place.score + score, (*place.reasons, _SAME, *reasons))
 
 
 def _weighed(found: Explanation) -> tuple[float, tuple[str, ...]]:

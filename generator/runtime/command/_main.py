@@ -1,4 +1,4 @@
-"""From the words of a command line to an exit status: 0, 1 for bytes or messages that do not fit, 2 for bad usage."""
+"""From the words of a command line to an exit status: 0, 1 for bytes and messages that do not fit, 2 for bad words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import sys
 
 from ..errors import KafkaMessageError
-from ._options import Given, UsageError, help_text, meant, parse, usage
+from ._options import Given, NotFoundError, UsageError, help_text, meant, parse, usage
 from ._output import Output
 from ._parts import PACKAGE, package_version
 from ._table import Verb, verbs
@@ -67,6 +67,9 @@ def _run_verb(verb: Verb, words: list[str]) -> int:
             return 0
         out = _output(given)
         return command.run(given, out)
+    except NotFoundError as error:
+        _say(str(error))
+        return 2
     except UsageError as error:
         _complain(str(error), usage(program(), verb.name, command))
         return 2

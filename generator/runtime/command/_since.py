@@ -20,21 +20,29 @@ class Life:
     until: str | None
     gaps: tuple[str, ...] = ()
     """Releases between them that do not have it."""
+    is_older: bool = False
+    """Whether ``since`` has the first definition of what is older."""
+
+    @property
+    def shown(self) -> str:
+        """The first release, for narrow cells: ``<4.4.0`` is older than the release."""
+        return "" if self.since is None else f"{'<' if self.is_older else ''}{self.since}"
 
     @property
     def words(self) -> str:
         """``since Kafka 2.2.0 or before, until 4.0.0``; empty for what no release has."""
         if self.since is None:
             return ""
-        before = " or before" if self.since == part("history").RELEASES[0] else ""
-        words = [f"since Kafka {self.since}{before}"]
+        is_first = self.since == part("history").RELEASES[0]
+        begins = f"Kafka {self.since} or before" if is_first else f"Kafka {self.since}"
+        words = [f"since before Kafka {self.since}, which defines it first" if self.is_older else f"since {begins}"]
         words += [f"not in {', '.join(self.gaps)}"] if self.gaps else []
         words += [f"until {self.until}"] if self.until is not None else []
         return ", ".join(words)
 
     def to_object(self) -> dict[str, object]:
         """As JSON has it."""
-        return {"since": self.since, "until": self.until, "not_in": list(self.gaps)}
+        return {"since": self.since, "until": self.until, "not_in": list(self.gaps), "is_older": self.is_older}
 
 
 def is_known(message: str) -> bool:
@@ -45,13 +53,16 @@ def is_known(message: str) -> bool:
 def of_version(message: str, version: int) -> Life:
     """Of a version of a message that is known."""
     history = part("history")
-    return Life(history.since(message, version), history.until(message, version), history.gaps(message, version))
+    first, last, missing = (ask(message, version) for ask in (history.since, history.until, history.gaps))
+    return Life(first, last, missing, history.is_older(message, version))
 
 
 def in_version(row: Row, version: int) -> Life:
     """Of a field in one version, which has it."""
     history, name = part("history"), row.message.name
-    return Life(history.field_since(name, row.path, version), history.until(name, version), history.gaps(name, version))
+    since = history.field_since(name, row.path, version)
+    is_older = since == history.since(name, version) and history.is_older(name, version)
+    return Life(since, history.until(name, version), history.gaps(name, version), is_older)
 
 
 def in_versions(row: Row, versions: Iterable[int]) -> Life:
@@ -62,7 +73,8 @@ def in_versions(row: Row, versions: Iterable[int]) -> Life:
     until = [life.until for life in lives if life.until is not None]
     gaps = set.intersection(*(set(life.gaps) for life in lives)) if lives else set()
     last = max(until, key=order) if until and len(until) == len(lives) else None
-    return Life(since, last, tuple(sorted(gaps, key=order)))
+    is_older = any(life.is_older for life in lives if life.since == since)
+    return Life(since, last, tuple(sorted(gaps, key=order)), is_older)
 
 
 def runs(row: Row, versions: Iterable[int]) -> list[tuple[int, int, Life]]:

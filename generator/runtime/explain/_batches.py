@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._core.optional import optional
-from ..schema.spans import ARRAY, LENGTH, REST, STRUCT, VALUE, Span
+from ..schema.spans import ARRAY, LENGTH, REST, STRUCT, VALUE, Room, Span
 from ..schema.types import INT8, INT16, INT32, INT64, UNSIGNED_INT32, VARINT, VARLONG, Fixed, VarInt
 from ._names import time_text
 
@@ -43,10 +43,15 @@ _MOST_RECORDS = 10_000
 """Records of one batch that have spans of their own."""
 
 
-def batch_spans(data: bytes, base: int, path: str) -> list[Span]:
+_LEAVES = 16, 9
+"""About as many leaves a batch has without its records, and a record."""
+
+
+def batch_spans(data: bytes, base: int, path: str, room: Room) -> list[Span]:
     """The spans of the batches that ``data`` is; ``base`` is where that begins, ``path`` the field it is of.
 
-    Empty without the part ``batches``. What is no batch, or not all there, is a span of the rest.
+    Batches for which there is no room any more share a span. Empty without the part ``batches``. What is no batch, or
+    not all there, is a span of the rest.
     """
     batches = optional("batches")
     if batches is None:
@@ -56,9 +61,14 @@ def batch_spans(data: bytes, base: int, path: str) -> list[Span]:
     end, why = 0, ""
     try:
         for batch in reader:
-            found.append(_batch(data, batch, f"{path}.batches[{batch.number}]"))
+            if room.left <= 0:
+                why = "more batches"
+                break
+            room.left -= _LEAVES[0]
+            found.append(_batch(data, batch, f"{path}.batches[{batch.number}]", room))
             end = batch.position + batch.size
-        why = "a batch that is not all there" if reader.incomplete else ""
+        else:
+            why = "a batch that is not all there" if reader.incomplete else ""
     except ValueError as error:  # a DecodeError
         why = getattr(error, "reason", str(error))
     if end < len(data):
@@ -66,7 +76,7 @@ def batch_spans(data: bytes, base: int, path: str) -> list[Span]:
     return [span.moved(base) for span in found]
 
 
-def _batch(data: bytes, batch: Any, path: str) -> Span:
+def _batch(data: bytes, batch: Any, path: str, room: Room) -> Span:
     name = path.rpartition(".")[2]
     top = Span(batch.position, batch.position + batch.size, path, name, f"RECORD_BATCH format {batch.magic}", STRUCT)
     pos = batch.position
@@ -75,7 +85,7 @@ def _batch(data: bytes, batch: Any, path: str) -> Span:
         leaf = Span(pos, end, f"{path}.{field}", field, kind.name, VALUE, value, _note(batch, field, value))
         top.children.append(leaf)
         pos = end
-    top.children += _content(data, pos, top.end, batch, path)
+    top.children += _content(data, pos, top.end, batch, path, room)
     return top
 
 
@@ -96,13 +106,13 @@ def _note(batch: Any, field: str, value: int) -> str:
     return ""
 
 
-def _content(data: bytes, pos: int, end: int, batch: Any, path: str) -> list[Span]:
+def _content(data: bytes, pos: int, end: int, batch: Any, path: str, room: Room) -> list[Span]:
     """What is behind the header: records one by one, or compressed as they are, with the records in what they stand for."""
     path = f"{path}.records"
     if pos == end:
         return []
     if batch.magic == 2 and batch.compression == "none":
-        return _records(data, pos, end, batch, path)
+        return _records(data, pos, end, batch, path, room)
     what = batch.compression if batch.compression != "none" else "key and value, int32 lengths"
     leaf = Span(pos, end, path, "records", "BYTES", VALUE, data[pos:end], what)
     if batch.magic == 2 and batch.count > 0:
@@ -112,13 +122,13 @@ def _content(data: bytes, pos: int, end: int, batch: Any, path: str) -> list[Spa
             leaf.add_note(f"not opened: {getattr(error, 'reason', str(error))}")
             return [leaf]
         top = Span(0, len(content), path, "records", "BYTES", STRUCT)
-        top.children = _records(content, 0, len(content), batch, path)
+        top.children = _records(content, 0, len(content), batch, path, room)
         leaf.unpacked = content, top
         leaf.add_note(f"{len(content):,} bytes decompressed")
     return [leaf]
 
 
-def _records(data: bytes, pos: int, end: int, batch: Any, path: str) -> list[Span]:
+def _records(data: bytes, pos: int, end: int, batch: Any, path: str, room: Room) -> list[Span]:
     """The spans of records, from ``pos`` to ``end``; of very many the first."""
     try:
         records = batch.records(verify=False)
@@ -127,11 +137,13 @@ def _records(data: bytes, pos: int, end: int, batch: Any, path: str) -> list[Spa
     if not records:
         return [Span(pos, end, path, "records", "BYTES", VALUE, data[pos:end])]
     found = Span(pos, end, path, "records", "ARRAY(RECORD)", ARRAY, len(records))
-    for number, record in enumerate(records[:_MOST_RECORDS]):
+    most = min(_MOST_RECORDS, max(room.left // _LEAVES[1], 1))
+    room.left -= _LEAVES[1] * min(most, len(records))
+    for number, record in enumerate(records[:most]):
         found.children.append(_record(data, pos, f"{path}[{number}]", record))
         pos = found.children[-1].end
-    if len(records) > _MOST_RECORDS:
-        more = f"{len(records) - _MOST_RECORDS:,} more records"
+    if len(records) > most:
+        more = f"{len(records) - most:,} more records"
         found.children.append(Span(pos, end, path, "records", "", REST, None, more))
     return [found]
 

@@ -61,7 +61,7 @@ def conceal_metadata(top: Span, message: str, topics: list[Span], data: bytes) -
     for topic in topics:
         for span in topic.all():
             is_closed = span.role == VALUE and span.name == fetched.records and not _RECORD.search(span.path)
-            if is_closed or (span.role == VALUE and _UNKNOWN in span.name):
+            if is_closed or span.role in (FAULT, REST) or (span.role == VALUE and _UNKNOWN in span.name):
                 conceal(span)
 
 

@@ -10,14 +10,15 @@ from ..errors import DecodeError, KafkaMessageError, UnsupportedVersionError
 from ..schema.build import schemas_of
 from ..schema.facts import facts_of
 from ..schema.schema import Schema
-from ..schema.spans import FAULT, LENGTH, REST, STRUCT, Span, Walk
+from ..schema.spans import FAULT, LENGTH, REST, STRUCT, Room, Span, Walk
 from ..schema.struct import Field
 from ..schema.types import INT16, INT32, UNSIGNED_VARINT, SchemaError, Type
+from ..secrets._logs import may_hold_metadata
 from ..secrets._tokens import may_be_token
 from ._explanation import Explanation
 from ._nested import open_fields
 from ._notes import annotate
-from ._secrets import conceal, conceal_header, has_secrets, mark, may_have_secrets
+from ._secrets import conceal, conceal_header, conceal_uncertain, has_secrets, mark, may_have_secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,51 +31,66 @@ _CERTAIN = Schema(Field("request_api_key", INT16), Field("request_api_version", 
 _UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
 
 
-def explain(data: BytesLike, message: type[Message], version: int, *, records: bool = False) -> Explanation:
+def explain(
+    data: BytesLike, message: type[Message], version: int, *, records: bool = False, limit: int | None = None
+) -> Explanation:
     """What the bytes of one message are; ``data`` is exactly one message body.
 
-    ``records`` also opens record batches, if the package has the part ``batches``. Damaged bytes are no exception:
+    ``records`` also opens record batches, if the package has the part ``batches``. ``limit`` is how many leaves the tree may
+    have, about a million unless it is given; elements of arrays and records beyond share a span. Damaged bytes are no
+    exception:
     ``Explanation.error`` is the DecodeError that ``message.read`` raises, and the tree goes as far as it came. Raises
     UnsupportedVersionError, and TypeError for data that is not bytes-like.
     """
-    return _Explainer(as_bytes(data), records).alone(message, version)
+    return _Explainer(as_bytes(data), records, Room(limit)).alone(message, version)
 
 
-def explain_request(data: BytesLike, *, framed: bool = False, records: bool = False) -> Explanation:
+def explain_request(
+    data: BytesLike, *, framed: bool = False, records: bool = False, limit: int | None = None
+) -> Explanation:
     """What the bytes of a request are: its header, which says what follows, and its body.
 
     With ``framed`` the length stands before them. Bytes behind the body are a span of their own: brokers ignore them.
     An unknown API or version is no exception but ``Explanation.error``.
     """
-    return _Explainer(as_bytes(data), records).request(framed)
+    return _Explainer(as_bytes(data), records, Room(limit)).request(framed)
 
 
 def explain_response(
-    data: BytesLike, api: type[Message] | int, version: int, *, framed: bool = False, records: bool = False
+    data: BytesLike,
+    api: type[Message] | int,
+    version: int,
+    *,
+    framed: bool = False,
+    records: bool = False,
+    limit: int | None = None,
 ) -> Explanation:
     """What the bytes of a response are: its header and its body, for the API and version of its request.
 
     ``api`` is an API key or a message class. An ApiVersionsResponse with the error UNSUPPORTED_VERSION is read at
     version 0 (KIP-511). Raises UnknownApiError and UnsupportedVersionError.
     """
-    return _Explainer(as_bytes(data), records).response(api, version, framed)
+    return _Explainer(as_bytes(data), records, Room(limit)).response(api, version, framed)
 
 
-def explain_record(data: BytesLike, message: type[Message], *, records: bool = False) -> Explanation:
+def explain_record(
+    data: BytesLike, message: type[Message], *, records: bool = False, limit: int | None = None
+) -> Explanation:
     """What the bytes of a key or value of an internal log are, with what says type and version before the message.
 
     That is an int16 before keys (the record type) and values (the version) of coordinators and other versioned
     messages, and three varints before metadata records: frame version, record type, version.
     """
-    return _Explainer(as_bytes(data), records).record(message)
+    return _Explainer(as_bytes(data), records, Room(limit)).record(message)
 
 
 class _Explainer:
     """The spans of some bytes, from left to right."""
 
-    def __init__(self, data: bytes, records: bool) -> None:
+    def __init__(self, data: bytes, records: bool, room: Room) -> None:
         self.data = data
         self.records = records
+        self.room = room
         self.pos = 0
         self.error: KafkaMessageError | None = None
         self.cut: DecodeError | None = None
@@ -142,11 +158,13 @@ class _Explainer:
     def _message(self, message: type[Message], version: int, path: str, *, is_whole: bool) -> None:
         if version not in message._codecs:
             raise unsupported(message, version)
-        walk = Walk(self.data, self.pos)
+        walk = Walk(self.data, self.pos, self.room)
         span = walk.struct(schemas_of(message)[version], path, name_of(message), is_whole)
         annotate(span, facts_of(message))
-        open_fields(span, self.data, message, path, self.records, self._request_inside)
+        open_fields(span, self.data, message, path, self.records, self.room, self._request_inside)
         mark(span, message, path)
+        if walk.error is not None and _is_at_risk(message, self.data):
+            conceal_uncertain(span)
         span.type = f"{message.NAME} v{version}"
         self.root.children.append(span)
         self.pos = walk.end
@@ -155,7 +173,7 @@ class _Explainer:
             self.error = DecodeError(walk.error.reason, message.NAME, version, place, walk.error.offset)
 
     def _request_inside(self, data: bytes) -> Explanation:
-        return _Explainer(data, self.records).request(False)
+        return _Explainer(data, self.records, self.room).request(False)
 
     def _frame(self) -> bool:
         """The length before a request or response; of one that was cut off what is there is read all the same."""
@@ -271,6 +289,11 @@ class _Explainer:
             conceal(rest)
         self.root.children.append(rest)
         self.pos = len(self.data)
+
+
+def _is_at_risk(message: type[Message], data: bytes) -> bool:
+    """Whether something secret is or may be in a message."""
+    return has_secrets(message) or may_hold_metadata(message.NAME, data)
 
 
 def _protocol() -> Any:

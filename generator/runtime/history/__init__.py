@@ -1,7 +1,8 @@
 """Since which release of Kafka a message, version, field or error code exists, and until which one.
 
-Told from the definitions of every release since ``RELEASES[0]``: what that one has may be older. Nothing is looked up
-anywhere, and nothing here is imported by other parts before it is asked for.
+Told from the definitions of every release since ``RELEASES[0]``: what that one has may be older. Some records are older than
+their first definition, which ``is_older`` says. Nothing is looked up anywhere, and nothing here is imported by other
+parts before it is asked for.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from .._core.shown import shown
 from .._core.spelling import did_you_mean
 from .._core.structs import name_of
 from ..schema.facts import facts_of
-from ._tables import ERROR_CODES, LATE_FIELDS, LISTENERS, RELEASES, RUNS
+from ._tables import ERROR_CODES, LATE_FIELDS, LISTENERS, OLDER, RELEASES, RUNS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ __all__ = [
     "fields_since",
     "gaps",
     "has_listeners",
+    "is_older",
     "listeners_in",
     "missing_in",
     "release_of",
@@ -117,6 +119,17 @@ def since(message: AnyMessage, version: int | None = None) -> str | None:
         if lowest <= highest if version is None else lowest <= version <= highest:
             return RELEASES[release]
     return None
+
+
+def is_older(message: AnyMessage, version: int) -> bool:
+    """Whether a version was there before the release that ``since`` gives, which has its first definition.
+
+    AbortedTxn is: Kafka 4.4.0 defines what older releases wrote by hand. Raises ValueError for a message that is not known.
+    """
+    _check_number(version)
+    _runs(message)
+    lowest, highest = OLDER.get(_name(message), (0, -1))
+    return lowest <= version <= highest
 
 
 def until(message: AnyMessage, version: int | None = None) -> str | None:
@@ -211,13 +224,14 @@ def error_code_names(number: int) -> tuple[str, ...]:
 def missing_in(message: AnyMessage, version: int) -> str:
     """The releases that do not have a version, in words: ``before 2.4.0``, ``in 4.0.0``, ``from 4.0.0 on``.
 
-    Empty if all have it. Raises ValueError for a message that is not known.
+    Empty if all have it. Of what is older than its definition nobody knows which ones lack it, so ``before`` is not
+    said. Raises ValueError for a message that is not known.
     """
     _check_number(version)
     first, last = since(message, version), until(message, version)
     if first is None:
         return "every release"
-    words = [f"before {first}"] if first != RELEASES[0] else []
+    words = [] if first == RELEASES[0] or is_older(message, version) else [f"before {first}"]
     words += [f"in {', '.join(missing)}"] if (missing := gaps(message, version)) else []
     return " and ".join(words + ([f"from {last} on"] if last is not None else []))
 
@@ -251,6 +265,8 @@ def _lifetime(message: AnyMessage, version: int) -> str:
     if first is None:
         return "unstable"
     begins = f"since {first}" + (" or before" if first == RELEASES[0] else "")
+    if is_older(message, version):
+        begins = f"since before {first}, which defines it first"
     begins += f", not in {', '.join(missing)}" if (missing := gaps(message, version)) else ""
     return begins if last is None else f"{begins}, until {last}"
 

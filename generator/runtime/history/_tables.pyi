@@ -3,5 +3,6 @@
 RELEASES: tuple[str, ...]
 LISTENERS: tuple[tuple[str, ...], ...]
 RUNS: dict[str, tuple[tuple[int, int, int, int], ...]]
+OLDER: dict[str, tuple[int, int]]
 LATE_FIELDS: dict[str, dict[str, int]]
 ERROR_CODES: dict[str, tuple[int, int | None, int]]

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _INDEX = re.compile(r"\[\d+\]")
 _CERTAIN = ("request_api_key", "request_api_version", "correlation_id")
 """Fields of headers that have no length, so that nothing behind them can be taken for a part of them."""
+_FIXED = frozenset(("BOOLEAN", "INT8", "INT16", "UINT16", "INT32", "UNSIGNED_INT32", "INT64", "FLOAT64", "UUID"))
+"""Types whose values end where they do, whatever the bytes are."""
 _UNKNOWN = "unknown_tagged_fields"
 _HIDDEN_REST = "hidden, as it may be secret: --show-secrets shows it"
 
@@ -34,14 +36,25 @@ def mark(top: Span, message: type[Message], prefix: str = "") -> None:
     settings = {setting.value: setting for setting in secrets.settings}
     inside = {id(each) for span in spans if span.role == OPENED for child in span.children for each in child.all()}
     for span in spans:
-        if span.role == OPENED or id(span) in inside:
-            continue  # what is inside has been marked by itself
         path = span.path[len(prefix) :].removeprefix(".")
         names = _INDEX.sub("", path)
+        if span.role == OPENED and names in secrets.fields and "RECORDS" in span.type:
+            _conceal_closed(span)
+        if span.role == OPENED or id(span) in inside:
+            continue  # what is inside has been marked by itself
         is_unknown = span.role in (FAULT, REST) or names.rpartition(".")[2] == _UNKNOWN
         is_setting = names in settings and _is_secret(span.path, prefix, settings[names], values)
         if is_unknown or is_setting or names in secrets.fields:
             conceal(span)
+
+
+def _conceal_closed(span: Span) -> None:
+    """Conceal what nobody opened in records that are secret: keys, values, what is compressed and what cannot be read."""
+    for leaf in span.leaves():
+        if leaf.role in (FAULT, REST) or isinstance(leaf.value, bytes):
+            conceal(leaf)
+        if leaf.unpacked is not None:
+            _conceal_closed(leaf.unpacked[1])
 
 
 def has_secrets(message: type[Message]) -> bool:
@@ -61,6 +74,19 @@ def conceal_header(top: Span, *, is_damaged: bool) -> None:
         is_odd = isinstance(span.value, str) and not span.value.isprintable()
         if span.name not in _CERTAIN and (is_damaged or is_odd or _UNKNOWN in span.path):
             conceal(span)
+
+
+def conceal_uncertain(top: Span) -> None:
+    """Conceal what in a damaged message may be of a secret: behind a wrong length any field may hold what is another's.
+
+    Certain is what stands before the first length. Notes tell values as well, such as times, so they go.
+    """
+    is_certain = True
+    for leaf in top.leaves():
+        is_certain = is_certain and leaf.type in _FIXED
+        if not is_certain:
+            leaf.is_secret = True
+            leaf.note = leaf.note if leaf.role in (FAULT, REST) else ""
 
 
 def note_of(leaf: Span, is_hidden: bool) -> str:

@@ -542,6 +542,26 @@ RUNS: dict[str, tuple[tuple[int, int, int, int], ...]] = {
 }
 """Of each message, from a release on: lowest and highest version, and which set of listeners."""
 
+OLDER: dict[str, tuple[int, int]] = {
+    "AbortedTxn": (0, 0),
+    "ConsumerProtocolAssignment": (0, 1),
+    "ConsumerProtocolSubscription": (0, 1),
+    "ControlRecordTypeSchema": (0, 0),
+    "EndTxnMarker": (0, 0),
+    "GroupMetadataKey": (0, 0),
+    "GroupMetadataValue": (0, 3),
+    "LegacyOffsetCommitKey": (0, 0),
+    "LegacyOffsetCommitValue": (0, 0),
+    "OffsetCommitKey": (0, 0),
+    "OffsetCommitValue": (0, 3),
+    "ProducerSnapshot": (1, 1),
+    "RequestHeader": (1, 1),
+    "SubscriptionInfoData": (1, 5),
+    "TransactionLogKey": (0, 0),
+    "TransactionLogValue": (0, 0),
+}
+"""Lowest and highest version that were there before the release whose definitions have them first."""
+
 LATE_FIELDS: dict[str, dict[str, int]] = {
     "ApiVersionsResponse": {
         "SupportedFeatures": 13,

@@ -26,7 +26,7 @@ class AbortedTxn(_AbortedTxnConstants):
     """One entry of a log segment's transaction index: where an aborted transaction lies. Stored on disk by
     brokers, never sent on its own.
 
-    Data, versions 0, none of them flexible. Since Kafka 4.4.0.
+    Data, versions 0, none of them flexible. Since before Kafka 4.4.0, which defines it first.
     """
 
     producer_id: int = 0

@@ -87,7 +87,7 @@ class ConsumerProtocolAssignment(_ConsumerProtocolAssignmentConstants):
     """Content of a member's assignment in the classic group protocol: written by the group leader, read by the
     member, opaque to the broker.
 
-    Data, versions 0-3, none of them flexible. Since Kafka 2.7.0.
+    Data, versions 0-3, none of them flexible. Since before Kafka 2.7.0, which defines it first.
     """
 
     assigned_partitions: TopicPartitionCollection = field(default_factory=TopicPartitionCollection)

@@ -99,7 +99,7 @@ class ConsumerProtocolSubscription(_ConsumerProtocolSubscriptionConstants):
     """Content of a member's metadata in the classic group protocol: tells the group leader what the member
     wants, opaque to the broker.
 
-    Data, versions 0-3, none of them flexible. Since Kafka 2.7.0.
+    Data, versions 0-3, none of them flexible. Since before Kafka 2.7.0, which defines it first.
     """
 
     topics: list[str] = field(default_factory=list)

@@ -25,7 +25,7 @@ class _ControlRecordTypeSchemaConstants(Message):
 class ControlRecordTypeSchema(_ControlRecordTypeSchemaConstants):
     """Key of a control record in a log, which tells what kind of marker the record is.
 
-    Data, versions 0, none of them flexible. Since Kafka 4.3.0.
+    Data, versions 0, none of them flexible. Since before Kafka 4.3.0, which defines it first.
     """
 
     type: int = 0

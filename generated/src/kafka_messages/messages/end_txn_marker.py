@@ -25,7 +25,7 @@ class _EndTxnMarkerConstants(Message):
 class EndTxnMarker(_EndTxnMarkerConstants):
     """Value of the control record that ends a transaction in a partition; its key tells commit from abort.
 
-    Data, versions 0, none of them flexible. Since Kafka 4.1.0.
+    Data, versions 0, none of them flexible. Since before Kafka 4.1.0, which defines it first.
     """
 
     coordinator_epoch: int = 0

@@ -27,7 +27,8 @@ class GroupMetadataKey(_GroupMetadataKeyConstants):
     """Key of the __consumer_offsets record with the generation and members of a classic group; a record without
     value deletes it.
 
-    Coordinator-key, record type 2, versions 0, none of them flexible. Since Kafka 2.8.0.
+    Coordinator-key, record type 2, versions 0, none of them flexible. Since before Kafka 2.8.0, which defines
+    it first.
     """
 
     group: str = ""

@@ -134,7 +134,8 @@ class GroupMetadataValue(_GroupMetadataValueConstants):
     """Value of a __consumer_offsets record with the state of a classic group: its generation, protocol and
     members.
 
-    Coordinator-value, record type 2, versions 0-4, flexible from 4. Since Kafka 2.8.0.
+    Coordinator-value, record type 2, versions 0-4, flexible from 4. Since before Kafka 2.8.0, which defines
+    it first.
     """
 
     protocol_type: str = ""

@@ -29,7 +29,8 @@ class LegacyOffsetCommitKey(_LegacyOffsetCommitKeyConstants):
     """Old form of the __consumer_offsets key for a committed offset; the same fields as OffsetCommitKey under
     record type 0.
 
-    Coordinator-key, record type 0, versions 0, none of them flexible. Since Kafka 4.1.0.
+    Coordinator-key, record type 0, versions 0, none of them flexible. Since before Kafka 4.1.0, which defines
+    it first.
     """
 
     group: str = ""

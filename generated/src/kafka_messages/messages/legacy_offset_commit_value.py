@@ -28,7 +28,8 @@ class _LegacyOffsetCommitValueConstants(Message):
 class LegacyOffsetCommitValue(_LegacyOffsetCommitValueConstants):
     """Old form of the __consumer_offsets value for a committed offset, paired with LegacyOffsetCommitKey.
 
-    Coordinator-value, record type 0, versions 0, none of them flexible. Since Kafka 4.1.0.
+    Coordinator-value, record type 0, versions 0, none of them flexible. Since before Kafka 4.1.0, which
+    defines it first.
     """
 
     offset: int = 0

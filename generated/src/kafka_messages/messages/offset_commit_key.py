@@ -28,7 +28,8 @@ class _OffsetCommitKeyConstants(Message):
 class OffsetCommitKey(_OffsetCommitKeyConstants):
     """Key of a __consumer_offsets record with the committed offset of one group and partition.
 
-    Coordinator-key, record type 1, versions 0, none of them flexible. Since Kafka 2.8.0.
+    Coordinator-key, record type 1, versions 0, none of them flexible. Since before Kafka 2.8.0, which defines
+    it first.
     """
 
     group: str = ""

@@ -59,7 +59,8 @@ class OffsetCommitValue(_OffsetCommitValueConstants):
     """Value of a __consumer_offsets record with a committed offset; a missing value (tombstone) deletes the
     offset.
 
-    Coordinator-value, record type 1, versions 0-4, flexible from 4. Since Kafka 2.8.0.
+    Coordinator-value, record type 1, versions 0-4, flexible from 4. Since before Kafka 2.8.0, which defines
+    it first.
     """
 
     offset: int = 0

@@ -97,7 +97,7 @@ class _ProducerSnapshotConstants(Message):
 class ProducerSnapshot(_ProducerSnapshotConstants):
     """Content of a .snapshot file next to a log segment, with the state of all producers up to its offset.
 
-    Data, versions 1, none of them flexible. Since Kafka 4.0.0.
+    Data, versions 1, none of them flexible. Since before Kafka 4.0.0, which defines it first.
     """
 
     crc: int = 0

@@ -205,7 +205,7 @@ class SubscriptionInfoData(_SubscriptionInfoDataConstants):
     """User data a Kafka Streams client puts into its consumer subscription, for the assignor of the group
     leader.
 
-    Data, versions 1-11, none of them flexible. Since Kafka 2.5.0.
+    Data, versions 1-11, none of them flexible. Since before Kafka 2.5.0, which defines it first.
     """
 
     version: int = 0

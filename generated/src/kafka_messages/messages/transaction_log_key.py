@@ -26,7 +26,8 @@ class _TransactionLogKeyConstants(Message):
 class TransactionLogKey(_TransactionLogKeyConstants):
     """Key of a __transaction_state record with the state of one transactional id.
 
-    Coordinator-key, record type 0, versions 0, none of them flexible. Since Kafka 2.8.0.
+    Coordinator-key, record type 0, versions 0, none of them flexible. Since before Kafka 2.8.0, which defines
+    it first.
     """
 
     transactional_id: str = ""

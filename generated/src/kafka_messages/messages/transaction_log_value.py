@@ -99,7 +99,8 @@ class TransactionLogValue(_TransactionLogValueConstants):
     """Value of a __transaction_state record with the producer and transaction state; a tombstone drops the
     transactional id.
 
-    Coordinator-value, record type 0, versions 0-1, flexible from 1. Since Kafka 2.8.0.
+    Coordinator-value, record type 0, versions 0-1, flexible from 1. Since before Kafka 2.8.0, which defines
+    it first.
     """
 
     producer_id: int = 0

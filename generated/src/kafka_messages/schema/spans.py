@@ -19,7 +19,14 @@ STRUCT, ARRAY, SECTION, OPENED = "struct", "array", "section", "opened"
 """Roles of spans with others inside; an opened one is a field of bytes whose contents have spans of their own."""
 
 MOST_LEAVES = 1 << 20
-"""Leaves of one walk. Elements of arrays beyond them share a span, so that no message takes more memory than there is."""
+"""Leaves of one tree. Elements of arrays beyond them share a span, so that no message takes more memory than there is."""
+
+
+class Room:
+    """How many leaves a tree may still have; the walks over what is inside a message share that of the message."""
+
+    def __init__(self, left: int | None = None) -> None:
+        self.left = MOST_LEAVES if left is None else left
 
 
 class Span:
@@ -104,13 +111,13 @@ class Span:
 class Walk:
     """One walk over bytes; ``error`` is what ended it early, ``end`` where it ended."""
 
-    def __init__(self, data: bytes, pos: int = 0) -> None:
+    def __init__(self, data: bytes, pos: int = 0, room: Room | None = None) -> None:
         self.data = data
         self.end = pos
+        self.room = room or Room()
         self.error: SchemaError | None = None
         self._open: list[Span] = []
         self._reading: tuple[str, str, Type]
-        self._leaves = 0
         self._extent = -1
         """Where the bytes of a fault end, as far as that is known."""
 
@@ -185,7 +192,7 @@ class Walk:
         length.note = f"count+1 = {count + 1}" if fixed is None and count >= 0 else ""
         self._leaf(span, length)
         for index in range(count):
-            if self._leaves >= MOST_LEAVES:
+            if self.room.left <= 0:
                 self._more(span, kind.element, index, count, path)
                 return
             self._value(span, kind.element, f"{path}[{index}]", f"{span.name}[{index}]")
@@ -281,7 +288,7 @@ class Walk:
 
     def _leaf(self, parent: Span, leaf: Span) -> None:
         parent.children.append(leaf)
-        self._leaves += 1
+        self.room.left -= 1
         self.end = leaf.end
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from .._core.value import dataclass
-from ._options import UsageError, meant
+from ._options import NotFoundError, UsageError, meant
 
 _NO_VERSION = 32768
 
@@ -49,21 +49,31 @@ def entries() -> list[Entry]:
 
 
 def entry(word: str) -> Entry:
-    """The message with a name, in any case. Raises UsageError."""
-    from ._tables import MESSAGES
-
+    """The message with a name, in any case. Raises NotFoundError."""
+    known = entries()
     wanted = word.lower()
-    for row in MESSAGES:
-        if row[0].lower() == wanted:
-            return Entry(*row)
-    near = [row[0] for row in MESSAGES if row[0].lower() in (f"{wanted}request", f"{wanted}response")]
-    if near:
-        raise UsageError(f"no message is called {word!r}; there are {' and '.join(near)}")
-    raise UsageError(f"no message is called {word!r}{meant(word, [row[0] for row in MESSAGES])}")
+    for each in known:
+        if each.name.lower() == wanted:
+            return each
+    if of_api := _of_api(word, known):
+        raise NotFoundError(f"no message is called {word!r}; there are {' and '.join(each.name for each in of_api)}")
+    raise NotFoundError(f"no message is called {word!r}{meant(word, [each.name for each in known])}")
+
+
+def entries_of(word: str) -> list[Entry]:
+    """The message with a name, or request and response of the API with a name or a key. Raises NotFoundError."""
+    return _of_api(word, entries()) or [entry(word)]
+
+
+def _of_api(word: str, known: list[Entry]) -> list[Entry]:
+    wanted = word.lower()
+    kinds = [each for each in known if each.kind in ("request", "response")]
+    key = int(word) if word.isascii() and word.isdigit() and len(word) < 6 else None
+    return [each for each in kinds if each.name.lower() == f"{wanted}{each.kind}" or each.key == key is not None]
 
 
 def version_of(found: Entry, word: str) -> int:
-    """A version of a message; ``latest`` is the highest. Raises UsageError."""
+    """A version of a message; ``latest`` is the highest. Raises UsageError, and NotFoundError."""
     if word == "latest":
         return found.highest
     number = word.removeprefix("v")
@@ -71,5 +81,5 @@ def version_of(found: Entry, word: str) -> int:
         raise UsageError(f"{word!r} is no version; {found.name} has {found.versions}")
     version = int(number)
     if not found.lowest <= version <= found.highest:
-        raise UsageError(f"{found.name} has no version {version}, only {found.versions}")
+        raise NotFoundError(f"{found.name} has no version {version}, only {found.versions}")
     return version

@@ -24,6 +24,10 @@ class UsageError(Exception):
     """The command line cannot be understood; the text says why."""
 
 
+class NotFoundError(UsageError):
+    """What was named is not there: a message, a version, a field, an error code, an API."""
+
+
 class InputError(KafkaMessageError, ValueError):
     """What was given cannot be read, though the command line is understood."""
 

@@ -10,7 +10,7 @@ from .._core.structs import name_of
 from ..schema.build import schemas_of
 from ..schema.contents import REQUESTS, VERSIONED
 from ..schema.facts import facts_of
-from ..schema.spans import LENGTH, OPENED, REST, VALUE, Span, Walk
+from ..schema.spans import LENGTH, OPENED, REST, VALUE, Room, Span, Walk
 from ..schema.types import INT16
 from ._batches import batch_spans
 from ._logs import conceal_metadata, metadata_topics, open_metadata
@@ -28,7 +28,13 @@ _INDEX = re.compile(r"\[\d+\]")
 
 
 def open_fields(
-    top: Span, data: bytes, message: type[Message], prefix: str, records: bool, request: Callable[[bytes], Explanation]
+    top: Span,
+    data: bytes,
+    message: type[Message],
+    prefix: str,
+    records: bool,
+    room: Room,
+    request: Callable[[bytes], Explanation],
 ) -> None:
     """Give the fields of a message that hold something known spans of their own.
 
@@ -38,25 +44,31 @@ def open_fields(
     name = name_of(message)
     topics = metadata_topics(top, name, data)
     if records or name in _WITH_BLOBS:
-        _open_leaves(top, data, name, prefix, records, request)
+        _open_leaves(top, data, name, prefix, records, room, request)
         for topic in topics:
             open_metadata(topic)
     conceal_metadata(top, name, topics, data)
 
 
 def _open_leaves(
-    top: Span, data: bytes, name: str, prefix: str, records: bool, request: Callable[[bytes], Explanation]
+    top: Span,
+    data: bytes,
+    name: str,
+    prefix: str,
+    records: bool,
+    room: Room,
+    request: Callable[[bytes], Explanation],
 ) -> None:
     for span in list(top.leaves()):
         if span.role != VALUE or not isinstance(span.value, bytes) or not span.value:
             continue
         place = name, _INDEX.sub("", span.path[len(prefix) :].removeprefix("."))
         if place in VERSIONED:
-            _open_versioned(span, data, VERSIONED[place])
+            _open_versioned(span, data, VERSIONED[place], room)
         elif place in REQUESTS:
             _open_request(span, request(data[span.content : span.end]))
         elif records and "RECORDS" in span.type:
-            put_inside(span, batch_spans(data[span.content : span.end], span.content, span.path))
+            put_inside(span, batch_spans(data[span.content : span.end], span.content, span.path, room))
 
 
 _WITH_BLOBS = {message for message, _ in (*VERSIONED, *REQUESTS)}
@@ -72,7 +84,7 @@ def put_inside(span: Span, inner: list[Span]) -> None:
     span.children += inner
 
 
-def _open_versioned(span: Span, data: bytes, name: str) -> None:
+def _open_versioned(span: Span, data: bytes, name: str, room: Room) -> None:
     """A message behind its version. One of a later version is read as the latest known, as Kafka's consumers do."""
     try:
         message = class_of(name)
@@ -86,7 +98,7 @@ def _open_versioned(span: Span, data: bytes, name: str) -> None:
     if known < message.LOWEST_SUPPORTED_VERSION:
         span.add_note(f"not opened: {name} has no version {version}")
         return
-    walk = Walk(content, 2)
+    walk = Walk(content, 2, room)
     top = walk.struct(schemas_of(message)[known], span.path, name, is_whole=known == version)
     if walk.error is not None:
         span.add_note(f"not opened: no {name} v{version}: {walk.error.reason}")

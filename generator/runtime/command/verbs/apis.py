@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._options import Argument, Command, Given
+from .._options import Argument, Command, Given, NotFoundError, meant
 from .._output import Output
 from .._parts import part
 
@@ -12,13 +12,17 @@ if TYPE_CHECKING:
 
 
 def run(given: Given, out: Output) -> int:
-    """APIs whose name has the pattern in it or whose key it is; 1 if there is none."""
-    pattern = (given.text("pattern") or "").lower()
+    """APIs whose name has the pattern in it or whose key it is. Raises NotFoundError if there is none."""
+    word = given.text("pattern") or ""
+    pattern = word.lower()
     found = [
         each
         for each in part("protocol").apis()
         if pattern == str(int(each.key)) or (pattern in each.name.lower() and not pattern.isdigit())
     ]
+    if not found:
+        names = [each.name for each in part("protocol").apis()]
+        raise NotFoundError(f"no API has the key {word!r} or that in its name{meant(word, names)}")
     if out.is_json:
         for each in found:
             offered, valid = each.offered_versions, each.valid_versions
@@ -35,10 +39,10 @@ def run(given: Given, out: Output) -> int:
                     "response_headers": _headers(each.response_headers),
                 }
             )
-    elif found:
+    else:
         head = ("key", "API", "versions", "request header", "response header", "listeners")
         out.table(head, [_row(each) for each in found])
-    return 0 if found else 1
+    return 0
 
 
 def _row(each: Any) -> tuple[object, ...]:

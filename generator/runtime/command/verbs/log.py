@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 
-from .._options import Argument, Command, Given, Option
+from .._options import Argument, Command, Given, Option, UsageError
 from .._output import Output
 from .._parts import part
 
@@ -24,7 +25,7 @@ def run(given: Given, out: Output) -> int:
     path = given.text("file") or ""
     named = given.text("topic")
     decoder = Decoder(named or topic_of(path), out.show_secrets, is_sure=named is not None)
-    with open(path, "rb") as file, out.progress("bytes", os.fstat(file.fileno()).st_size) as progress:
+    with _opened(path) as file, out.progress("bytes", _size(file)) as progress:
         for batch in _batches(file):
             progress.step(batch.size)
             for row in decoder.rows(batch):
@@ -35,11 +36,27 @@ def run(given: Given, out: Output) -> int:
     return int(decoder.failed)
 
 
+def _opened(path: str) -> BinaryIO:
+    """A file, or standard input for ``-``. Raises OSError, and UsageError where there is no standard input."""
+    if path != "-":
+        return open(path, "rb")
+    if sys.stdin is None:
+        raise UsageError("no log is given: name a file, or pipe it in")
+    return open(sys.stdin.fileno(), "rb", closefd=False)
+
+
+def _size(file: BinaryIO) -> int:
+    """Bytes of a file; 0 of a pipe, of which nobody knows."""
+    return os.fstat(file.fileno()).st_size
+
+
 def topic_of(path: str) -> str | None:
     """The topic, by the folder that a broker keeps the file in: ``orders-0`` has partition 0 of ``orders``.
 
     Only the metadata log has snapshots that are called checkpoints.
     """
+    if path == "-":
+        return None
     if path.endswith(".checkpoint"):
         from ...secrets._logs import METADATA_TOPIC
 
@@ -60,7 +77,7 @@ def _batches(file: BinaryIO) -> Iterator[Any]:
     while head := file.read(_OVERHEAD):
         size = int.from_bytes(head[8:], "big", signed=True) if len(head) == _OVERHEAD else 0
         if len(head) == _OVERHEAD and not any(head):
-            _only_zeros(file, at)
+            _only_zeros(file, at, at + _OVERHEAD)
             return
         data = head + (file.read(size) if 0 <= size <= _MOST else b"")
         reader = read_batches(data)
@@ -75,13 +92,14 @@ def _batches(file: BinaryIO) -> Iterator[Any]:
         at += len(data)
 
 
-def _only_zeros(file: BinaryIO, at: int) -> None:
+def _only_zeros(file: BinaryIO, at: int, read: int) -> None:
     """Room that a broker made before it wrote ends a file. Raises DecodeError if something follows it."""
     from ...errors import DecodeError
 
     while zeros := file.read(1 << 20):
+        read += len(zeros)
         if any(zeros):
-            found = file.tell() - len(zeros.lstrip(b"\0"))
+            found = read - len(zeros.lstrip(b"\0"))
             what = f"at byte {at}: zeros, and at byte {found} something else"
             raise DecodeError(what, "RecordBatch", offset=at)
 
@@ -96,7 +114,7 @@ def _line(row: dict[str, object], out: Output) -> str:
 
 COMMAND = Command(
     run,
-    (Argument("file", "a .log segment or a .checkpoint snapshot", completes="file"),),
+    (Argument("file", "a .log segment or a .checkpoint snapshot, - for standard input", completes="file"),),
     (Option("topic", "the topic, where the folder of the file does not say it", "TOPIC"),),
     ("log orders-0/00000000000000000000.log",),
     "Keys and values are texts if they are UTF-8, else base64. Those of internal topics are decoded.",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..._core.words import wrapped
 from .. import _since
-from .._names import Entry, entry, version_of
-from .._options import Argument, Command, Given, Option, UsageError, meant
+from .._names import Entry, entries_of, version_of
+from .._options import Argument, Command, Given, NotFoundError, Option, UsageError, meant
 from .._output import Output
 from .._parts import part
 
@@ -17,31 +17,80 @@ LEGEND = "+ there   ? may be null   t tagged   T tagged, may be null   . not the
 
 
 def run(given: Given, out: Output) -> int:
-    """The matrix, or a layout, or a field."""
+    """The matrix, or a layout, or a field, of a message or of both of an API; without one the fields of all messages."""
     from ..._base.message import class_of
     from .._layouts import rows_of
 
-    found = entry(given.text("message") or "")
-    rows = rows_of(class_of(found.name))
-    field = given.text("field")
-    if field is not None:
-        wanted = [row for row in rows if row.path == field] or [row for row in rows if row.path.endswith(f".{field}")]
-        if not wanted:
-            raise UsageError(f"{found.name} has no field {field!r}{meant(field, [row.path for row in rows])}")
-        rows = wanted
+    word, field, entity = map(given.text, ("message", "field", "entity"))
+    if word is None:
+        return _everywhere(field, entity, out)
+    found = entries_of(word)
+    chosen = [(each, _chosen(rows_of(class_of(each.name)), field, entity)) for each in found]
+    if field is not None or entity is not None:
+        if not any(rows for _, rows in chosen):
+            paths = [row.path for each in found for row in rows_of(class_of(each.name))]
+            what = (
+                f"no field {field!r}{meant(field, paths)}"
+                if field is not None
+                else f"no field of entity type {entity!r}"
+            )
+            raise NotFoundError(
+                f"{' and '.join(each.name for each in found)} {'has' if len(found) == 1 else 'have'} {what}"
+            )
+        chosen = [(each, rows) for each, rows in chosen if rows]
     version = given.text("version")
+    for number, (each, rows) in enumerate(chosen):
+        if number and not out.is_json:
+            out.line()
+        _shown(each, rows, version, field is None and entity is None, len(found) > 1, out)
+    return 0
+
+
+def _chosen(rows: list[Row], field: str | None, entity: str | None) -> list[Row]:
+    """The fields that are asked for: one with that very path, or else all with that name."""
+    from .._fields import has_path, is_field
+
+    if entity is not None:
+        rows = [row for row in rows if (row.facts.entity_type or "").lower() == entity.lower()]
+    if field is None:
+        return rows
+    return [row for row in rows if has_path(row, field)] or [row for row in rows if is_field(row, field)]
+
+
+def _everywhere(field: str | None, entity: str | None, out: Output) -> int:
+    """The fields of all messages with a path or a name, or of an entity type."""
+    from .._fields import is_field, rows_with, tell
+
+    if field is None and entity is None:
+        raise UsageError("MESSAGE is missing; without it --field or --entity says which fields of all messages")
+    rows = rows_with(lambda row: field is None or is_field(row, field), out)
+    kinds = {row.facts.entity_type for row in rows if row.facts.entity_type}
+    rows = [row for row in rows if entity is None or (row.facts.entity_type or "").lower() == entity.lower()]
+    if not rows:
+        of_type = "" if entity is None else f" of entity type {entity!r}{meant(entity, kinds)}"
+        called = "" if field is None else f" called {field!r}"
+        raise NotFoundError(f"no message has a field{called}{of_type}")
+    tell(rows, out)
+    return 0
+
+
+def _shown(
+    found: Entry, rows: list[Row], version: str | None, is_whole: bool, is_one_of_two: bool, out: Output
+) -> None:
+    """One message: a version of it, or all."""
     if version is not None:
         number = version_of(found, version)
-        return _layout(found, [row for row in rows if number in row.types], number, out, field is None)
-    if out.is_json:
+        _layout(found, [row for row in rows if number in row.types], number, out, is_whole)
+    elif out.is_json:
         for row in rows:
             out.record(_facts(row))
-    elif field is not None:
+    elif is_whole:
+        _matrix(found, rows, out)
+    else:
+        if is_one_of_two:
+            out.line(out.styled(found.name, "bold"))
         for row in rows:
             _life(row, out)
-    else:
-        _matrix(found, rows, out)
-    return 0
 
 
 def _matrix(found: Entry, rows: list[Row], out: Output) -> None:
@@ -67,7 +116,7 @@ def _matrix(found: Entry, rows: list[Row], out: Output) -> None:
             _indented(row),
             _short(row, width),
             "".join(row.mark(each).rjust(width) for each in versions),
-            *((_since.in_versions(row, row.types).since or "",) if is_known else ()),
+            *((_since.in_versions(row, row.types).shown,) if is_known else ()),
             _words(row),
         )
         for row in rows
@@ -103,11 +152,11 @@ def _words(row: Row) -> str:
     return ", ".join(words)
 
 
-def _layout(found: Entry, rows: list[Row], version: int, out: Output, is_whole: bool) -> int:
+def _layout(found: Entry, rows: list[Row], version: int, out: Output, is_whole: bool) -> None:
     if out.is_json:
         for row in rows:
             out.record(_facts(row) | {"version": version, "wire_type": row.types[version]} | _life_of(row, version))
-        return 0
+        return
     out.line(_title(found, out))
     life = _since.of_version(found.name, version).words if _since.is_known(found.name) else ""
     out.line(f"version {version}{', ' if life else ''}{life}")
@@ -117,7 +166,6 @@ def _layout(found: Entry, rows: list[Row], version: int, out: Output, is_whole: 
 
         out.line()
         out.line(class_of(found.name).schemas()[version].bnf(f"{found.name} (Version: {version})").rstrip("\n"))
-    return 0
 
 
 def _life(row: Row, out: Output) -> None:
@@ -139,6 +187,7 @@ def _facts(row: Row) -> dict[str, object]:
     nullable = [version for version in versions if version in facts.nullable]
     tagged = [version for version in versions if version in facts.tagged]
     return {
+        "message": row.message.name,
         "path": row.path,
         "type": row.type,
         "versions": [{"first": first, "last": last, "type": kind} for first, last, kind in row.runs()],
@@ -169,10 +218,13 @@ def _life_of(row: Row, version: int) -> dict[str, object]:
 COMMAND = Command(
     run,
     (
-        Argument("message", "name of a message", completes="message"),
+        Argument("message", "a message, or an API by name or key: its request and response", True, completes="message"),
         Argument("version", "show the layout of one version, or latest", is_optional=True),
     ),
-    (Option("field", "one field, by its path or its name", "PATH"),),
-    ("show MetadataResponse", "show MetadataResponse 13", "show MetadataResponse --field topics.topic_id"),
+    (
+        Option("field", "one field, by its path or its name; without a message of all that have it", "PATH"),
+        Option("entity", "fields of one entity type, such as topicName", "TYPE"),
+    ),
+    ("show MetadataResponse", "show 3 13", "show MetadataResponse --field topics.topic_id", "show --field topicId"),
     LEGEND,
 )

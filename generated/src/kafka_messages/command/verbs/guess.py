@@ -7,7 +7,6 @@ from .._input import read_bytes
 from .._names import Entry, entries
 from .._options import Argument, Command, Given
 from .._output import Output
-from .._parts import has_part
 from .._subject import IN
 
 MOST = 5
@@ -15,15 +14,15 @@ MOST = 5
 
 def run(given: Given, out: Output) -> int:
     """The best of all that read the bytes to the end and write the same; 1 if there is none."""
-    from .._guesses import Guess, guesses_at, with_headers
+    from .._guesses import Guesser
 
-    data = read_bytes(given.text("bytes"), given.text("in"))
-    found: list[Guess] = with_headers(data) if has_part("protocol") else []
+    guesser = Guesser(read_bytes(given.text("bytes"), given.text("in")))
+    found = guesser.requests()
     named: list[Entry] = entries()
     with out.progress("messages", len(named)) as progress:
         for each in named:
             progress.step()
-            found += guesses_at(data, each)
+            found += guesser.messages(each)
     found.sort(key=lambda guess: (-guess.score, guess.what))
     for guess in found[:MOST]:
         if out.is_json:
@@ -48,5 +47,5 @@ COMMAND = Command(
     (Argument("bytes", "a file, - for standard input, or hex and the like", is_optional=True, completes="file"),),
     (IN,),
     ("guess unknown.bin", "guess '00 12 00 03 00 00 00 07 00 02 6d 65 00 03 6d 65 02 31 00'"),
-    "Short bytes fit many messages. A frame, or a request with its header, says by itself what it is.",
+    "Short bytes fit many messages. A request with its header says by itself what it is; a response does not.",
 )

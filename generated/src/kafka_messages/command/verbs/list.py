@@ -4,14 +4,19 @@
 from __future__ import annotations
 
 from .._names import entries
-from .._options import KINDS, Argument, Command, Given, Option
+from .._options import KINDS, Argument, Command, Given, NotFoundError, Option, meant
 from .._output import Output
 
 
 def run(given: Given, out: Output) -> int:
-    """Messages whose name has the pattern in it; 1 if there is none."""
-    pattern, kind = (given.text("pattern") or "").lower(), given.text("kind")
+    """Messages whose name has the pattern in it. Raises NotFoundError if there is none."""
+    word, kind = given.text("pattern") or "", given.text("kind")
+    pattern = word.lower()
     found = [each for each in entries() if pattern in each.name.lower() and kind in (None, each.kind)]
+    if not found:
+        of_kind = "" if kind is None else f" of the kind {kind}"
+        names = [each.name for each in entries() if kind in (None, each.kind)]
+        raise NotFoundError(f"no message{of_kind} has {word!r} in its name{meant(word, names)}")
     if out.is_json:
         for each in found:
             out.record(
@@ -25,13 +30,13 @@ def run(given: Given, out: Output) -> int:
                     "headers": [{"from_version": first, "header_version": header} for first, header in each.headers],
                 }
             )
-    elif found:
+    else:
         rows = [
             (each.name, each.kind, each.key, each.versions, each.flexible_versions, each.header_versions)
             for each in found
         ]
         out.table(("message", "kind", "key", "versions", "flexible", "header"), rows)
-    return 0 if found else 1
+    return 0
 
 
 COMMAND = Command(

@@ -4,36 +4,32 @@
 from __future__ import annotations
 
 from .._names import entries
-from .._options import Argument, Command, Given
-from .._output import Output, Progress
+from .._options import Argument, Command, Given, NotFoundError, meant
+from .._output import Output
 
 
 def run(given: Given, out: Output) -> int:
-    """Tagged fields of messages whose name has the pattern in it; 1 if there is none."""
-    from ..._base.message import class_of
-    from .._layouts import Range, rows_of
+    """Tagged fields of messages whose name has the pattern in it. Raises NotFoundError if there is none."""
+    from .._fields import rows_with, shown
 
-    pattern = (given.text("pattern") or "").lower()
+    word = given.text("pattern") or ""
+    pattern = word.lower()
     named = [each for each in entries() if pattern in each.name.lower()]
-    found = []
-    with Progress("messages", len(named)) as progress:
-        for each in named:
-            progress.step()
-            if each.flexible > each.highest:
-                continue
-            for row in rows_of(class_of(each.name)):
-                tagged = [version for version in row.types if version in row.facts.tagged]
-                if tagged:
-                    found.append((each.name, row, Range(tagged[0], tagged[-1]).shown))
+    if not named:
+        raise NotFoundError(f"no message has {word!r} in its name{meant(word, [each.name for each in entries()])}")
+    flexible = [each for each in named if each.flexible <= each.highest]
+    rows = rows_with(lambda row: any(version in row.facts.tagged for version in row.types), out, flexible)
+    if not rows:
+        raise NotFoundError(f"no message with {word!r} in its name has tagged fields")
+    found = [(row, shown([version for version in row.types if version in row.facts.tagged])) for row in rows]
     if out.is_json:
-        for name, row, versions in found:
-            out.record(
-                {"message": name, "path": row.path, "tag": row.facts.tag, "type": row.type, "versions": versions}
-            )
-    elif found:
-        rows = [(name, row.path, row.facts.tag, row.type, versions) for name, row, versions in found]
-        out.table(("message", "field", "tag", "type", "versions"), rows)
-    return 0 if found else 1
+        for row, versions in found:
+            names = {"message": row.message.name, "path": row.path, "tag": row.facts.tag}
+            out.record(names | {"type": row.type, "versions": versions})
+    else:
+        cells = [(row.message.name, row.path, row.facts.tag, row.type, versions) for row, versions in found]
+        out.table(("message", "field", "tag", "type", "versions"), cells)
+    return 0
 
 
 COMMAND = Command(

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from .._options import Argument, Command, Given, UsageError, meant
+from .._fields import rows_with, tell
+from .._options import Argument, Command, Given, NotFoundError, Option, meant
 from .._output import Output
 from .._parts import has_part, part
 
@@ -13,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def run(given: Given, out: Output) -> int:
-    """All error codes, or those given by number or part of the name. Raises UsageError for one that there is not."""
+    """All error codes, or those given by number or part of the name; and the fields that can hold one.
+
+    Raises NotFoundError for a code that there is not.
+    """
     protocol = part("protocol")
     codes = list(protocol.ErrorCode)
     words = given.every("code")
@@ -26,6 +30,10 @@ def run(given: Given, out: Output) -> int:
         out.table(("code", "name", "since", ""), [(int(code), code.name, _since(code), _notes(code)) for code in found])
     else:
         out.table(("code", "name", ""), [(int(code), code.name, _notes(code)) for code in found])
+    if given.flag("fields"):
+        if not out.is_json:
+            out.line()
+        tell(rows_with(lambda row: row.facts.is_error_code, out), out)
     return 0
 
 
@@ -56,13 +64,13 @@ def _matching(word: str, codes: list[Any]) -> list[Any]:
     exact = [code for code in codes if code.name == name or str(int(code)) == word]
     found = exact or [code for code in codes if name in code.name and not word.lstrip("-").isdigit()]
     if not found:
-        raise UsageError(f"no error has the code or name {word!r}{meant(word, [code.name for code in codes])}")
+        raise NotFoundError(f"no error has the code or name {word!r}{meant(word, [code.name for code in codes])}")
     return found
 
 
 COMMAND = Command(
     run,
     (Argument("code", "numbers or names", is_optional=True, is_repeated=True, completes="error"),),
-    (),
-    ("errors 35", "errors NOT_COORDINATOR", "errors -1"),
+    (Option("fields", "also the fields that can hold an error code, in all messages"),),
+    ("errors 35", "errors NOT_COORDINATOR", "errors -1", "errors 16 --fields"),
 )

@@ -1,0 +1,102 @@
+"""``guess``: messages alone, behind headers and lengths, and behind what says type and version in logs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from kafka_messages import (
+    ApiVersionsRequest,
+    MetadataResponse,
+    OffsetCommitKey,
+    OffsetCommitValue,
+    TopicRecord,
+)
+from kafka_messages.messages.metadata_response import MetadataResponseBroker
+from kafka_messages.protocol import decode_request, encode_request, encode_response, split_frames
+from kafka_messages.records import write_metadata_record, write_versioned
+
+from tests.support.cluster import COMMITTED
+from tests.support.command import Told, rows
+
+BROKERS = [MetadataResponseBroker(node_id=1, host="broker-1", port=9092)]
+METADATA = MetadataResponse(brokers=BROKERS, cluster_id="4L6g3nShT-eMCtK--X86sw", controller_id=1)
+
+
+def best(told: Told, data: bytes) -> tuple[str, str]:
+    status, out, _ = told("guess", data.hex(), "--in", "hex", "--json")
+    assert status == 0
+    found = rows(out)[0]
+    return found["message"], found["before"]
+
+
+@pytest.mark.parametrize("version", [8, 9, 12])
+def test_responses_behind_headers(version: int, told: Told) -> None:
+    """A response does not say what it is; the header before it is of two forms, and hides the message if it is not tried."""
+    data = encode_response(METADATA, version, 7)
+    assert best(told, data) == ("MetadataResponse", "a length and a header")
+    assert best(told, data[4:]) == ("MetadataResponse", "a header")
+
+
+def test_reasons_of_a_response(told: Told) -> None:
+    """People decide by the reasons, so they name what speaks for the frame as well as for the message."""
+    data = encode_response(METADATA, 12, 7)
+    _, out, _ = told("guess", data.hex())
+    assert rows(out)[0]["reasons"][:3] == [
+        "the length is that of the bytes",
+        "correlation id 7",
+        "reads and writes the same bytes",
+    ]
+
+
+def test_several_frames(told: Told) -> None:
+    """What is copied from a connection goes on behind the first frame, which is the one that is guessed."""
+    frames = encode_response(METADATA, 12, 7) + encode_response(METADATA, 12, 8)
+    assert best(told, frames) == ("MetadataResponse", "a length and a header")
+    asked = encode_request(ApiVersionsRequest(client_software_name="java", client_software_version="1"), 3, 1, "me")
+    _, out, _ = told("guess", (asked + asked).hex())
+    assert (rows(out)[0]["message"], rows(out)[0]["reasons"][0]) == ("ApiVersionsRequest", "the first of 2 frames")
+
+
+def test_records_of_logs(told: Told) -> None:
+    """Keys and values of internal topics begin with their type and version, and not with the message."""
+    record = write_metadata_record(TopicRecord(name="orders"), 0)
+    assert best(told, record) == ("TopicRecord", "its type and version")
+    key = (1).to_bytes(2, "big") + OffsetCommitKey(group="billing", topic="orders", partition=1).write(0)
+    assert best(told, key) == ("OffsetCommitKey", "its type")
+    value = write_versioned(OffsetCommitValue(offset=3, leader_epoch=4, metadata="from java", commit_timestamp=5), 3)
+    _, out, _ = told("guess", value.hex())
+    assert ("OffsetCommitValue", "3", "its version") in [
+        (row["message"], row["versions"], row["before"]) for row in rows(out)
+    ]
+
+
+def conversations() -> Iterator[tuple[str, int, bytes]]:
+    """Name, version and frame of each response of a real broker that is long enough to say something."""
+    for file in sorted((COMMITTED / "traffic").glob("*.request.bin")):
+        answers = {
+            int.from_bytes(frame[:4], "big"): frame
+            for frame in split_frames(file.with_name(file.name.replace("request", "response")).read_bytes())
+        }
+        for frame in split_frames(file.read_bytes()):
+            request = decode_request(frame)
+            answer = answers.get(request.header.correlation_id)
+            if answer is not None and len(answer) > 60:
+                yield request.api.response_name, request.version, len(answer).to_bytes(4, "big") + answer
+
+
+def test_responses_of_a_real_broker(told: Told) -> None:
+    """Five guesses are printed, so the right one of a response of some length has to be among them, nearly always."""
+    seen = {(name, version): data for name, version, data in conversations()}
+    missed = []
+    for (name, version), data in seen.items():
+        found = rows(told("guess", data.hex(), "--in", "hex")[1])
+        if not any(row["message"] == name and covers(row["versions"], version) for row in found):
+            missed.append(f"{name} v{version}")
+    assert len(seen) > 15
+    assert missed == []
+
+
+def covers(versions: str, version: int) -> bool:
+    first, _, last = versions.partition("-")
+    return int(first) <= version <= int(last or first)
