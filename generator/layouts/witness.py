@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import ClassVar
 
 from kafka_message_generator.layouts.annotated import Row, rows_of
 from kafka_message_generator.layouts.samples import samples
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.runtime.schema import Schema, SchemaError, Struct
 from kafka_message_generator.runtime.schema.build import build
-from kafka_message_generator.runtime.schema.facts import facts_of
+from kafka_message_generator.runtime.schema.facts import facts_in
 from kafka_message_generator.runtime.schema.schema import NullableStruct
 from kafka_message_generator.runtime.schema.sections import Section
 from kafka_message_generator.runtime.schema.struct import value_of
@@ -38,12 +37,7 @@ class Witness:
 @cache
 def schemas_of_plan(facts: str) -> dict[int, Schema]:
     """The schema codec of every version, from the facts of a plan."""
-
-    class Definition:
-        NAME: ClassVar[str] = ""
-        _facts: ClassVar[str] = facts
-
-    return build(facts_of(Definition))
+    return build(facts_in(facts))
 
 
 def witness(writer: MessagePlan, reader: MessagePlan, version: int) -> Witness | None:
