@@ -12,6 +12,7 @@ from kafka_message_generator.layouts.renames import last
 from kafka_message_generator.plan.model import FieldPlan, ranges
 from kafka_message_generator.rules.defaults import Empty, default_of
 from kafka_message_generator.rules.names import camel_case, snake_case
+from kafka_message_generator.runtime._core.told import told
 from kafka_message_generator.spec.model import Field, Message
 from kafka_message_generator.spec.versions import Versions
 
@@ -166,7 +167,7 @@ def _properties(
 
 def _default(member: Field) -> str:
     value = default_of(member)
-    return str(value.value) if isinstance(value, Empty) else "null" if value is None else repr(value)
+    return str(value.value) if isinstance(value, Empty) else told(value)
 
 
 def _json(member: Field) -> str:

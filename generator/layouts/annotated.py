@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from kafka_message_generator.runtime._core.told import json_value, told
 from kafka_message_generator.runtime.schema import Schema
 from kafka_message_generator.runtime.schema.sections import Section
-from kafka_message_generator.runtime.schema.spans import FAULT, LENGTH, REST, Span, Walk
+from kafka_message_generator.runtime.schema.spans import FAULT, LENGTH, REST, STRUCT, Span, Walk
 from kafka_message_generator.runtime.schema.struct import Field
 
 _MOST_BYTES = 8
@@ -124,4 +124,5 @@ def _hex(data: bytes) -> str:
 def _words(row: Row) -> str:
     if row.role in (FAULT, REST):
         return row.note
-    return "  ".join(filter(None, (told(row.value), row.type, row.note)))
+    value = "" if row.role == STRUCT else told(row.value)  # one without fields has neither bytes nor a value
+    return "  ".join(filter(None, (value, row.type, row.note)))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from kafka_message_generator.layouts.atoms import Atoms, Nullable, Repeated, Tags, layout_of
-from kafka_message_generator.layouts.compare import difference
+from kafka_message_generator.layouts.atoms import Atoms, Tags, layout_of
+from kafka_message_generator.layouts.compare import difference, insides
 from kafka_message_generator.plan.model import MessagePlan
 
 
@@ -26,18 +26,12 @@ def renamed(before: MessagePlan, after: MessagePlan, gone: Collection[str]) -> d
 def _paired(one: Atoms, two: Atoms) -> Iterator[tuple[str, str]]:
     """The fields at the same places of two layouts without a difference: in the order of the wire, or by their tags."""
     for before, after in zip(one, two, strict=True):
-        if isinstance(before, Tags) and isinstance(after, Tags):
-            known = {each.tag: each for each in after.fields}
-            for each in before.fields:
-                if each.tag in known:
-                    yield each.label, known[each.tag].label
-                    yield from _paired(each.value, known[each.tag].value)
-            continue
-        yield before.label, after.label
-        if isinstance(before, Repeated) and isinstance(after, Repeated):
-            yield from _paired(before.element, after.element)
-        elif isinstance(before, Nullable) and isinstance(after, Nullable):
-            yield from _paired(before.inside, after.inside)
+        if not isinstance(before, Tags):
+            yield before.label, after.label
+    for former, now in insides(one, two):
+        if not former.path.endswith("[]"):
+            yield former.path, now.path
+        yield from _paired(former.atoms, now.atoms)
 
 
 def last(path: str) -> str:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from enum import Enum
 from functools import cache
 
 from kafka_message_generator.layouts.annotated import Row, rows_of
+from kafka_message_generator.layouts.places import moved, parts
 from kafka_message_generator.layouts.samples import samples
 from kafka_message_generator.plan.model import MessagePlan
+from kafka_message_generator.runtime._core.told import told
 from kafka_message_generator.runtime.schema import Schema, SchemaError, Struct
 from kafka_message_generator.runtime.schema.build import build
 from kafka_message_generator.runtime.schema.facts import facts_in
@@ -85,29 +88,58 @@ def _first_difference(schema: Schema, meant: Struct, reader: Schema, got: Struct
     one, two = _Values(), _Values()
     one.struct(schema, meant, "")
     two.struct(reader, got, "")
-    return _parting(one, two, "")
+    return _parting(one, two)
 
 
-def _parting(one: _Values, two: _Values, where: str) -> str | None:
+def _parting(one: _Values, two: _Values, where: str = "") -> str | None:
     """The first value that is not the same in two structs, or in what two sides have by the tag that ``where`` says."""
-    for (label, value), (other_label, other) in zip(one.regular, two.regular, strict=False):
-        if not _is_same(value, other):
-            name = "" if label == other_label else f"{where}{other_label} = "
-            return f"{where}{label} = {value!r} is read as {name}{other!r}"
+    for wrote, read in _facing(one.regular, two.regular):
+        if not wrote.is_same(read):
+            return where + wrote.told(read)
     if len(one.regular) != len(two.regular):
-        return f"{where and f'{where}: '}{len(one.regular)} values are read as {len(two.regular)}"
-    for key, (place, tagged) in one.tagged.items():
-        if key in two.tagged and (found := _parting(tagged, two.tagged[key][1], f"{where and f'{where}, '}{place}")):
+        return f"{where}{len(one.regular)} values are read as {len(two.regular)}"
+    for key, tagged in one.tagged.items():
+        if key in two.tagged and (found := _parting(tagged, two.tagged[key], f"tag {key[1]}: ")):
             return found
-    by_name = dict(two.regular)
-    for label, value in one.regular:
-        if label in by_name and not _is_same(value, by_name[label]):
-            return f"{where}{label} = {value!r} is read as {by_name[label]!r}"
     return None
 
 
-def _is_same(one: object, two: object) -> bool:
-    return type(one) is type(two) and repr(one) == repr(two)
+def _facing(one: list[_Value], two: list[_Value]) -> Iterator[tuple[_Value, _Value]]:
+    """The values at the same places, and where these are as many those of fields that have moved."""
+    yield from zip(one, two, strict=False)
+    if len(one) != len(two):
+        return
+    for _, places, others in moved(*([parts(each.path) for each in side] for side in (one, two))):
+        for place, other in zip(places, others, strict=False):
+            yield one[place], replace(two[other], path=one[place].path)
+
+
+@dataclass(frozen=True)
+class _Value:
+    """A value that stands alone, such as the count of an array, with the path of what it is."""
+
+    path: str
+    value: object
+
+    def is_same(self, other: _Value) -> bool:
+        return type(self.value) is type(other.value) and repr(self.value) == repr(other.value)
+
+    def told(self, other: _Value) -> str:
+        """What this one is taken for."""
+        name = "" if self.path == other.path else f"{other.path} = "
+        texts = [told(each.value) for each in (self, other)]
+        if texts[0] == texts[1]:  # bytes of one length, or texts and numbers that look alike
+            texts = [repr(each.value) for each in (self, other)]
+        return f"{self.path} = {texts[0]} is read as {name}{texts[1]}"
+
+
+class _Presence(Enum):
+    """What stands in front of a struct that may be null."""
+
+    STRUCT = "a struct"
+
+    def __str__(self) -> str:
+        return self.value
 
 
 class _Values:
@@ -116,39 +148,40 @@ class _Values:
     def __init__(self, is_left_out: bool = False) -> None:
         self.is_left_out = is_left_out
         """Whether these are a default, which stands nowhere: then a struct that may be null is as one that may not."""
-        self.regular: list[tuple[str, object]] = []
+        self.regular: list[_Value] = []
         self.sections = 0
-        self.tagged: dict[tuple[int, int], tuple[str, _Values]] = {}
+        self.tagged: dict[tuple[int, int], _Values] = {}
         """By the number of the section, as a struct's may stand right before that of the struct around it."""
 
     def struct(self, schema: Schema, value: object, path: str) -> None:
         if schema.optional is not None:
-            self.section(schema.optional, value)
+            self.section(schema.optional, value, path)
         for field in schema.fields:
             self.add(field.type, value_of(value, field.name), f"{path}{field.name}")
         if schema.tags is not None:
-            self.section(schema.tags, value)
+            self.section(schema.tags, value, path)
 
-    def section(self, section: Section, value: object) -> None:
+    def section(self, section: Section, value: object, path: str) -> None:
         self.sections += 1
         for tag, field in section.fields.items():
             is_left_out = isinstance(value, Struct) and field.name not in value
             inner = _Values(is_left_out)
-            inner.add(field.type, field.default if is_left_out else value_of(value, field.name), "")
-            self.tagged[self.sections, tag] = f"tag {tag} behind value {len(self.regular)}", inner
+            held = field.default if is_left_out else value_of(value, field.name)
+            inner.add(field.type, held, f"{path}{field.name}")
+            self.tagged[self.sections, tag] = inner
 
     def add(self, kind: Type, value: object, path: str) -> None:
         if isinstance(kind, Schema):
             self.struct(kind, value, f"{path}.")
         elif isinstance(kind, NullableStruct):
             if value is None or not self.is_left_out:
-                self.regular.append((path, value is not None))
+                self.regular.append(_Value(path, None if value is None else _Presence.STRUCT))
             if value is not None:
                 self.struct(kind.schema, value, f"{path}.")
         elif isinstance(kind, ArrayOf):
             found = None if value is None else elements(value)
-            self.regular.append((path, None if found is None else len(found)))
+            self.regular.append(_Value(path, None if found is None else len(found)))
             for index, element in enumerate(found or ()):
                 self.add(kind.element, element, f"{path}[{index}]")
         else:
-            self.regular.append((path, value))
+            self.regular.append(_Value(path, value))
