@@ -96,7 +96,7 @@ def _inside_tags(one: Tags, two: Tags) -> Iterator[tuple[Inside, Inside]]:
             yield Inside(each.label, each.value), values[each.tag]
 
 
-def _inside(atom: Atom) -> Inside:
+def _inside(atom: Repeated | Nullable) -> Inside:
     return Inside(f"{atom.label}[]", atom.element) if isinstance(atom, Repeated) else Inside(atom.label, atom.inside)
 
 

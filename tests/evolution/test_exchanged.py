@@ -118,9 +118,9 @@ def test_a_field_at_the_place_of_one_that_is_gone_has_moved(case: str) -> None:
     found = difference(layout_of(before, 0), layout_of(after, 0))
     assert found is not None
     assert (found.reason, found.wrote, found.reads) == ("REORDERED", wrote, reads)
-    found = witness(before, after, 0)
-    assert found is not None
-    assert found.outcome == "reads differently"
+    shown_by = witness(before, after, 0)
+    assert shown_by is not None
+    assert shown_by.outcome == "reads differently"
 
 
 @pytest.mark.parametrize("case", SWAPPED)
@@ -186,8 +186,7 @@ def test_a_struct_around_fields_takes_no_bytes() -> None:
 def test_a_struct_without_fields_is_no_null() -> None:
     """It takes no bytes; null would be another value."""
     before, after = (
-        plan(field("Ts", "[]T", fields=[each]), flexible="none", valid="0-1")
-        for each in ({**A, "versions": "1+"}, A)
+        plan(field("Ts", "[]T", fields=[each]), flexible="none", valid="0-1") for each in ({**A, "versions": "1+"}, A)
     )
     found = witness(before, after, 0)
     assert found is not None
