@@ -15,7 +15,7 @@ from kafka_message_generator.layouts.atoms import (
     TagAtom,
     Tags,
 )
-from kafka_message_generator.layouts.places import Parts, moved, parts
+from kafka_message_generator.layouts.places import Parts, moved, parts, places
 
 REASONS = {
     "FIELD_ADDED": "a field stands where none was",
@@ -133,17 +133,26 @@ def _of_one_name(writer: Atoms, reader: Atoms, above: Above) -> Iterator[tuple[I
 
 
 def _moved(writer: Atoms, reader: Atoms, above: Above = _TOP) -> Difference | None:
-    """A field of layouts that are equal otherwise, at a place that was another one's."""
+    """A field of layouts that are equal otherwise, at a place that was another one's, or at one and by a tag."""
     wrote, reads = _own(writer, above[0]), _own(reader, above[1])
     for field, before, after in moved(wrote, reads):
-        one, two = (_path(each, above[0]) for each in (field, wrote[after[0]]))
-        return Difference(
-            "REORDERED", one, f"{one} at place {before[0] + 1}", f"{one} at place {after[0] + 1}, where {two} was"
-        )
+        there = f"at place {after[0] + 1}, where {_path(wrote[after[0]], above[0])} was"
+        return _at_two_places(_path(field, above[0]), f"at place {before[0] + 1}", there)
+    old_tags, new_tags = _tags(writer, above[0]), _tags(reader, above[1])
+    for field, at in places(wrote).items():
+        if field in new_tags:
+            return _at_two_places(_path(field, above[0]), f"at place {at[0] + 1}", f"by tag {new_tags[field]}")
+    for field, at in places(reads).items():
+        if field in old_tags:
+            return _at_two_places(_path(field, above[1]), f"by tag {old_tags[field]}", f"at place {at[0] + 1}")
     for inside in insides(writer, reader):
         if (found := _moved(inside[0].atoms, inside[1].atoms, inside)) is not None:
             return found
     return None
+
+
+def _at_two_places(path: str, one: str, two: str) -> Difference:
+    return Difference("REORDERED", path, f"{path} {one}", f"{path} {two}")
 
 
 def _path(field: Parts, above: Inside) -> str:
@@ -153,6 +162,11 @@ def _path(field: Parts, above: Inside) -> str:
 def _own(atoms: Atoms, above: Inside) -> list[Parts]:
     """The fields of a struct in the order of the wire, but for tagged ones."""
     return [parts(atom.label, above.path) for atom in atoms if not isinstance(atom, Tags)]
+
+
+def _tags(atoms: Atoms, above: Inside) -> dict[Parts, int]:
+    """The tagged fields of a struct by their paths."""
+    return {parts(each.label, above.path): each.tag for atom in atoms if isinstance(atom, Tags) for each in atom.fields}
 
 
 def _sequence(writer: Atoms, reader: Atoms, above: Above = _TOP) -> Difference | None:

@@ -19,14 +19,15 @@ def moved(wrote: Sequence[Parts], reads: Sequence[Parts]) -> Iterator[tuple[Part
     Both sides have as many fields, of the same bytes. What stands at the place of a field that is gone is that field
     under another name, and the fields inside it are its.
     """
-    one, two = _places(wrote), _places(_as_called(wrote, reads))
-    for field, places in one.items():
-        others = two.get(field)
-        if others is not None and set(places).isdisjoint(others):
-            yield field, places, others
+    one, two = places(wrote), places(_as_called(wrote, reads))
+    for field, former in one.items():
+        now = two.get(field)
+        if now is not None and set(former).isdisjoint(now):
+            yield field, former, now
 
 
-def _places(paths: Sequence[Parts]) -> dict[Parts, list[int]]:
+def places(paths: Sequence[Parts]) -> dict[Parts, list[int]]:
+    """The places of each field, and those of all fields inside one that holds some."""
     found: dict[Parts, list[int]] = {}
     for place, path in enumerate(paths):
         for depth in range(1, len(path) + 1):

@@ -8,7 +8,7 @@ from enum import Enum
 from functools import cache
 
 from kafka_message_generator.layouts.annotated import Row, rows_of
-from kafka_message_generator.layouts.places import moved, parts
+from kafka_message_generator.layouts.places import moved, parts, places
 from kafka_message_generator.layouts.samples import samples
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.runtime._core.told import told
@@ -93,7 +93,7 @@ def _first_difference(schema: Schema, meant: Struct, reader: Schema, got: Struct
 
 def _parting(one: _Values, two: _Values, where: str = "") -> str | None:
     """The first value that is not the same in two structs, or in what two sides have by the tag that ``where`` says."""
-    for wrote, read in _facing(one.regular, two.regular):
+    for wrote, read in _facing(one, two):
         if not wrote.is_same(read):
             return where + wrote.told(read)
     if len(one.regular) != len(two.regular):
@@ -104,14 +104,24 @@ def _parting(one: _Values, two: _Values, where: str = "") -> str | None:
     return None
 
 
-def _facing(one: list[_Value], two: list[_Value]) -> Iterator[tuple[_Value, _Value]]:
+def _facing(one: _Values, two: _Values) -> Iterator[tuple[_Value, _Value]]:
     """The values at the same places, and where these are as many those of fields that have moved."""
-    yield from zip(one, two, strict=False)
-    if len(one) != len(two):
+    yield from zip(one.regular, two.regular, strict=False)
+    if len(one.regular) != len(two.regular):
         return
-    for _, places, others in moved(*([parts(each.path) for each in side] for side in (one, two))):
-        for place, other in zip(places, others, strict=False):
-            yield one[place], replace(two[other], path=one[place].path)
+    for _, former, now in moved(*([parts(each.path) for each in side.regular] for side in (one, two))):
+        for place, other in zip(former, now, strict=False):
+            yield one.regular[place], replace(two.regular[other], path=one.regular[place].path)
+    yield from _crossing(one, two)
+    yield from ((wrote, read) for read, wrote in _crossing(two, one))
+
+
+def _crossing(one: _Values, two: _Values) -> Iterator[tuple[_Value, _Value]]:
+    """The values of regular fields, and of those of their names that the other side has by a tag."""
+    at = places([parts(each.path) for each in one.regular])
+    for path, tagged in two.by_tag.items():
+        for place, value in zip(at.get(parts(path), ()), tagged.regular, strict=False):
+            yield one.regular[place], value
 
 
 @dataclass(frozen=True)
@@ -152,6 +162,8 @@ class _Values:
         self.sections = 0
         self.tagged: dict[tuple[int, int], _Values] = {}
         """By the number of the section, as a struct's may stand right before that of the struct around it."""
+        self.by_tag: dict[str, _Values] = {}
+        """The same by their paths."""
 
     def struct(self, schema: Schema, value: object, path: str) -> None:
         if schema.optional is not None:
@@ -169,6 +181,7 @@ class _Values:
             held = field.default if is_left_out else value_of(value, field.name)
             inner.add(field.type, held, f"{path}{field.name}")
             self.tagged[self.sections, tag] = inner
+            self.by_tag[f"{path}{field.name}"] = inner
 
     def add(self, kind: Type, value: object, path: str) -> None:
         if isinstance(kind, Schema):

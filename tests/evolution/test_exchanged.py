@@ -101,6 +101,21 @@ MOVED = {
         "S.A at place 1",
         "S.A at place 2, where S.B was",
     ),
+    "by a tag now": ([A], [field("C"), tagged("A", "string")], "A at place 1", "A by tag 0"),
+    "by a tag before": ([A, tagged("B", "T", fields=[field("X")])], [B], "B by tag 0", "B at place 1"),
+    "by a tag now, as a struct": ([A, B], [A, field("C"), tagged("B", "T", fields=[A])], "B at place 2", "B by tag 0"),
+    "a struct that takes no bytes, by a tag now": (
+        [tagged("S", "T", fields=[field("P", "T2", fields=[A])])],
+        [tagged("S", "T", fields=[field("R", "T2", fields=[A]), tagged("P")])],
+        "S.P at place 1",
+        "S.P by tag 0",
+    ),
+    "a struct, by a tag now": (
+        [field("S", "[]T", fields=[A])],
+        [field("R", "[]T", fields=[A]), tagged("S", "T2", fields=[A])],
+        "S at place 1",
+        "S by tag 0",
+    ),
     "a struct": (
         [field("S", "[]T", fields=[A]), field("R", "[]T2", fields=[A])],
         [field("Q", "[]T", fields=[A]), field("S", "[]T2", fields=[A])],
