@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from kafka_message_generator.evolution.findings import Finding
-from kafka_message_generator.evolution.renaming import moved, renames
+from kafka_message_generator.evolution.renaming import path_now, renames
 from kafka_message_generator.history.sides import Baseline, Side
 from kafka_message_generator.layouts.atoms import labels, layout_of
 from kafka_message_generator.layouts.renames import last
@@ -28,7 +28,7 @@ def declared_findings(old: Baseline, new: Side) -> Iterator[Finding]:
         if name not in new.plans:
             if name not in new.messages and (newest.messages[name].kind, newest.messages[name].api_key) in keys:
                 continue  # it has another name, or another message its key, which a rule of bytes says
-            yield _removed(name, newest, new)
+            yield _repath_now(name, newest, new)
             continue
         yield from _versions(name, old, new)
         moves = renames(name, newest, new)
@@ -38,7 +38,7 @@ def declared_findings(old: Baseline, new: Side) -> Iterator[Finding]:
     yield from _listeners(newest, new)
 
 
-def _removed(name: str, newest: Side, new: Side) -> Finding:
+def _repath_now(name: str, newest: Side, new: Side) -> Finding:
     place = new if name in new.messages else newest
     valid = str(newest.plans[name].valid)
     what = f"{name}, versions {valid}, is gone"
@@ -107,7 +107,7 @@ def _rename(name: str, before: str, after: str, newest: Side, new: Side) -> Iter
 def _fields(name: str, moves: dict[str, str], newest: Side, new: Side) -> Iterator[Finding]:
     now, gone = dict(new.members(name)), set[str]()
     for path, before in newest.members(name):
-        at = moved(path, moves)
+        at = path_now(path, moves)
         after = now.get(at)
         if after is None:
             if _holder(path) in gone:

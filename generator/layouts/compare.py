@@ -145,6 +145,9 @@ def _moved(writer: Atoms, reader: Atoms, above: Above = _TOP) -> Difference | No
     for field, at in places(reads).items():
         if field in old_tags:
             return _at_two_places(_path(field, above[1]), f"by tag {old_tags[field]}", f"at place {at[0] + 1}")
+    for field in old_tags.keys() & new_tags.keys():
+        if old_tags[field] != new_tags[field]:
+            return _at_two_places(_path(field, above[0]), f"by tag {old_tags[field]}", f"by tag {new_tags[field]}")
     for inside in insides(writer, reader):
         if (found := _moved(inside[0].atoms, inside[1].atoms, inside)) is not None:
             return found

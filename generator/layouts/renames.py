@@ -9,18 +9,21 @@ from kafka_message_generator.layouts.compare import difference, insides
 from kafka_message_generator.plan.model import MessagePlan
 
 
-def renamed(before: MessagePlan, after: MessagePlan, gone: Collection[str]) -> dict[str, str]:
-    """Paths of fields by their former ones, for those of ``gone`` that stand under another name in a version of both."""
+def renamed(before: MessagePlan, after: MessagePlan, former: Collection[str], now: Collection[str]) -> dict[str, str]:
+    """Paths of fields by their former ones, for those under a new name at the same place in a version of both.
+
+    ``former`` and ``now`` are the paths of all fields: one that both sides have is no new name of another.
+    """
     found: dict[str, str] = {}
     for version in before.valid:
         if version not in after.valid:
             continue
         one, two = layout_of(before, version), layout_of(after, version)
         if difference(one, two) is None and difference(two, one) is None:
-            for former, path in _paired(one, two):
-                if former in gone and former.count(".") == path.count("."):
-                    found[former] = path
-    return {former: path for former, path in found.items() if last(former) != last(path)}
+            for was, path in _paired(one, two):
+                if was not in now and path not in former and was.count(".") == path.count("."):
+                    found[was] = path
+    return {was: path for was, path in found.items() if last(was) != last(path)}
 
 
 def _paired(one: Atoms, two: Atoms) -> Iterator[tuple[str, str]]:

@@ -112,6 +112,10 @@ def _facing(one: _Values, two: _Values) -> Iterator[tuple[_Value, _Value]]:
     for _, former, now in moved(*([parts(each.path) for each in side.regular] for side in (one, two))):
         for place, other in zip(former, now, strict=False):
             yield one.regular[place], replace(two.regular[other], path=one.regular[place].path)
+    for path in one.by_path.keys() & two.by_path.keys():
+        if one.by_path[path] != two.by_path[path]:
+            tagged = (side.tagged[side.by_path[path]].regular for side in (one, two))
+            yield from zip(*tagged, strict=False)
     yield from _crossing(one, two)
     yield from ((wrote, read) for read, wrote in _crossing(two, one))
 
@@ -119,8 +123,8 @@ def _facing(one: _Values, two: _Values) -> Iterator[tuple[_Value, _Value]]:
 def _crossing(one: _Values, two: _Values) -> Iterator[tuple[_Value, _Value]]:
     """The values of regular fields, and of those of their names that the other side has by a tag."""
     at = places([parts(each.path) for each in one.regular])
-    for path, tagged in two.by_tag.items():
-        for place, value in zip(at.get(parts(path), ()), tagged.regular, strict=False):
+    for path, key in two.by_path.items():
+        for place, value in zip(at.get(parts(path), ()), two.tagged[key].regular, strict=False):
             yield one.regular[place], value
 
 
@@ -162,8 +166,8 @@ class _Values:
         self.sections = 0
         self.tagged: dict[tuple[int, int], _Values] = {}
         """By the number of the section, as a struct's may stand right before that of the struct around it."""
-        self.by_tag: dict[str, _Values] = {}
-        """The same by their paths."""
+        self.by_path: dict[str, tuple[int, int]] = {}
+        """The numbers of sections and the tags by the paths of the fields."""
 
     def struct(self, schema: Schema, value: object, path: str) -> None:
         if schema.optional is not None:
@@ -181,7 +185,7 @@ class _Values:
             held = field.default if is_left_out else value_of(value, field.name)
             inner.add(field.type, held, f"{path}{field.name}")
             self.tagged[self.sections, tag] = inner
-            self.by_tag[f"{path}{field.name}"] = inner
+            self.by_path[f"{path}{field.name}"] = self.sections, tag
 
     def add(self, kind: Type, value: object, path: str) -> None:
         if isinstance(kind, Schema):

@@ -101,6 +101,12 @@ MOVED = {
         "S.A at place 1",
         "S.A at place 2, where S.B was",
     ),
+    "by another tag": (
+        [tagged("A"), {**tagged("B"), "tag": 1}],
+        [tagged("C"), {**tagged("A"), "tag": 1}],
+        "A by tag 0",
+        "A by tag 1",
+    ),
     "by a tag now": ([A], [field("C"), tagged("A", "string")], "A at place 1", "A by tag 0"),
     "by a tag before": ([A, tagged("B", "T", fields=[field("X")])], [B], "B by tag 0", "B at place 1"),
     "by a tag now, as a struct": ([A, B], [A, field("C"), tagged("B", "T", fields=[A])], "B at place 2", "B by tag 0"),
