@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kafka_message_generator.layouts.atoms import (
@@ -15,13 +14,15 @@ from kafka_message_generator.layouts.atoms import (
     TagAtom,
     Tags,
 )
-from kafka_message_generator.layouts.places import Parts, moved, parts, places
+from kafka_message_generator.layouts.order import Order, displaced, reordered
+from kafka_message_generator.layouts.pairs import TOP, Above, Inside, inside_of, insides
+from kafka_message_generator.layouts.places import Parts, parts
 
 REASONS = {
     "FIELD_ADDED": "a field stands where none was",
     "FIELD_REMOVED": "a field is gone",
     "REPLACED": "a field of another name and another type stands in the place of one that is gone",
-    "REORDERED": "fields stand in another order",
+    "REORDERED": "fields stand in another order, or one stands at the place or the tag of another",
     "TYPE": "a field has another type",
     "WIDTH": "an integer takes more or fewer bytes",
     "ENCODING": "an integer is written in another form",
@@ -57,7 +58,12 @@ def difference(writer: Atoms, reader: Atoms) -> Difference | None:
     know (they are at their default), and fields by tags that it does not know itself (they are kept as they are). A
     tag that it knows in other versions only is refused.
     """
-    return _reordered(writer, reader) or _sequence(writer, reader) or _moved(writer, reader)
+    found = _ordered(reordered(writer, reader)) or _sequence(writer, reader)
+    return found or _ordered(displaced(writer, reader))
+
+
+def _ordered(found: Order | None) -> Difference | None:
+    return None if found is None else Difference("REORDERED", found.path, found.wrote, found.reads)
 
 
 def added_tags(old: Atoms, new: Atoms) -> list[TagAtom]:
@@ -72,107 +78,7 @@ def added_tags(old: Atoms, new: Atoms) -> list[TagAtom]:
     return found
 
 
-@dataclass(frozen=True)
-class Inside:
-    """The atoms inside a field, and their path."""
-
-    path: str
-    atoms: Atoms
-
-
-def insides(one: Atoms, two: Atoms) -> Iterator[tuple[Inside, Inside]]:
-    """What is inside the fields at the same places of two sides, tagged fields of one tag among them."""
-    for before, after in zip(one, two, strict=False):
-        if isinstance(before, Tags) and isinstance(after, Tags):
-            yield from _inside_tags(before, after)
-        elif isinstance(before, Repeated | Nullable) and type(before) is type(after):
-            yield _inside(before), _inside(after)
-
-
-def _inside_tags(one: Tags, two: Tags) -> Iterator[tuple[Inside, Inside]]:
-    values = {each.tag: Inside(each.label, each.value) for each in two.fields}
-    for each in one.fields:
-        if each.tag in values:
-            yield Inside(each.label, each.value), values[each.tag]
-
-
-def _inside(atom: Repeated | Nullable) -> Inside:
-    return Inside(f"{atom.label}[]", atom.element) if isinstance(atom, Repeated) else Inside(atom.label, atom.inside)
-
-
-Above = tuple[Inside, Inside]
-"""What holds some atoms, on both sides."""
-_TOP = (Inside("", ()), Inside("", ()))
-
-
-def _reordered(writer: Atoms, reader: Atoms, above: Above = _TOP) -> Difference | None:
-    """Fields of one name in another order: they would be read as each other, whatever their types are."""
-    wrote, reads = _own(writer, above[0]), _own(reader, above[1])
-    both = [each for each in wrote if each in set(reads)]
-    other = [each for each in reads if each in set(wrote)]
-    for before, after in zip(both, other, strict=False):
-        if before != after:
-            one, two = (_path(each, above[0]) for each in (before, after))
-            return Difference("REORDERED", one, f"{one} stands before {two}", f"{two} before {one}")
-    for inside in _of_one_name(writer, reader, above):
-        if (found := _reordered(inside[0].atoms, inside[1].atoms, inside)) is not None:
-            return found
-    return None
-
-
-def _of_one_name(writer: Atoms, reader: Atoms, above: Above) -> Iterator[tuple[Inside, Inside]]:
-    """What is inside the fields of one name, wherever they stand, and inside tagged fields of one tag."""
-    sections = ([each for each in side if isinstance(each, Tags)] for side in (writer, reader))
-    for before, after in zip(*sections, strict=False):
-        yield from _inside_tags(before, after)
-    regular = {parts(each.label, above[1].path): each for each in reader if not isinstance(each, Tags)}
-    for one in writer:
-        two = regular.get(parts(one.label, above[0].path))
-        if isinstance(one, Repeated | Nullable) and two is not None and type(one) is type(two):
-            yield _inside(one), _inside(two)
-
-
-def _moved(writer: Atoms, reader: Atoms, above: Above = _TOP) -> Difference | None:
-    """A field of layouts that are equal otherwise, at a place that was another one's, or at one and by a tag."""
-    wrote, reads = _own(writer, above[0]), _own(reader, above[1])
-    for field, before, after in moved(wrote, reads):
-        there = f"at place {after[0] + 1}, where {_path(wrote[after[0]], above[0])} was"
-        return _at_two_places(_path(field, above[0]), f"at place {before[0] + 1}", there)
-    old_tags, new_tags = _tags(writer, above[0]), _tags(reader, above[1])
-    for field, at in places(wrote).items():
-        if field in new_tags:
-            return _at_two_places(_path(field, above[0]), f"at place {at[0] + 1}", f"by tag {new_tags[field]}")
-    for field, at in places(reads).items():
-        if field in old_tags:
-            return _at_two_places(_path(field, above[1]), f"by tag {old_tags[field]}", f"at place {at[0] + 1}")
-    for field in old_tags.keys() & new_tags.keys():
-        if old_tags[field] != new_tags[field]:
-            return _at_two_places(_path(field, above[0]), f"by tag {old_tags[field]}", f"by tag {new_tags[field]}")
-    for inside in insides(writer, reader):
-        if (found := _moved(inside[0].atoms, inside[1].atoms, inside)) is not None:
-            return found
-    return None
-
-
-def _at_two_places(path: str, one: str, two: str) -> Difference:
-    return Difference("REORDERED", path, f"{path} {one}", f"{path} {two}")
-
-
-def _path(field: Parts, above: Inside) -> str:
-    return ".".join((above.path, *field) if above.path else field)
-
-
-def _own(atoms: Atoms, above: Inside) -> list[Parts]:
-    """The fields of a struct in the order of the wire, but for tagged ones."""
-    return [parts(atom.label, above.path) for atom in atoms if not isinstance(atom, Tags)]
-
-
-def _tags(atoms: Atoms, above: Inside) -> dict[Parts, int]:
-    """The tagged fields of a struct by their paths."""
-    return {parts(each.label, above.path): each.tag for atom in atoms if isinstance(atom, Tags) for each in atom.fields}
-
-
-def _sequence(writer: Atoms, reader: Atoms, above: Above = _TOP) -> Difference | None:
+def _sequence(writer: Atoms, reader: Atoms, above: Above = TOP) -> Difference | None:
     for index in range(min(len(writer), len(reader))):
         found = _pair(writer[index:], reader[index:], above)
         if found is not None:
@@ -201,9 +107,9 @@ def _pair(writer: Atoms, reader: Atoms, above: Above) -> Difference | None:
     if isinstance(wrote, Sized) and isinstance(reads, Sized) and wrote.form == reads.form:
         return _lengths(wrote, reads)
     if isinstance(wrote, Repeated) and isinstance(reads, Repeated):
-        return _lengths(wrote, reads) or _within(_inside(wrote), _inside(reads))
+        return _lengths(wrote, reads) or _within(inside_of(wrote), inside_of(reads))
     if isinstance(wrote, Nullable) and isinstance(reads, Nullable) and wrote.is_tagged == reads.is_tagged:
-        return _within(_inside(wrote), _inside(reads))
+        return _within(inside_of(wrote), inside_of(reads))
     if isinstance(wrote, Tags) and isinstance(reads, Tags):
         return _sections(wrote, reads)
     return _other(writer, reader, above)
@@ -254,13 +160,17 @@ def _other(writer: Atoms, reader: Atoms, above: Above) -> Difference:
             return Difference("PRESENCE", min(wrote.label, reads.label, key=len), *words)
     if isinstance(wrote, Tags) or isinstance(reads, Tags):
         return _end(wrote if isinstance(reads, Tags) else None, reads if isinstance(wrote, Tags) else None)
-    one, two = _own(writer, above[0]), _own(reader, above[1])
+    one, two = (_names(*each) for each in zip((writer, reader), above, strict=True))
     is_gone, is_new = one[0] not in two, two[0] not in one
     if is_gone != is_new:
         return Difference("FIELD_REMOVED" if is_gone else "FIELD_ADDED", (wrote if is_gone else reads).label, *words)
     is_same = one[0] == two[0]
     reason = "REPLACED" if is_gone else _of_types(wrote, reads) if is_same else "REORDERED"
     return Difference(reason, reads.label, *words)
+
+
+def _names(atoms: Atoms, above: Inside) -> list[Parts]:
+    return [parts(each.label, above.path) for each in atoms]
 
 
 def _of_types(wrote: Atom, reads: Atom) -> str:

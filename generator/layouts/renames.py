@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from kafka_message_generator.layouts.atoms import Atoms, Tags, layout_of
-from kafka_message_generator.layouts.compare import difference, insides
+from kafka_message_generator.layouts.compare import difference
+from kafka_message_generator.layouts.pairs import insides
 from kafka_message_generator.plan.model import MessagePlan
 
 
