@@ -92,11 +92,12 @@ def _exact(value: object) -> tuple[type, str]:
 def parting(one: Sequence[Row], other: Sequence[Row]) -> int:
     """The number of the first row that means something else to the other side.
 
-    Where all mean the same, as of two fields that changed places, it is the first one under another name; else the end.
+    Where all mean the same, as of two fields that changed places, it is the first one under another name, or with another
+    note of what is not there; else the end.
     """
     pairs = list(zip(one, other, strict=False))
     apart = (number for number, (row, its) in enumerate(pairs) if not row.means(its))
-    renamed = (number for number, (row, its) in enumerate(pairs) if row.path != its.path)
+    renamed = (number for number, (row, its) in enumerate(pairs) if (row.path, row.note) != (its.path, its.note))
     found = next(apart, len(pairs))
     return found if found < max(len(one), len(other)) else next(renamed, found)
 

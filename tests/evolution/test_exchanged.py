@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_message_generator.layouts.annotated import shown
+from kafka_message_generator.layouts.annotated import parting, shown
 from kafka_message_generator.layouts.atoms import layout_of
 from kafka_message_generator.layouts.compare import difference
 from kafka_message_generator.layouts.witness import Witness, exchanged, schemas_of_plan, witness
@@ -172,6 +172,20 @@ def test_other_names_at_the_same_places_are_the_same(case: str) -> None:
     before, after = (plan(*fields) for fields in KEPT[case])
     assert difference(layout_of(before, 0), layout_of(after, 0)) is None
     assert witness(before, after, 0) is None
+
+
+def test_the_rows_part_where_what_is_left_out_has_another_name() -> None:
+    """The bytes of all rows are the same, and so is what each tag means; the name of the field is at another tag."""
+    before = plan(tagged("A", default="1"), {**tagged("B", default="2"), "tag": 1})
+    after = plan(tagged("C", default="1"), {**tagged("A", default="2"), "tag": 1})
+    found = witness(before, after, 0)
+    assert found is not None
+    assert (found.data.hex(), found.detail) == ("00", "a = 1 is read as 2")
+    assert parting(found.written, found.read) == 0
+    assert [row.note for row in (*found.written, *found.read)] == [
+        "not there, so a = 1, b = 2",
+        "not there, so c = 1, a = 2",
+    ]
 
 
 def words_of(before: MessagePlan, after: MessagePlan) -> tuple[str, str, str]:
