@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 from kafka_message_generator.cost.encodings import FORMS, encoded_size
 from kafka_message_generator.cost.samples import CostError, Sample
 from kafka_message_generator.plan.model import MessagePlan
-from kafka_message_generator.runtime._base.message import Message
 from kafka_message_generator.runtime.schema import Schema, SchemaError, Struct
 from kafka_message_generator.runtime.schema.build import Builder
-from kafka_message_generator.runtime.schema.facts import MAX_VERSION, FieldFacts, MessageFacts, Range, facts_of
+from kafka_message_generator.runtime.schema.facts import MAX_VERSION, FieldFacts, MessageFacts, Range, facts_in
 from kafka_message_generator.spec.model import ENCODED_TYPES
 
 _ALL = Range(0, MAX_VERSION)
@@ -101,7 +100,7 @@ def cost(message: MessagePlan, version: int, samples: Iterable[Sample]) -> Cost:
     """
     if version not in message.valid:
         raise CostError(f"{message.name} has no version {version}, only {message.valid}")
-    facts = _facts_of(message)
+    facts = facts_in(message.facts)
     values = list(_decoded(facts, version, samples))
     if not values:
         raise CostError(f"no samples of {message.name} version {version}")
@@ -130,14 +129,6 @@ def cost(message: MessagePlan, version: int, samples: Iterable[Sample]) -> Cost:
             )
         )
     return Cost(message.name, version, len(values), tuple(fields), totals)
-
-
-def _facts_of(plan: MessagePlan) -> MessageFacts:
-    class Definition(Message):
-        NAME = plan.name
-        _facts = plan.facts
-
-    return facts_of(Definition)
 
 
 def _schema(facts: MessageFacts, version: int) -> Schema:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from kafka_message_generator.evolution.findings import Finding
-from kafka_message_generator.evolution.renaming import moved, renames
+from kafka_message_generator.evolution.renaming import path_now, renames
 from kafka_message_generator.history.sides import Baseline, Side
 from kafka_message_generator.layouts.atoms import labels, layout_of
 from kafka_message_generator.layouts.renames import last
 from kafka_message_generator.plan.model import FieldPlan, ranges
 from kafka_message_generator.rules.defaults import Empty, default_of
 from kafka_message_generator.rules.names import camel_case, snake_case
+from kafka_message_generator.runtime._core.told import told
 from kafka_message_generator.spec.model import Field, Message
-from kafka_message_generator.spec.versions import Versions
 
 _JSON = {"bool": "a boolean", "string": "a text", "uuid": "a text", "bytes": "a text", "records": "a text"}
 _PYTHON = {"bool": "bool", "string": "str", "uuid": "UUID", "float64": "float", "bytes": "bytes", "records": "bytes"}
@@ -27,7 +27,7 @@ def declared_findings(old: Baseline, new: Side) -> Iterator[Finding]:
         if name not in new.plans:
             if name not in new.messages and (newest.messages[name].kind, newest.messages[name].api_key) in keys:
                 continue  # it has another name, or another message its key, which a rule of bytes says
-            yield _removed(name, newest, new)
+            yield _repath_now(name, newest, new)
             continue
         yield from _versions(name, old, new)
         moves = renames(name, newest, new)
@@ -37,7 +37,7 @@ def declared_findings(old: Baseline, new: Side) -> Iterator[Finding]:
     yield from _listeners(newest, new)
 
 
-def _removed(name: str, newest: Side, new: Side) -> Finding:
+def _repath_now(name: str, newest: Side, new: Side) -> Finding:
     place = new if name in new.messages else newest
     valid = str(newest.plans[name].valid)
     what = f"{name}, versions {valid}, is gone"
@@ -80,63 +80,42 @@ def _empty_versions(name: str, old: Baseline, new: Side) -> Iterator[Finding]:
 
 def _rename(name: str, before: str, after: str, newest: Side, new: Side) -> Iterator[Finding]:
     place = new.location(name, after)
-    one, two = last(before), last(after)
-    if camel_case(one) != camel_case(two):
-        what = f"{camel_case(one)} is called {camel_case(two)}"
-        remedy = "keep the name"
-        yield Finding(
-            "JSON_NAME_CHANGED", name, after, (), what, remedy, place, camel_case(one), camel_case(two), newest.name
-        )
-    if snake_case(one) != snake_case(two):
-        what = f"{snake_case(one)} is called {snake_case(two)}"
-        yield Finding(
-            "FIELD_RENAMED",
-            name,
-            after,
-            (),
-            what,
-            "keep the name",
-            place,
-            snake_case(one),
-            snake_case(two),
-            newest.name,
-        )
+    for rule, called in (("JSON_NAME_CHANGED", camel_case), ("FIELD_RENAMED", snake_case)):
+        one, two = called(last(before)), called(last(after))
+        if one != two:
+            what = f"{one} is called {two}"
+            yield Finding(rule, name, after, (), what, "keep the name", place, one, two, newest.name)
 
 
 def _fields(name: str, moves: dict[str, str], newest: Side, new: Side) -> Iterator[Finding]:
     now, gone = dict(new.members(name)), set[str]()
     for path, before in newest.members(name):
-        at = moved(path, moves)
-        after = now.get(at)
-        if after is None:
-            if _holder(path) in gone:
-                gone.add(path)
-                continue  # its struct is gone
-            gone.add(path)
-            what = f"{snake_case(before.name)} is gone"
-            place = new.location(name)
-            yield Finding(
-                "FIELD_GONE", name, path, (), what, "keep it", place, snake_case(before.name), "", newest.name
-            )
+        at = path_now(path, moves)
+        if at in now:
+            yield from _changes(name, (path, before), (at, now[at]), newest, new)
             continue
-        for rule, was, is_, what in _properties(name, (path, before), (at, after), newest, new):
-            if was != is_ and (rule != "IGNORABLE_CHANGED" or _is_lacked(new.messages[name].valid, at, now)):
-                yield Finding(
-                    rule,
-                    name,
-                    path,
-                    (),
-                    f"{what} was {was}, is {is_}",
-                    "keep it",
-                    after.location,
-                    was,
-                    is_,
-                    newest.name,
-                )
+        if _holder(path) not in gone:
+            called = snake_case(before.name)
+            place = new.location(name)
+            yield Finding("FIELD_GONE", name, path, (), f"{called} is gone", "keep it", place, called, "", newest.name)
+        gone.add(path)
 
 
-def _is_lacked(held: Versions, path: str, fields: Mapping[str, Field]) -> bool:
+def _changes(
+    name: str, former: tuple[str, Field], now: tuple[str, Field], newest: Side, new: Side
+) -> Iterator[Finding]:
+    """What another release says of a field that is still there; a field is given with its path."""
+    (path, _), (at, after) = former, now
+    for rule, was, is_, what in _properties(name, former, now, newest, new):
+        if was == is_ or (rule == "IGNORABLE_CHANGED" and not _is_lacked(name, at, new)):
+            continue
+        words = f"{what} was {was}, is {is_}"
+        yield Finding(rule, name, path, (), words, "keep it", after.location, was, is_, newest.name)
+
+
+def _is_lacked(name: str, path: str, new: Side) -> bool:
     """Whether one of the versions has what holds a field, and not the field: only there it can be dropped or refused."""
+    held, fields = new.messages[name].valid, dict(new.members(name))
     holder = _holder(path)
     while holder:
         held = held.intersect(fields[holder].versions)
@@ -151,7 +130,7 @@ def _holder(path: str) -> str:
 def _properties(
     name: str, former: tuple[str, Field], now: tuple[str, Field], newest: Side, new: Side
 ) -> Iterator[tuple[str, str, str, str]]:
-    """Rule, former value, value, and what it is a value of; a field is given with its path."""
+    """Rule, former value, value, and what it is a value of."""
     (path, before), (at, after) = former, now
     yield "DEFAULT_CHANGED", _default(before), _default(after), "the default"
     yield "IGNORABLE_CHANGED", str(before.ignorable).lower(), str(after.ignorable).lower(), "ignorable"
@@ -166,7 +145,7 @@ def _properties(
 
 def _default(member: Field) -> str:
     value = default_of(member)
-    return str(value.value) if isinstance(value, Empty) else "null" if value is None else repr(value)
+    return str(value.value) if isinstance(value, Empty) else told(value)
 
 
 def _json(member: Field) -> str:

@@ -70,6 +70,13 @@ _RULES = (
         f"{_README}, Requests and Responses",
     ),
     Rule(
+        "MESSAGE_TYPE_CHANGED",
+        "wire",
+        "a message with an apiKey has another type than it had in a release",
+        "Each type counts its keys for itself: the number stands for another message there, or for none.",
+        f"{_README}, Requests and Responses",
+    ),
+    Rule(
         "API_KEY_REUSED",
         "wire",
         "an apiKey belongs to a message of another name in a release",

@@ -10,11 +10,11 @@ from kafka_message_generator.layouts.renames import renamed
 
 def renames(name: str, before: Side, after: Side) -> dict[str, str]:
     """The paths of a message's fields by their former ones, for those that have another name."""
-    gone = {path for path, _ in before.members(name)} - {path for path, _ in after.members(name)}
-    return renamed(before.plans[name], after.plans[name], gone) if gone else {}
+    former, now = ({path for path, _ in side.members(name)} for side in (before, after))
+    return renamed(before.plans[name], after.plans[name], former, now) if former - now else {}
 
 
-def moved(path: str, renames: Mapping[str, str]) -> str:
+def path_now(path: str, renames: Mapping[str, str]) -> str:
     """The path of a field now, where it or what holds it has another name."""
     for former, now in sorted(renames.items(), key=lambda item: -len(item[0])):
         if path == former or path.startswith((f"{former}.", f"{former}[]")):

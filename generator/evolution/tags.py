@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from kafka_message_generator.evolution.findings import Finding
-from kafka_message_generator.evolution.renaming import moved, renames
+from kafka_message_generator.evolution.renaming import path_now, renames
 from kafka_message_generator.history.sides import Baseline, Side
 from kafka_message_generator.layouts.atoms import Tags, layout_of, tag_atoms
 from kafka_message_generator.layouts.compare import difference
@@ -86,7 +86,7 @@ def _followed(name: str, used: dict[_Key, Use], before: Side | None, after: Side
     """Uses up to a side, at the places where the next one has what they belong to."""
     moves = renames(name, before, after) if before is not None and used else {}
     return {
-        (moved(struct, moves), is_optional, tag): replace(use, path=moved(use.path, moves))
+        (path_now(struct, moves), is_optional, tag): replace(use, path=path_now(use.path, moves))
         for (struct, is_optional, tag), use in used.items()
     }
 

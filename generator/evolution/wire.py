@@ -12,11 +12,10 @@ from kafka_message_generator.layouts.compare import Difference, added_tags, diff
 from kafka_message_generator.layouts.witness import Witness, witness
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.rules.headers import header_versions
-from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, REQUEST, RESPONSE, Message
+from kafka_message_generator.spec.model import REQUEST, RESPONSE, Message
 
 EQUAL, COMPATIBLE, CHANGED = "equal", "compatible", "changed"
 _NEW_VERSION = "leave the released versions as they are; give the change a new version"
-_COORDINATOR = (COORDINATOR_KEY, COORDINATOR_VALUE)
 
 
 @dataclass(frozen=True)
@@ -139,17 +138,19 @@ def _header(message: Message, version: int) -> int:
 def key_findings(old: Baseline, new: Side) -> Iterator[Finding]:
     """Messages with other keys, and keys with other messages, than any release had."""
     owners: dict[tuple[str, int], tuple[str, str]] = {}
-    keys: dict[str, tuple[int | None, str]] = {}
+    last: dict[str, tuple[Message, str]] = {}
     for side in old.sides:
         for message in side.messages.values():
-            keys[message.name] = (message.api_key, side.name)
+            last[message.name] = (message, side.name)
             if message.api_key is not None:
                 owners[message.kind, message.api_key] = (message.name, side.name)
     for name, message in sorted(new.messages.items()):
-        before, release = keys.get(name, (None, ""))
-        if before is not None and before != message.api_key:
+        before, release = last.get(name, (message, ""))
+        if before.api_key is not None and before.api_key != message.api_key:
             now = "none" if message.api_key is None else str(message.api_key)
-            yield _key_finding("API_KEY_CHANGED", message, str(before), now, release)
+            yield _key_finding("API_KEY_CHANGED", message, str(before.api_key), now, release)
+        elif before.api_key is not None and before.kind != message.kind:
+            yield _key_finding("MESSAGE_TYPE_CHANGED", message, before.kind, message.kind, release)
         if message.api_key is None:
             continue
         owner, since = owners.get((message.kind, message.api_key), (name, ""))
@@ -172,7 +173,9 @@ def _has_layouts_of(released: dict[int, Released], plan: MessagePlan) -> bool:
 def _key_finding(rule: str, message: Message, before: str, after: str, since: str) -> Finding:
     what, remedy = {
         "API_KEY_CHANGED": (f"had apiKey {before}, has {after}", "keep the key"),
+        "MESSAGE_TYPE_CHANGED": (f"was of type {before}, is of type {after}", "keep the type"),
         "API_KEY_REUSED": (f"apiKey {message.api_key} was {before}'s", "take a key that no release had"),
         "MESSAGE_RENAMED": (f"was called {before}", "keep the name"),
     }[rule]
-    return Finding(rule, message.name, "", (), what, remedy, message.at("apiKey"), before, after, since)
+    place = message.at("type" if rule == "MESSAGE_TYPE_CHANGED" else "apiKey")
+    return Finding(rule, message.name, "", (), what, remedy, place, before, after, since)

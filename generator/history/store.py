@@ -20,10 +20,9 @@ _DIGITS = 16
 Kept = tuple[dict[str, str], dict[str, tuple[str, str]]]
 """Of a release its jars with their digests, and by message the folder and the text of its definition."""
 Releases = dict[str, Kept]
-
+"""By the names of releases."""
 Codes = dict[str, dict[str, int]]
 """Of each release the numbers of its error codes by their names."""
-"""By the names of releases."""
 
 
 class HistoryError(Exception):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from kafka_message_generator.runtime._core.told import json_value, told
 from kafka_message_generator.runtime.schema import Schema
 from kafka_message_generator.runtime.schema.sections import Section
-from kafka_message_generator.runtime.schema.spans import FAULT, LENGTH, REST, Span, Walk
+from kafka_message_generator.runtime.schema.spans import FAULT, LENGTH, REST, STRUCT, Span, Walk
 from kafka_message_generator.runtime.schema.struct import Field
 
 _MOST_BYTES = 8
@@ -92,11 +92,12 @@ def _exact(value: object) -> tuple[type, str]:
 def parting(one: Sequence[Row], other: Sequence[Row]) -> int:
     """The number of the first row that means something else to the other side.
 
-    Where all mean the same, as of two fields that changed places, it is the first one under another name; else the end.
+    Where all mean the same, as of two fields that changed places, it is the first one under another name, or with another
+    note of what is not there; else the end.
     """
     pairs = list(zip(one, other, strict=False))
     apart = (number for number, (row, its) in enumerate(pairs) if not row.means(its))
-    renamed = (number for number, (row, its) in enumerate(pairs) if row.path != its.path)
+    renamed = (number for number, (row, its) in enumerate(pairs) if (row.path, row.note) != (its.path, its.note))
     found = next(apart, len(pairs))
     return found if found < max(len(one), len(other)) else next(renamed, found)
 
@@ -124,4 +125,5 @@ def _hex(data: bytes) -> str:
 def _words(row: Row) -> str:
     if row.role in (FAULT, REST):
         return row.note
-    return "  ".join(filter(None, (told(row.value), row.type, row.note)))
+    value = "" if row.role == STRUCT else told(row.value)  # one without fields has neither bytes nor a value
+    return "  ".join(filter(None, (value, row.type, row.note)))

@@ -29,6 +29,7 @@ from kafka_message_generator.plan.model import (
     Text,
 )
 from kafka_message_generator.rules.defaults import Empty, Value
+from kafka_message_generator.runtime._core.told import told
 
 
 @dataclass(frozen=True)
@@ -267,4 +268,4 @@ def _varint(operation: Packed | PackedElement) -> str:
 
 
 def _shown(value: Value) -> str:
-    return "[]" if value is Empty.ARRAY else repr(value)
+    return "[]" if value is Empty.ARRAY else told(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kafka_message_generator.layouts.atoms import (
@@ -14,13 +13,16 @@ from kafka_message_generator.layouts.atoms import (
     Sized,
     TagAtom,
     Tags,
-    labels,
 )
+from kafka_message_generator.layouts.order import Order, displaced, reordered
+from kafka_message_generator.layouts.pairs import TOP, Above, Inside, inside_of, insides
+from kafka_message_generator.layouts.places import Parts, parts
 
 REASONS = {
     "FIELD_ADDED": "a field stands where none was",
     "FIELD_REMOVED": "a field is gone",
-    "REORDERED": "fields stand in another order",
+    "REPLACED": "a field of another name and another type stands in the place of one that is gone",
+    "REORDERED": "fields stand in another order, or one stands at the place or the tag of another",
     "TYPE": "a field has another type",
     "WIDTH": "an integer takes more or fewer bytes",
     "ENCODING": "an integer is written in another form",
@@ -56,7 +58,12 @@ def difference(writer: Atoms, reader: Atoms) -> Difference | None:
     know (they are at their default), and fields by tags that it does not know itself (they are kept as they are). A
     tag that it knows in other versions only is refused.
     """
-    return _reordered(writer, reader) or _sequence(writer, reader) or _reordered(writer, reader, is_following=True)
+    found = _ordered(reordered(writer, reader)) or _sequence(writer, reader)
+    return found or _ordered(displaced(writer, reader))
+
+
+def _ordered(found: Order | None) -> Difference | None:
+    return None if found is None else Difference("REORDERED", found.path, found.wrote, found.reads)
 
 
 def added_tags(old: Atoms, new: Atoms) -> list[TagAtom]:
@@ -64,96 +71,16 @@ def added_tags(old: Atoms, new: Atoms) -> list[TagAtom]:
     found: list[TagAtom] = []
     for before, after in zip(old, new, strict=False):
         if isinstance(before, Tags) and isinstance(after, Tags):
-            known = {each.tag: each for each in before.fields}
-            for each in after.fields:
-                found += added_tags(known[each.tag].value, each.value) if each.tag in known else [each]
-        elif isinstance(before, Repeated) and isinstance(after, Repeated):
-            found += added_tags(before.element, after.element)
-        elif isinstance(before, Nullable) and isinstance(after, Nullable):
-            found += added_tags(before.inside, after.inside)
+            known = {each.tag for each in before.fields}
+            found += [each for each in after.fields if each.tag not in known]
+    for one, two in insides(old, new):
+        found += added_tags(one.atoms, two.atoms)
     return found
 
 
-def _reordered(
-    writer: Atoms, reader: Atoms, within: tuple[str, str] = ("", ""), is_following: bool = False
-) -> Difference | None:
-    """Fields of one name at two places: they would be read as each other, whatever their types are.
-
-    ``is_following`` is for layouts of equal atoms. What stands there at the place of a field that is gone is that
-    field under another name, and the fields inside it are its.
-    """
-    wrote = [_parts(label, within[0]) for label in _own(writer)]
-    reads = [_parts(label, within[1]) for label in _own(reader)]
-    if is_following:
-        reads = _as_called(wrote, reads)
-    both = [parts for parts in wrote if parts in set(reads)]
-    other = [parts for parts in reads if parts in set(wrote)]
-    for before, after in zip(both, other, strict=False):
-        if before != after:
-            one, two = (_path(parts, within[0]) for parts in (before, after))
-            return Difference("REORDERED", one, f"{one} stands before {two}", f"{two} before {one}")
-    calls = {_path(parts, within[0]): label for parts, label in zip(reads, _own(reader), strict=True)}
-    for one_atoms, two_atoms, places in _held(writer, reader, calls):
-        found = _reordered(one_atoms, two_atoms, places, is_following)
-        if found is not None:
-            return found
-    return None
-
-
-_Parts = tuple[str, ...]
-
-
-def _parts(label: str, within: str) -> _Parts:
-    """A path below the one of what holds it, name by name."""
-    return tuple(label.removeprefix(within).lstrip(".").split("."))
-
-
-def _path(parts: _Parts, within: str) -> str:
-    return ".".join((within, *parts) if within else parts)
-
-
-def _as_called(by: list[_Parts], those: list[_Parts]) -> list[_Parts]:
-    """Paths in the names of others, where one stands at the place of one that is gone."""
-    for depth in range(1, max(map(len, by), default=0) + 1):
-        one, two = {parts[:depth] for parts in by}, {parts[:depth] for parts in those}
-        calls: dict[_Parts, _Parts] = {}
-        for parts, its in zip(by, those, strict=False):
-            former, now = parts[:depth], its[:depth]
-            is_same_holder = len(former) == len(now) == depth and former[:-1] == now[:-1]
-            if is_same_holder and former not in two and now not in one:
-                calls.setdefault(now, former)
-        those = [(*calls.get(parts[:depth], parts[:depth]), *parts[depth:]) for parts in those]
-    return those
-
-
-def _held(writer: Atoms, reader: Atoms, calls: dict[str, str]) -> Iterator[tuple[Atoms, Atoms, tuple[str, str]]]:
-    """What is inside the atoms of one field, and inside tagged fields of one tag, with the paths of what holds it.
-
-    ``calls`` are the reader's paths by the writer's.
-    """
-    sections = ([each for each in side if isinstance(each, Tags)] for side in (writer, reader))
-    for before, after in zip(*sections, strict=False):
-        values = {each.tag: each for each in after.fields}
-        for each in before.fields:
-            if each.tag in values:
-                yield each.value, values[each.tag].value, (each.label, values[each.tag].label)
-    for one in writer:
-        for two in reader:
-            if calls.get(one.label) != two.label:
-                continue
-            if isinstance(one, Repeated) and isinstance(two, Repeated):
-                yield one.element, two.element, (f"{one.label}[]", f"{two.label}[]")
-            elif isinstance(one, Nullable) and isinstance(two, Nullable):
-                yield one.inside, two.inside, (one.label, two.label)
-
-
-def _own(atoms: Atoms) -> list[str]:
-    return [atom.label for atom in atoms if not isinstance(atom, Tags)]
-
-
-def _sequence(writer: Atoms, reader: Atoms) -> Difference | None:
-    for index, (wrote, reads) in enumerate(zip(writer, reader, strict=False)):
-        found = _pair(wrote, reads, writer[index:], reader[index:])
+def _sequence(writer: Atoms, reader: Atoms, above: Above = TOP) -> Difference | None:
+    for index in range(min(len(writer), len(reader))):
+        found = _pair(writer[index:], reader[index:], above)
         if found is not None:
             return found
     if len(writer) > len(reader):
@@ -172,19 +99,24 @@ def _end(wrote: Atom | None, reads: Atom | None) -> Difference:
     return Difference(reason, more.label, _words(wrote), _words(reads))
 
 
-def _pair(wrote: Atom, reads: Atom, rest: Atoms, others: Atoms) -> Difference | None:
-    """The two atoms at one place; ``rest`` and ``others`` are they and what follows, which tells why they differ."""
+def _pair(writer: Atoms, reader: Atoms, above: Above) -> Difference | None:
+    """The first two of some atoms; what follows tells why they differ."""
+    wrote, reads = writer[0], reader[0]
     if isinstance(wrote, Number) and isinstance(reads, Number) and wrote.form == reads.form:
         return None
     if isinstance(wrote, Sized) and isinstance(reads, Sized) and wrote.form == reads.form:
         return _lengths(wrote, reads)
     if isinstance(wrote, Repeated) and isinstance(reads, Repeated):
-        return _lengths(wrote, reads) or _sequence(wrote.element, reads.element)
+        return _lengths(wrote, reads) or _within(inside_of(wrote), inside_of(reads))
     if isinstance(wrote, Nullable) and isinstance(reads, Nullable) and wrote.is_tagged == reads.is_tagged:
-        return _sequence(wrote.inside, reads.inside)
+        return _within(inside_of(wrote), inside_of(reads))
     if isinstance(wrote, Tags) and isinstance(reads, Tags):
         return _sections(wrote, reads)
-    return _other(wrote, reads, rest, others)
+    return _other(writer, reader, above)
+
+
+def _within(wrote: Inside, reads: Inside) -> Difference | None:
+    return _sequence(wrote.atoms, reads.atoms, (wrote, reads))
 
 
 def _lengths(wrote: Sized | Repeated, reads: Sized | Repeated) -> Difference | None:
@@ -206,44 +138,48 @@ def _sections(wrote: Tags, reads: Tags) -> Difference | None:
             return Difference("TAG_REFUSED", each.label, f"tag {each.tag}, {each.label}", refused)
         if other is None:
             continue
-        found = _sequence(each.value, other.value)
+        found = _within(Inside(each.label, each.value), Inside(other.label, other.value))
         if found is not None:
             if found.reason in ("TAGGED_DEFAULT", "TAG_REFUSED"):
                 return found  # of a tagged field inside, whose own place tells more
-            what = f"tag {each.tag}, {each.label}"
-            return Difference("TAGGED_VALUE", other.label, f"{what}: {found.wrote}", f"{found.reads}")
+            words = (f"tag {each.tag}: {what}" for what in (found.wrote, found.reads))
+            return Difference("TAGGED_VALUE", other.label, *words)
         if each.default != other.default:
             words = (f"{default} where tag {each.tag} is left out" for default in (each.default, other.default))
             return Difference("TAGGED_DEFAULT", other.label, *words)
     return None
 
 
-def _other(wrote: Atom, reads: Atom, rest: Atoms, others: Atoms) -> Difference:
-    """Two atoms of different kinds or forms: which of several reasons it is, told by what follows."""
+def _other(writer: Atoms, reader: Atoms, above: Above) -> Difference:
+    """Two first atoms of different kinds or forms: which of several reasons it is, told by what follows."""
+    wrote, reads = writer[0], reader[0]
     words = (_words(wrote), _words(reads))
-    if wrote.label == reads.label and isinstance(wrote, Number) and isinstance(reads, Number):
-        return Difference(_of_numbers(wrote.form, reads.form), reads.label, *words)
     if isinstance(wrote, Nullable) or isinstance(reads, Nullable):
         of_same = {wrote.label.split(".")[0]} == {reads.label.split(".")[0]}
         if of_same:
             return Difference("PRESENCE", min(wrote.label, reads.label, key=len), *words)
     if isinstance(wrote, Tags) or isinstance(reads, Tags):
         return _end(wrote if isinstance(reads, Tags) else None, reads if isinstance(wrote, Tags) else None)
-    if wrote.label == reads.label:
-        return Difference("TYPE", reads.label, *words)
-    if reads.label not in _labels(rest):
-        return Difference("FIELD_ADDED", reads.label, *words)
-    return Difference("FIELD_REMOVED" if wrote.label not in _labels(others) else "REORDERED", wrote.label, *words)
+    one, two = (_names(*each) for each in zip((writer, reader), above, strict=True))
+    is_gone, is_new = one[0] not in two, two[0] not in one
+    if is_gone != is_new:
+        return Difference("FIELD_REMOVED" if is_gone else "FIELD_ADDED", (wrote if is_gone else reads).label, *words)
+    is_same = one[0] == two[0]
+    reason = "REPLACED" if is_gone else _of_types(wrote, reads) if is_same else "REORDERED"
+    return Difference(reason, reads.label, *words)
 
 
-def _of_numbers(wrote: str, reads: str) -> str:
-    if "varint" in wrote or "varint" in reads:
+def _names(atoms: Atoms, above: Inside) -> list[Parts]:
+    return [parts(each.label, above.path) for each in atoms]
+
+
+def _of_types(wrote: Atom, reads: Atom) -> str:
+    if not isinstance(wrote, Number) or not isinstance(reads, Number):
+        return "TYPE"
+    forms = {wrote.form, reads.form}
+    if any("varint" in form for form in forms):
         return "ENCODING"
-    return "WIDTH" if {wrote, reads} <= _SIGNED or {wrote, reads} <= _UNSIGNED else "TYPE"
-
-
-def _labels(atoms: Sequence[Atom]) -> set[str]:
-    return set(labels(tuple(atoms)))
+    return "WIDTH" if forms <= _SIGNED or forms <= _UNSIGNED else "TYPE"
 
 
 def _words(atom: Atom | None) -> str:

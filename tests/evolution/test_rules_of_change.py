@@ -250,7 +250,7 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
             lambda found: place_of(found)[1].update(default="6"),
         ),
         """OrderRequest 2 Place.Shelf: TAGGED_DEFAULT_CHANGED: was 5 where tag 0 is left out; is 6 where tag 0 is left out
-    new code, old bytes: reads differently: tag 1 behind value 4, tag 0 behind value 1 = 5 is read as 6
+    new code, old bytes: reads differently: tag 0: place.shelf = 5 is read as 6
         00 00 00 00 00 01 01 00
         written by old code:
           0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
@@ -260,7 +260,7 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
           0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
           0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, place = Struct(row=0, shelf=6)
           0008  end
-    old code, new bytes: reads differently: tag 1 behind value 4, tag 0 behind value 1 = 6 is read as 5
+    old code, new bytes: reads differently: tag 0: place.shelf = 6 is read as 5
         00 00 00 00 00 01 01 00
         written by new code:
           0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
@@ -278,7 +278,7 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
             change("OrderRequest", 5, default="-0.0"),
         ),
         """OrderRequest 2 Weight: TAGGED_DEFAULT_CHANGED: was 0.0 where tag 1 is left out; is -0.0 where tag 1 is left out
-    new code, old bytes: reads differently: tag 1 behind value 4 = 0.0 is read as -0.0
+    new code, old bytes: reads differently: tag 1: weight = 0.0 is read as -0.0
         00 00 00 00 00 01 01 00
         written by old code:
           0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
@@ -288,7 +288,7 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
           0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
           0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, weight = -0.0
           0008  end
-    old code, new bytes: reads differently: tag 1 behind value 4 = -0.0 is read as 0.0
+    old code, new bytes: reads differently: tag 1: weight = -0.0 is read as 0.0
         00 00 00 00 00 01 01 00
         written by new code:
           0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
@@ -341,8 +341,8 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
     ),
     "TAGGED_DEFAULT_CHANGED": (
         (change("OrderRequest", 4, default="true"),),
-        """OrderRequest 2 Gift: TAGGED_DEFAULT_CHANGED: was False where tag 0 is left out; is True where tag 0 is left out
-    new code, old bytes: reads differently: tag 0 behind value 4 = False is read as True
+        """OrderRequest 2 Gift: TAGGED_DEFAULT_CHANGED: was false where tag 0 is left out; is true where tag 0 is left out
+    new code, old bytes: reads differently: tag 0: gift = false is read as true
         00 00 00 00 00 01 01 00
         written by old code:
           0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
@@ -352,7 +352,7 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
           0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
           0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = true
           0008  end
-    old code, new bytes: reads differently: tag 0 behind value 4 = True is read as False
+    old code, new bytes: reads differently: tag 0: gift = true is read as false
         00 00 00 00 00 01 01 00
         written by new code:
           0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
@@ -410,6 +410,27 @@ def test_a_key_that_is_lost_is_found(tmp_path: Path) -> None:
     ]
 
 
+def kept_as(kind: str) -> Edit:
+    """Two more messages: a record of a log, with a key of its own or as a coordinator has it."""
+
+    def edit(found: dict[str, Json]) -> None:
+        common: Json = {"apiKey": 4, "validVersions": "0", "flexibleVersions": "none", "fields": [field("Id", "int32")]}
+        found["StockValue"] = {**common, "name": "StockValue", "type": kind}
+        if kind != "metadata":
+            found["StockKey"] = {**common, "name": "StockKey", "type": "coordinator-key"}
+
+    return edit
+
+
+def test_a_key_of_another_table_is_found(tmp_path: Path) -> None:
+    """The number is the same, but each type of message counts its own."""
+    found = findings(tmp_path, kept_as("metadata"), kept_as("coordinator-value"))
+    assert shown(found, "MESSAGE_TYPE_CHANGED") == [
+        "StockValue: MESSAGE_TYPE_CHANGED: was of type metadata, is of type coordinator-value\n    keep the type"
+    ]
+    assert [each.location.path for each in found if each.rule == "MESSAGE_TYPE_CHANGED"] == ["$.type"]
+
+
 def shown(found: list[Finding], rule: str) -> list[str]:
     return ["\n".join(lines_of(each)).split(": ", 2)[2] for each in found if each.rule == rule]
 
@@ -434,6 +455,7 @@ FINDS: dict[str, tuple[Edit, ...]] = {
     ),
     "HEADER_VERSION_CHANGED": (both(flexibleVersions="1+"),),
     "API_KEY_CHANGED": (both(apiKey=8),),
+    "MESSAGE_TYPE_CHANGED": (kept_as("metadata"), kept_as("coordinator-value")),
     "API_KEY_REUSED": (other,),
     "MESSAGE_RENAMED": (renamed,),
     "DEFAULT_CHANGED": (change("OrderRequest", 1, default="0"),),
@@ -475,6 +497,7 @@ SPARES: dict[str, tuple[Edit, ...]] = {
     "TAG_MOVED": (insert("OrderRequest", 5, field("Coupon", "string", "2+", tag=1, taggedVersions="2+")),),
     "HEADER_VERSION_CHANGED": (both(validVersions="0-3"),),
     "API_KEY_CHANGED": (renamed,),
+    "MESSAGE_TYPE_CHANGED": (without_key,),
     "API_KEY_REUSED": (renamed,),
     "MESSAGE_RENAMED": (other,),
     "DEFAULT_CHANGED": (change_line(1, default="0x0"),),
@@ -516,6 +539,7 @@ def test_each_rule_spares_its_neighbour(rule: str, tmp_path: Path) -> None:
 REASONED: dict[str, tuple[Edit, ...]] = {
     "FIELD_ADDED": (insert("OrderRequest", 2, field("Urgent", "bool")),),
     "FIELD_REMOVED": (remove("OrderRecord", 1),),
+    "REPLACED": (change("OrderRequest", 1, name="Sum", type="string", default="a"),),
     "REORDERED": (swap("OrderRecord", 0, 1),),
     "TYPE": (change("OrderRequest", 1, type="string", default="a"),),
     "WIDTH": (change("OrderRequest", 1, type="int64"),),

@@ -60,6 +60,10 @@ REUSED: dict[str, tuple[list[list[Json]], str]] = {
         [holds("Rows", X, tagged("A")), holds("Lines", X), holds("Items", X), holds("Items", X, tagged("B"))],
         "Foo Items[].B: TAG_REUSED: tag 0 was A (int32), is B (int32)\n    give B a tag that was never used",
     ),
+    "moved to the one of a field that is gone": (
+        [[X, tagged("A"), tagged("B", tag=1)], [X, tagged("C"), tagged("A", tag=1)]],
+        "Foo A: TAG_MOVED: A had tag 0, has 1\n    give it back tag 0",
+    ),
     "moved, in a struct under another name": (
         [holds("Rows", X, tagged("A")), holds("Rows", X), holds("Lines", X, tagged("B"), tagged("A", tag=1))],
         "Foo Lines[].A: TAG_MOVED: Lines[].A had tag 0, has 1\n    give it back tag 0\n\n"

@@ -115,6 +115,14 @@ def _exchange_names(_: Json, fields: list[Json], rng: random.Random) -> None:
     one["name"], two["name"] = two["name"], one["name"]
 
 
+def _shift_names(_: Json, fields: list[Json], rng: random.Random) -> None:
+    """A new name at one place, and each name behind it at the next one."""
+    first = rng.randrange(len(fields))
+    names = ["Renamed", *(field["name"] for field in fields[first:])]
+    for field, name in zip(fields[first:], names, strict=False):
+        field["name"] = name
+
+
 def _default(_: Json, fields: list[Json], rng: random.Random) -> None:
     rng.choice(fields)["default"] = rng.choice(("1", "-1", "true", "null", "x", "0"))
 
@@ -159,7 +167,20 @@ def _form(definition: Json, _: list[Json], rng: random.Random) -> None:
 
 
 _EDITS = (
-    *(_swap, _remove, _add, _add, _type, _type, _nullable, _nullable, _versions, _rename, _exchange_names),
+    *(
+        _swap,
+        _remove,
+        _add,
+        _add,
+        _type,
+        _type,
+        _nullable,
+        _nullable,
+        _versions,
+        _rename,
+        _exchange_names,
+        _shift_names,
+    ),
     *(_default, _flexible, _tagged, _tagged, _tagged_versions, _tagged_versions, _box, _encode, _form),
 )
 

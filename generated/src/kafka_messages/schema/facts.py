@@ -187,7 +187,7 @@ def facts_of(message: type[Described]) -> MessageFacts:
     owner = owner_of(message)
     facts = _parsed.get(owner)
     if facts is None:
-        facts = _parsed[owner] = _parse(owner)
+        facts = _parsed[owner] = facts_in(owner._facts)
     return facts
 
 
@@ -216,8 +216,9 @@ def fields_of(cls: type[StructBase]) -> tuple[FieldFacts, ...]:
     return next(own[base.__name__] for base in cls.__mro__ if base.__name__ in own)
 
 
-def _parse(message: type[Described]) -> MessageFacts:
-    data = json.loads(message._facts)
+def facts_in(text: str) -> MessageFacts:
+    """The definition of a message as its class has it, in JSON; also of one that has no class."""
+    data = json.loads(text)
     defined = data.get("structs", {})
     structs: dict[str, tuple[FieldFacts, ...]] = {}
 
