@@ -722,7 +722,8 @@ REFUSED = {
     ),
     "starting": (
         {"startingOffsets": "newest"},
-        "kafka_log: the option 'startingOffsets' is one of earliest, latest, not 'newest'",
+        "kafka_log: the option 'startingOffsets' cannot be read. Expected e.g. "
+        '{"topicA":{"0":23,"1":-1},"topicB":{"0":-2}}, got newest',
     ),
 }
 

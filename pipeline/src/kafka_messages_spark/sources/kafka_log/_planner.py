@@ -180,7 +180,7 @@ class _Group:
     def folder(self) -> Folder:
         """What to remember of the folder after this batch."""
         if not self._in_order:
-            return Folder(files=self._read)
+            return Folder(files=self._read, from_offset=self._start.from_offset)
         if self._peeked is not None and self._peeked.from_offset is not None:
             return self._start  # the limit left no room for what is to be read first
         last = max(self._read, default="")
@@ -196,7 +196,8 @@ class _Group:
             # So that it is noticed if this file is gone before it could be read.
             self._read[later[0]] = 0
             next_offset = _base(later[0])
-        return Folder(self._through, self._read, next_offset if self._read else None, self._again)
+        from_offset = self._start.from_offset
+        return Folder(self._through, self._read, next_offset if self._read else None, self._again, from_offset)
 
     def _tidy(self) -> None:
         """Forget the files that will not change any more; not those of this batch, which its plan must name."""

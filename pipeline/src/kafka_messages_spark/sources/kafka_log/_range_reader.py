@@ -19,6 +19,7 @@ from .._files import View, is_local, open_file, open_filesystem
 from .._shares import Share, cuts
 from ._log_options import NAME, LogColumns, LogOptions
 from ._walk import batch_before
+from ._wanted import Bounds, Wanted
 
 MAX_ROWS = 10000
 """Rows of an Arrow batch: what Spark's ``maxRecordsPerBatch`` is by default, and what it is fastest with."""
@@ -144,12 +145,19 @@ def _batches(options: LogOptions, columns: LogColumns, part: Range, file: View) 
         end=part.end,
         base=_base(part),
         max_rows=MAX_ROWS,
+        wanted=_wanted(part),
     ) as batches:
         for batch in batches:
             found = batch if part.limit is None else _planned(options, part, part.limit, batch)
             if part.from_offset is not None:
                 found = found.filter(pc.fill_null(pc.greater_equal(found.column("offset"), part.from_offset), True))
             yield _made(columns, part, found.drop_columns("offset") if with_offset else found, found)
+
+
+def _wanted(part: Range) -> Wanted | None:
+    """Which batches of a range to decode; all of those that a stream has planned, to see whether they still are."""
+    bounds = Bounds(part.from_offset, part.limit if part.planned is None else None)
+    return None if bounds == Bounds() else Wanted(bounds)
 
 
 def _planned(options: LogOptions, part: Range, limit: int, batch: pa.RecordBatch) -> pa.RecordBatch:

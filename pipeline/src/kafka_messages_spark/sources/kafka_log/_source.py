@@ -10,8 +10,10 @@ from pyspark.sql.types import StructType
 
 from ..._core.spark_types import struct_type
 from .._shares import shares
+from ._edges import refuse_for_batches
 from ._log_options import NAME, LogColumns, LogOptions, topic_to_decode
-from ._range_reader import Range, read_share, split
+from ._logs import bounds_by_folder, logs_of, ranges_within
+from ._range_reader import read_share, split
 
 
 class KafkaLogDataSource(DataSource):
@@ -37,6 +39,7 @@ class KafkaLogReader(DataSourceReader):
     """Reads the ranges of the files that the options name, with the columns of a schema."""
 
     def __init__(self, options: LogOptions, schema: StructType) -> None:
+        refuse_for_batches(NAME, options.start, options.end)
         self._options = options
         self._columns = LogColumns.of(options).chosen(schema)
 
@@ -45,8 +48,9 @@ class KafkaLogReader(DataSourceReader):
         files = options.files.find(NAME)
         if options.decode:
             topic_to_decode(options, files)
-        # The last range of a file has no end, so that what is written meanwhile is read once, by it.
-        wholes = [Range(file.name, file.root, file.path, 0, None, size=file.size) for file in files]
+        logs = logs_of(files)
+        bounds = bounds_by_folder(options, logs)
+        wholes = [whole for log in logs for whole in ranges_within(log, bounds[log.folder])]
         most = options.max_partition_bytes
         return shares([part for whole in wholes for part in split(whole, most)], most)
 
