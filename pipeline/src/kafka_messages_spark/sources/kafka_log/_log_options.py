@@ -37,8 +37,12 @@ OPTIONS = (
     *START_OPTIONS,
     *END_OPTIONS,
     "failOnDataLoss",
+    "isolationLevel",
+    "filterPushdown",
     *STREAM_OPTIONS,
 )
+ISOLATION = ("read_uncommitted", ("read_uncommitted", "read_committed"))
+"""The default and the values of ``isolationLevel``, those of a consumer's ``isolation.level``."""
 CORRUPT = "corrupt"
 """The column of corrupt batches, unless ``columnNameOfCorruptRecord`` names it."""
 
@@ -65,6 +69,9 @@ class LogOptions:
     """Where no record is as late as a starting timestamp: the strategy ``latest``."""
     end: Edge
     fail_on_data_loss: bool
+    committed: bool
+    """``isolationLevel`` is ``read_committed``."""
+    filter_pushdown: bool
 
     @classmethod
     def parse(cls, options: dict[str, str]) -> LogOptions:
@@ -88,6 +95,8 @@ class LogOptions:
             start_at_end=given.choice("startingOffsetsByTimestampStrategy", "error", ("error", "latest")) == "latest",
             end=Edge.parse(NAME, given, "ending", LATEST),
             fail_on_data_loss=given.flag("failOnDataLoss", True),
+            committed=given.choice("isolationLevel", *ISOLATION) == ISOLATION[1][1],
+            filter_pushdown=given.flag("filterPushdown", False),
         )
         if found.topic is not None and not found.decode:
             raise wrong(f"{NAME}: the option 'topic' says what decode=internal decodes; it needs that option")

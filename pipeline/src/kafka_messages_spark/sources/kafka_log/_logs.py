@@ -10,6 +10,7 @@ from kafka_messages.segments.names import topic_of
 
 from ..._core.errors import wrong
 from .._files import File
+from ._committed import Committed
 from ._edges import EARLIEST, LATEST, Edge, TopicPartition, no_offset_matched, refuse_other_partitions
 from ._log_options import NAME, LogOptions
 from ._lookup import first_offset, offset_after, offset_for_time
@@ -32,21 +33,20 @@ class LogFiles:
         topic, partition = topic_of(self.files[0].name)
         return None if topic is None or partition is None else (topic, partition)
 
-    def within(self, bounds: Bounds) -> Iterator[File]:
+    def within(self, bounds: Bounds) -> Iterator[tuple[File, Bounds]]:
         """The files that may have records within bounds, by their names: a segment ends where the next one begins.
 
-        Only where all names are those of segments; tiered copies may overlap.
+        Each with the offsets that it may have. They are not known unless all names are those of segments; tiered copies
+        may overlap.
         """
         bases = [base_of(file.base_name) for file in self.files]
-        known = [base for base in bases if base is not None]
-        if len(known) < len(bases):
-            yield from self.files
+        if None in bases:
+            yield from ((file, Bounds()) for file in self.files)
             return
-        for file, low, high in zip(self.files, known, [*known[1:], None], strict=True):
-            too_late = bounds.until_offset is not None and low >= bounds.until_offset
-            too_early = bounds.from_offset is not None and high is not None and high <= bounds.from_offset
-            if not too_late and not too_early:
-                yield file
+        for file, low, high in zip(self.files, bases, [*bases[1:], None], strict=True):
+            own = Bounds(low, high)
+            if not own.is_apart_from(bounds):
+                yield file, own
 
 
 def logs_of(files: Iterable[File]) -> list[LogFiles]:
@@ -81,14 +81,18 @@ def starting_progress(options: LogOptions, files: Iterable[File]) -> Progress:
 
 
 def _starting_folder(log: LogFiles, bounds: Bounds) -> Folder:
-    first = next(log.within(bounds)).base_name
+    first = next(log.within(bounds))[0].base_name
     before = [file.base_name for file in log.files if file.base_name < first]
     through = before[-1] if before and is_in_order(log.folder) else None
     return Folder(through=through, from_offset=bounds.from_offset)
 
 
-def ranges_within(log: LogFiles, bounds: Bounds) -> list[Range]:
-    """What is to be read of a log; the last range of a file has no end, so that what is written meanwhile is read once."""
+def ranges_within(log: LogFiles, bounds: Bounds, pushed: Bounds, committed: Committed) -> list[Range]:
+    """What is to be read of a log by the options, by the filters of a query, and of what is committed.
+
+    The last range of a file has no end, so that what is written meanwhile is read once.
+    """
+    bounds = bounds.within(Bounds(None, committed.until_offset))
     return [
         Range(
             file.name,
@@ -98,9 +102,10 @@ def ranges_within(log: LogFiles, bounds: Bounds) -> list[Range]:
             None,
             from_offset=bounds.from_offset,
             limit=bounds.until_offset,
+            aborted=committed.aborted_within(own.from_offset, own.until_offset),
             size=file.size,
         )
-        for file in log.within(bounds)
+        for file, own in log.within(bounds.within(pushed))
     ]
 
 

@@ -35,6 +35,8 @@ class LogStream:
             raise wrong(
                 f"{NAME}: the options 'modifiedAfter' and 'modifiedBefore' are for batch reads, not for streams"
             )
+        if options.committed:
+            raise wrong(f"{NAME}: the option 'isolationLevel' as 'read_committed' is for batch reads, not for streams")
         refuse_for_streams(NAME, options.end)
         self._columns = LogColumns.of(options).chosen(schema)
         self._planner = Planner(Ways(self._walk, self._beyond_damage, self._lost))
@@ -103,7 +105,7 @@ class LogStream:
 
     def _range(self, name: str, start: int, end: int, from_offset: int | None, limit: int | None) -> Range:
         root, path = locate(NAME, self._places, name)
-        return Range(name, root, path, start, end, start, end, from_offset, limit, end - start)
+        return Range(name, root, path, start, end, start, end, from_offset, limit, size=end - start)
 
     def _files(self) -> list[File]:
         # What Kafka deletes or moves is, or was, in another folder too.

@@ -35,6 +35,11 @@ class Bounds:
     """Microseconds since 1970, UTC."""
     until_time: int | None = None
 
+    def is_apart_from(self, other: Bounds) -> bool:
+        """Whether no offset is within both."""
+        both = self.within(other)
+        return both.from_offset is not None and both.until_offset is not None and both.from_offset >= both.until_offset
+
     def within(self, other: Bounds) -> Bounds:
         """What is within both."""
         return Bounds(
@@ -64,7 +69,7 @@ class Wanted:
         if bounds.until_offset is not None:
             keep &= ~facts.new | (facts.base_offset < min(bounds.until_offset, _HIGHEST))
         if bounds.from_time is not None:
-            keep &= facts.max_timestamp >= _milliseconds(bounds.from_time)
+            keep &= facts.max_timestamp >= _milliseconds(bounds.from_time + 999)  # those of headers are whole ones
         if bounds.until_time is not None:
             keep &= (facts.timestamp_type != 1) | (facts.max_timestamp <= _milliseconds(bounds.until_time))
         if self.aborted:
