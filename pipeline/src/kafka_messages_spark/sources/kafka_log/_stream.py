@@ -14,7 +14,7 @@ from .._shares import shares
 from ._edges import EARLIEST, LATEST, refuse_for_streams
 from ._log_options import NAME, LogColumns, LogOptions, topic_to_decode
 from ._logs import starting_progress
-from ._planner import Limit, Planner, Ways
+from ._planner import Limit, Planner, Ways, latest
 from ._progress import Folder, Progress, base_of
 from ._range_reader import Range, lost, read_share, split
 from ._replay import Replay
@@ -44,6 +44,7 @@ class LogStream:
         self._target: list[File] | None = None
         self._first: dict[str, Any] | None = None
         self._last: dict[str, Any] | None = None
+        self._listed: list[File] = []
 
     def initialOffset(self) -> dict[str, Any]:
         """Where the options say that the stream starts; this is asked only before its first batch is done."""
@@ -64,10 +65,19 @@ class LogStream:
         """
         progress = Progress.from_json(NAME, start)
         files = self._files() if self._target is None else self._target
+        self._listed = files
         found = self._planner.plan(progress, files, limit)
         first = {_FIRST: start} if _INITIAL in start else {}
         self._last = start if found is progress else found.to_json() | first
         return self._last
+
+    def reportLatestOffset(self) -> dict[str, Any] | None:
+        """What there is, for Spark's ``StreamingQueryProgress``: the last file of each folder, and how much of all files is
+        behind the batch that was planned last. Spark 4.2 and later ask for it; before a first batch there is nothing.
+        """
+        if self._last is None:
+            return None
+        return latest(Progress.from_json(NAME, self._last), self._listed)
 
     def stop_at_present(self) -> None:
         """From now on, what is written later is not looked at."""
