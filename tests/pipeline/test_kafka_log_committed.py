@@ -125,6 +125,21 @@ def test_what_is_not_decoded(tmp_path: Path) -> None:
     assert (work.files, work.batches) == (3, 5)
 
 
+def test_written_since_the_plan(tmp_path: Path) -> None:
+    """What is appended between planning and reading may be of a transaction that nobody has looked at: it is not read."""
+    broker = Broker()
+    broker.send(None, 2)
+    log = broker.write(tmp_path / "payments-0")
+    reader = reader_of(log, **COMMITTED)
+    planned = reader.partitions()
+    broker.send(1, 3)
+    broker.write(log)
+    found = [at for part in planned for each in reader.read(part) for at in each.column("offset").to_pylist()]
+    assert found == [0, 1]
+    broker.finish(1, "COMMIT")
+    assert offsets_of(reader_of(broker.write(log), **COMMITTED)) == [0, 1, 2, 3, 4]
+
+
 def test_emptied_batches(tmp_path: Path) -> None:
     """The cleaner keeps the last batch of a producer without its records, and no marker: no transaction is open there."""
     log = some_log(tmp_path)

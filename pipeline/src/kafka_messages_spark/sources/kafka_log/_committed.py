@@ -24,7 +24,8 @@ class Committed:
     """What of a log is committed: all before ``until_offset`` but what is of aborted transactions."""
 
     until_offset: int | None = None
-    """The last stable offset: that of the first transaction that has no marker. None where there is no such transaction."""
+    """The last stable offset: that of the first transaction that has no marker, else the end of the log as it was when it
+    was looked at: what is written since then may be of a transaction. None: everything."""
     aborted: tuple[Aborted, ...] = ()
 
     @classmethod
@@ -34,15 +35,22 @@ class Committed:
         Where the beginning of the log is gone nothing is missing: a marker comes after all that it is about.
         """
         begun: dict[int, int] = {}
-        aborted = set()
-        for offset, producer, marker in sorted({each for file in files for each in _events(file)}, key=itemgetter(0)):
+        aborted: set[Aborted] = set()
+        events: set[_Event] = set()
+        end = 0
+        for file in files:
+            for batch in headers(file):
+                events.update(_events(batch))
+                if len(batch):
+                    end = max(end, pc.max(batch.column("last_offset")).as_py() + 1)
+        for offset, producer, marker in sorted(events, key=itemgetter(0)):
             if marker is None:
                 begun.setdefault(producer, offset)
                 continue
             first = begun.pop(producer, None)
             if first is not None and marker == "ABORT":
                 aborted.add(Aborted(producer, first, offset))
-        return cls(min(begun.values(), default=None), tuple(sorted(aborted)))
+        return cls(min(begun.values(), default=end), tuple(sorted(aborted)))
 
     def aborted_within(self, low: int | None, high: int | None) -> tuple[Aborted, ...]:
         """The transactions that may have batches between two offsets."""
@@ -53,12 +61,11 @@ class Committed:
         )
 
 
-def _events(file: File) -> Iterator[_Event]:
+def _events(batch: pa.RecordBatch) -> Iterator[_Event]:
     """The transactional batches with records, and the markers; the cleaner leaves batches without records behind."""
-    for batch in headers(file):
-        control = batch.column("is_control")
-        data = pc.and_(pc.invert(control), pc.greater(pc.fill_null(batch.column("records"), 0), 0))
-        markers = pc.and_(control, pc.fill_null(pc.is_in(batch.column("control_type"), pa.array(_MARKERS)), False))
-        some = batch.filter(pc.and_(batch.column("is_transactional"), pc.or_(data, markers)))
-        names = ("base_offset", "producer_id", "control_type")
-        yield from zip(*(some.column(name).to_pylist() for name in names), strict=True)
+    control = batch.column("is_control")
+    data = pc.and_(pc.invert(control), pc.greater(pc.fill_null(batch.column("records"), 0), 0))
+    markers = pc.and_(control, pc.fill_null(pc.is_in(batch.column("control_type"), pa.array(_MARKERS)), False))
+    some = batch.filter(pc.and_(batch.column("is_transactional"), pc.or_(data, markers)))
+    names = ("base_offset", "producer_id", "control_type")
+    yield from zip(*(some.column(name).to_pylist() for name in names), strict=True)
