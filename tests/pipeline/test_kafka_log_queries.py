@@ -110,6 +110,22 @@ def test_restarted_query(query: Query) -> None:
     assert query.run() == []
 
 
+def test_starting_offsets_count_once(query: Query) -> None:
+    """A first batch that failed begins at the same offset when it is read again; later only the checkpoint counts."""
+    file = segment(query.folder / "log" / "orders-0", 0, 2)
+    start = {"startingOffsets": '{"orders":{"0":7}}'}
+    (query.folder / "sink" / "fail").touch()
+    with pytest.raises(PySparkException, match="the sink is full"):
+        query.run(**start)
+    segment(file.parent, 10, 1)
+    assert query.run(**start) == [[7, 8, 9], [10, 11, 12, 13, 14]]
+    segment(file.parent, 15, 1)
+    file.unlink()
+    assert query.run(startingOffsets='{"orders":{"0":12}}') == [[15, 16, 17, 18, 19]]
+    with pytest.raises(PySparkException, match="ending offset not valid in streaming queries"):
+        query.run(endingOffsets="latest")
+
+
 @pytest.mark.skipif(not HAS_LIMITS, reason="before Spark 4.2 no source is asked what there is")
 def test_progress(query: Query) -> None:
     """StreamingQueryProgress has rows, offsets, and how far the batch is behind the files."""
