@@ -118,6 +118,18 @@ def test_with_other_options(tmp_path: Path) -> None:
     assert offsets_of(some) == [2, 6, 8, 9, 10]
 
 
+def test_open_transactions_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """What is left out because of a transaction without an end may be much, if its marker is in a file not named."""
+    log = some_log(tmp_path)
+    offsets_of(reader_of(log, **COMMITTED))
+    assert caplog.messages == [
+        f"{log}: nothing is read from offset 12 on, where a transaction begins whose marker is not in the files"
+    ]
+    caplog.clear()
+    offsets_of(reader_of(log, pathGlobFilter=f"{4:020}.log", **COMMITTED))
+    assert caplog.messages == []
+
+
 def test_what_is_not_decoded(tmp_path: Path) -> None:
     """Batches of aborted transactions, and segments behind the last stable offset, are passed over."""
     with counted() as work:

@@ -27,6 +27,8 @@ class Committed:
     """The last stable offset: that of the first transaction that has no marker, else the end of the log as it was when it
     was looked at: what is written since then may be of a transaction. None: everything."""
     aborted: tuple[Aborted, ...] = ()
+    is_open: bool = False
+    """Whether there is such a transaction."""
 
     @classmethod
     def of(cls, files: Iterable[File]) -> Committed:
@@ -50,7 +52,7 @@ class Committed:
             first = begun.pop(producer, None)
             if first is not None and marker == "ABORT":
                 aborted.add(Aborted(producer, first, offset))
-        return cls(min(begun.values(), default=end), tuple(sorted(aborted)))
+        return cls(min(begun.values(), default=end), tuple(sorted(aborted)), bool(begun))
 
     def aborted_within(self, low: int | None, high: int | None) -> tuple[Aborted, ...]:
         """The transactions that may have batches between two offsets."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -16,6 +17,8 @@ from ._filters import Pushed
 from ._log_options import NAME, LogColumns, LogOptions, topic_to_decode
 from ._logs import LogFiles, bounds_by_folder, logs_of, ranges_within
 from ._range_reader import read_share, split
+
+_log = logging.getLogger(__name__)
 
 
 class KafkaLogDataSource(DataSource):
@@ -67,7 +70,16 @@ class KafkaLogReader(DataSourceReader):
     def _committed(self, log: LogFiles) -> Committed:
         """What of a log is to be read, by ``isolationLevel``; of a log that the filters leave out nobody asks."""
         is_read = any(self._pushed.takes(file.name) for file in log.files)
-        return Committed.of(log.files) if self._options.committed and is_read else Committed()
+        if not self._options.committed or not is_read:
+            return Committed()
+        found = Committed.of(log.files)
+        if found.is_open:
+            _log.warning(
+                "%s: nothing is read from offset %s on, where a transaction begins whose marker is not in the files",
+                log.folder,
+                found.until_offset,
+            )
+        return found
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         return read_share(self._options, self._columns, partition, self._pushed)
