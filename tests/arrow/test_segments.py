@@ -300,3 +300,24 @@ def test_a_wrong_length_among_many_records() -> None:
     with pytest.raises(CorruptSegmentError) as caught:
         list(read_segments(io.BytesIO(crafted(b"".join(body), 5000))))
     assert caught.value.reason == "record 4322 has a length that cannot be"
+
+
+@pytest.mark.parametrize("compression", [None, "gzip"])
+def test_batches_that_are_not_wanted(compression: str | None) -> None:
+    """They are left out, whole, and not decompressed, but what is wrong with them is told as ever."""
+    parts = [
+        write_batches([{"value": b"v%d" % at}] * 3, base_offset=3 * at, compression=compression) for at in range(4)
+    ]
+    data = bytearray(b"".join(parts))
+    data[-1] ^= 1
+    with read_segments(
+        io.BytesIO(bytes(data)),
+        columns=["offset", "corrupt"],
+        mode="PERMISSIVE",
+        wanted=lambda facts: facts.base_offset == 3,
+    ) as batches:
+        rows = [row for batch in batches for row in batch.to_pylist()]
+        (report,) = batches.reports
+    assert [row["offset"] for row in rows] == [3, 4, 5, None]
+    assert rows[-1]["corrupt"]["position"] == len(b"".join(parts[:3]))
+    assert (report.batches, report.decoded_batches, report.corrupt_batches) == (3, 1, 1)

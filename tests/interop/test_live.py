@@ -90,6 +90,8 @@ def test_committed_rows(spark: SparkSession, broker: Live, cluster: Cluster) -> 
     kept = before.alias("d").join(aborted.alias("a"), within, "left_anti")
     assert rows(kept.select(*want[0].__fields__)) == want
     assert 0 < len(want) < len([place for place in cluster.records if place[0] == "payments"])
+    option = spark.read.format("kafka_log").options(includeHeaders="true", isolationLevel="read_committed")
+    assert rows(option.load(f"{cluster.logs}/payments-*")) == want
 
 
 @pytest.mark.parametrize("topic", TABLES)

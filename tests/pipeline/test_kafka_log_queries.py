@@ -110,6 +110,57 @@ def test_restarted_query(query: Query) -> None:
     assert query.run() == []
 
 
+def test_starting_offsets_count_once(query: Query) -> None:
+    """A first batch that failed begins at the same offset when it is read again; later only the checkpoint counts."""
+    file = segment(query.folder / "log" / "orders-0", 0, 2)
+    start = {"startingOffsets": '{"orders":{"0":7}}'}
+    (query.folder / "sink" / "fail").touch()
+    with pytest.raises(PySparkException, match="the sink is full"):
+        query.run(**start)
+    segment(file.parent, 10, 1)
+    assert query.run(**start) == [[7, 8, 9], [10, 11, 12, 13, 14]]
+    segment(file.parent, 15, 1)
+    file.unlink()
+    assert query.run(startingOffsets='{"orders":{"0":12}}') == [[15, 16, 17, 18, 19]]
+    with pytest.raises(PySparkException, match="ending offset not valid in streaming queries"):
+        query.run(endingOffsets="latest")
+
+
+@pytest.mark.skipif(not HAS_LIMITS, reason="before Spark 4.2 no source is asked what there is")
+def test_progress(query: Query) -> None:
+    """StreamingQueryProgress has rows, offsets, and how far the batch is behind the files."""
+    segment(query.folder / "log" / "orders-0", 0, 2)
+    last = segment(query.folder / "log" / "orders-0", 10, 3)
+    running = query.start(True, maxFilesPerTrigger="1")
+    try:
+        assert running.awaitTermination(SECONDS)
+        some = [each for each in running.recentProgress if each["numInputRows"]]
+    finally:
+        running.stop()
+    assert [each["numInputRows"] for each in some] == [10, 15]
+    reported = [json.loads(each["sources"][0]["latestOffset"]) for each in some]
+    assert [each["behind"]["bytes"] for each in reported] == [last.stat().st_size, 0]
+    (folder,) = json.loads(some[-1]["sources"][0]["endOffset"])["folders"].values()
+    assert folder["next"] == 25
+
+
+def test_two_drivers_on_one_checkpoint(query: Query) -> None:
+    """The first to plan a batch has it: the other driver ends with Spark's own error, before it has read a record."""
+    log = query.folder / "log" / "orders-0"
+    segment(log, 0, 1)
+    running = query.start(False)
+    try:
+        running.processAllAvailable()
+        offsets = query.folder / "checkpoint" / "offsets"
+        (offsets / "1").write_bytes((offsets / "0").read_bytes())  # what another driver does first
+        segment(log, 5, 1)
+        with pytest.raises(PySparkException, match="CONCURRENT_STREAM_LOG_UPDATE"):
+            running.awaitTermination(SECONDS)
+    finally:
+        running.stop()
+    assert written(query.folder / "sink") == [[0, 1, 2, 3, 4]]
+
+
 def test_sink_that_fails(query: Query) -> None:
     """The batch that failed is read again with exactly the same rows, though the segment has grown since."""
     file = segment(query.folder / "log" / "orders-0", 0, 2)

@@ -722,9 +722,32 @@ REFUSED = {
     ),
     "starting": (
         {"startingOffsets": "newest"},
-        "kafka_log: the option 'startingOffsets' is one of earliest, latest, not 'newest'",
+        "kafka_log: the option 'startingOffsets' cannot be read. Expected e.g. "
+        '{"topicA":{"0":23,"1":-1},"topicB":{"0":-2}}, got newest',
     ),
 }
+
+
+def test_what_is_behind(log: Log) -> None:
+    """Spark's progress has what the source reports: how much was there that the last planned batch did not take."""
+    stream = open_stream(log.folder)
+    assert stream.reportLatestOffset() is None
+    log.append(2)
+    log.roll()
+    log.append(3)
+    log.append(1)
+    at = stream.planned(EMPTY, Limit(files=1))
+    files = {file.name: file.stat().st_size for file in log.segments()}
+    last = log.active.name
+    assert stream.reportLatestOffset() == {
+        "version": 1,
+        "folders": {f"{log.folder}/*.log": {"last": last, "bytes": files[last]}},
+        "behind": {"files": 1, "bytes": files[last]},
+    }
+    at = stream.planned(at, Limit(bytes=1))
+    assert stream.reportLatestOffset()["behind"] == {"files": 1, "bytes": len(batch(5, 1))}
+    stream.planned(at, Limit())
+    assert stream.reportLatestOffset()["behind"] == {"files": 0, "bytes": 0}
 
 
 @pytest.mark.parametrize(("options", "text"), REFUSED.values(), ids=REFUSED)

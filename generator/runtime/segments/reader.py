@@ -13,7 +13,7 @@ import pyarrow as pa
 from ..batches.format import MAX_BATCH_BYTES, SMALLEST
 from .arrays import Repeated
 from .frames import MAX_BATCH_BYTES_LIMIT, CorruptSegmentError, Ints
-from .groups import Decoder, Facts, Group
+from .groups import Decoder, Facts, Group, Wanted
 from .names import topic_of
 from .record_columns import ColumnMaker
 from .report import CorruptBatch, SegmentReport
@@ -62,6 +62,7 @@ class SegmentReader(Iterator[Any]):
         base: int | None,
         max_rows: int,
         filesystem: Any,
+        wanted: Wanted | None = None,
     ) -> None:
         self.schema = schema
         self.reports: list[SegmentReport] = []
@@ -74,6 +75,7 @@ class SegmentReader(Iterator[Any]):
         self._base = base
         self._max_rows = max_rows
         self._filesystem = filesystem
+        self._wanted = wanted
         self._maker = ColumnMaker(schema.names)
         self._repeated = Repeated()
         self._batches = self._all(sources)
@@ -126,7 +128,15 @@ class SegmentReader(Iterator[Any]):
         report.done = True
 
     def _of_run(self, report: SegmentReport, run: Run) -> Iterator[Any]:
-        decoder = Decoder(run, self._maker, control_records=self._control, check_crcs=self._check, limit=self._max)
+        decoder = Decoder(
+            run,
+            self._maker,
+            control_records=self._control,
+            check_crcs=self._check,
+            limit=self._max,
+            wanted=self._wanted,
+        )
+        report.decoded_batches += decoder.decoded
         for group in decoder.groups():
             yield from self._of_group(report, run, decoder.facts, group)
 
@@ -195,6 +205,7 @@ def read_segments(
     base: int | None = None,
     max_rows: int = MAX_ROWS,
     filesystem: Any = None,
+    wanted: Wanted | None = None,
 ) -> SegmentReader:
     """The records of log segments (``.log``, also copies from tiered storage) and KRaft snapshots (``.checkpoint``).
 
@@ -226,6 +237,10 @@ def read_segments(
     other give every batch once: reading begins up to 2 MiB before the range to get in step, or at ``base``, a byte at
     which a batch is known to begin. ``max_rows`` bounds the rows of each batch.
 
+    ``wanted`` says which batches to decode: it takes the facts of the headers of some batches (``groups.Facts``) and gives
+    a numpy array of bool, True for those whose records are wanted. The others are checked as ever, but neither
+    decompressed nor decoded.
+
     Raises ValueError for options that are not possible, OSError as the file does, CorruptSegmentError as said. Sources:
     KIP-98 (format 2), KIP-32 (formats 0 and 1), KIP-31, KIP-82 (headers), KIP-534 (delete horizon), KIP-630 (snapshots).
     """
@@ -243,6 +258,7 @@ def read_segments(
         base=base,
         max_rows=max_rows,
         filesystem=filesystem,
+        wanted=wanted,
     )
 
 

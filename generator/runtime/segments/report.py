@@ -35,6 +35,8 @@ class SegmentReport:
     """Sound batches; in formats 0 and 1 every outermost message counts as one."""
     control_batches: int = 0
     """Those of them that are control batches, also when their records are left out."""
+    decoded_batches: int = 0
+    """Batches that are decoded, of those found so far: not those that were not ``wanted``, nor by their headers alone."""
     records: int = 0
     """Records handed out."""
     batch_bytes: int = 0

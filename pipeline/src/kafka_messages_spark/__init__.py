@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         share_group_state,
         transaction_state,
     )
+    from .analyses.record_counts import count_records
     from .columns.frames import decode
     from .columns.functions import from_kafka, schema_of_kafka, to_kafka
     from .sources import register
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "cluster_metadata",
     "consumer_offsets",
+    "count_records",
     "decode",
     "from_kafka",
     "latest",
@@ -35,7 +37,7 @@ __all__ = [
     "transaction_state",
 ]
 
-_MODULES = {"decode": "columns.frames", "register": "sources"}
+_MODULES = {"count_records": "analyses.record_counts", "decode": "columns.frames", "register": "sources"}
 _MODULES |= dict.fromkeys(("from_kafka", "schema_of_kafka", "to_kafka"), "columns.functions")
 
 

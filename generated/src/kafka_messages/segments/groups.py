@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -130,6 +130,10 @@ class Facts:
         return self.has(DELETE_HORIZON)
 
 
+Wanted = Callable[[Facts], Bools]
+"""Says of each batch, by the facts of its header, whether its records are wanted."""
+
+
 @dataclass(slots=True)
 class Group:
     """The batches ``low`` to ``high`` of a run: their records, and which of them are corrupt and why."""
@@ -144,7 +148,7 @@ class Decoder:
     """Decodes the batches of one run.
 
     ``control_records``, ``data_records``: which are wanted; ``limit``: of the bytes of one batch when decompressed;
-    ``maker``: makes the columns that are wanted of them.
+    ``maker``: makes the columns that are wanted of them; ``wanted``: which batches to decode, by their headers.
     """
 
     def __init__(
@@ -156,6 +160,7 @@ class Decoder:
         check_crcs: bool,
         limit: int,
         data_records: bool = True,
+        wanted: Wanted | None = None,
     ) -> None:
         self.facts = Facts(run.log, run.start)
         self._run = run
@@ -168,7 +173,14 @@ class Decoder:
             keep &= ~self.facts.control
         if not data_records:
             keep &= self.facts.control
+        if wanted is not None:
+            keep &= wanted(self.facts)
         self._keep = keep
+
+    @property
+    def decoded(self) -> int:
+        """How many batches are decoded."""
+        return int(np.count_nonzero(self._keep))
 
     def groups(self) -> Iterator[Group]:
         """All batches, in order."""

@@ -18,9 +18,10 @@ from ...columns._records import LogDecoder, columns_of, decoder_of
 from ...columns._secrets import SECRET_OPTIONS, Hiding
 from .._files import FILE_OPTIONS, File, Selection
 from .._shares import MAX_PARTITION_BYTES
+from ._edges import EARLIEST, END_OPTIONS, LATEST, START_OPTIONS, Edge
 
 NAME = "kafka_log"
-STREAM_OPTIONS = ("maxFilesPerTrigger", "maxBytesPerTrigger", "startingOffsets", "failOnDataLoss")
+STREAM_OPTIONS = ("maxFilesPerTrigger", "maxBytesPerTrigger")
 OPTIONS = (
     *FILE_OPTIONS,
     "maxPartitionBytes",
@@ -33,8 +34,15 @@ OPTIONS = (
     "decode",
     "topic",
     *SECRET_OPTIONS,
+    *START_OPTIONS,
+    *END_OPTIONS,
+    "failOnDataLoss",
+    "isolationLevel",
+    "filterPushdown",
     *STREAM_OPTIONS,
 )
+ISOLATION = ("read_uncommitted", ("read_uncommitted", "read_committed"))
+"""The default and the values of ``isolationLevel``, those of a consumer's ``isolation.level``."""
 CORRUPT = "corrupt"
 """The column of corrupt batches, unless ``columnNameOfCorruptRecord`` names it."""
 
@@ -56,8 +64,14 @@ class LogOptions:
     hiding: Hiding
     max_files: int | None
     max_bytes: int | None
-    starts_latest: bool
+    start: Edge
+    start_at_end: bool
+    """Where no record is as late as a starting timestamp: the strategy ``latest``."""
+    end: Edge
     fail_on_data_loss: bool
+    committed: bool
+    """``isolationLevel`` is ``read_committed``."""
+    filter_pushdown: bool
 
     @classmethod
     def parse(cls, options: dict[str, str]) -> LogOptions:
@@ -77,8 +91,12 @@ class LogOptions:
             hiding=Hiding.parse(NAME, given),
             max_files=given.count("maxFilesPerTrigger"),
             max_bytes=given.size("maxBytesPerTrigger", 0) or None,
-            starts_latest=given.choice("startingOffsets", "earliest", ("earliest", "latest")) == "latest",
+            start=Edge.parse(NAME, given, "starting", EARLIEST),
+            start_at_end=given.choice("startingOffsetsByTimestampStrategy", "error", ("error", "latest")) == "latest",
+            end=Edge.parse(NAME, given, "ending", LATEST),
             fail_on_data_loss=given.flag("failOnDataLoss", True),
+            committed=given.choice("isolationLevel", *ISOLATION) == ISOLATION[1][1],
+            filter_pushdown=given.flag("filterPushdown", False),
         )
         if found.topic is not None and not found.decode:
             raise wrong(f"{NAME}: the option 'topic' says what decode=internal decodes; it needs that option")

@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
+from typing import Any
 
 from .._files import File
-from ._progress import Folder, Progress
+from ._progress import VERSION, Folder, Progress
 from ._walk import Walk
 
 SETTLE_SECONDS = 60.0
@@ -180,7 +181,7 @@ class _Group:
     def folder(self) -> Folder:
         """What to remember of the folder after this batch."""
         if not self._in_order:
-            return Folder(files=self._read)
+            return Folder(files=self._read, from_offset=self._start.from_offset)
         if self._peeked is not None and self._peeked.from_offset is not None:
             return self._start  # the limit left no room for what is to be read first
         last = max(self._read, default="")
@@ -196,7 +197,8 @@ class _Group:
             # So that it is noticed if this file is gone before it could be read.
             self._read[later[0]] = 0
             next_offset = _base(later[0])
-        return Folder(self._through, self._read, next_offset if self._read else None, self._again)
+        from_offset = self._start.from_offset
+        return Folder(self._through, self._read, next_offset if self._read else None, self._again, from_offset)
 
     def _tidy(self) -> None:
         """Forget the files that will not change any more; not those of this batch, which its plan must name."""
@@ -293,6 +295,23 @@ class _Group:
     def _is_settled(self, file: File) -> bool:
         is_last = not self._in_order or not self._is_superseded(file.base_name)
         return not is_last and self._now - file.modified >= SETTLE_SECONDS
+
+
+def latest(progress: Progress, files: Iterable[File]) -> dict[str, Any]:
+    """What there is, in plain values: the last file of each folder with its bytes, and what of all files is not read.
+
+    Incomplete batches at the end of files count as not read.
+    """
+    folders: dict[str, Any] = {}
+    unread = []
+    for file in sorted(files, key=lambda each: each.name):
+        key, name = group_of(file), file.base_name
+        folders[key] = {"last": name, "bytes": file.size}
+        read = progress.folders.get(key, Folder())
+        is_done = name in read.again or (read.is_done(name) and name not in read.files and is_in_order(key))
+        unread.append(0 if is_done else max(0, file.size - read.files.get(name, 0)))
+    behind = {"files": sum(map(bool, unread)), "bytes": sum(unread)}
+    return {"version": VERSION, "folders": folders, "behind": behind}
 
 
 def group_of(file: File) -> str:

@@ -31,6 +31,8 @@ class Folder:
     """The offset that should follow in the last of these files, or behind it; None if that is not known."""
     again: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """Rewritten files that this batch reads from their start: bytes, and the first offset that is new in them."""
+    from_offset: int | None = None
+    """Records below this offset are not read: where the stream was told to start."""
 
     def is_done(self, name: str) -> bool:
         """Whether a file is not looked at any more."""
@@ -58,12 +60,14 @@ class Folder:
             found["next"] = self.next_offset
         if self.again:
             found["again"] = {name: {"bytes": size, "from": offset} for name, (size, offset) in self.again.items()}
+        if self.from_offset is not None:
+            found["from"] = self.from_offset
         return found
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> Folder:
         again = {name: (each["bytes"], each["from"]) for name, each in found.get("again", {}).items()}
-        return cls(found.get("through"), found.get("files", {}), found.get("next"), again)
+        return cls(found.get("through"), found.get("files", {}), found.get("next"), again, found.get("from"))
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,15 @@ from pyspark.sql.datasource import InputPartition
 from ...columns._records import MalformedRecordError
 from .._files import View, is_local, open_file, open_filesystem
 from .._shares import Share, cuts
+from ._filters import Pushed
 from ._log_options import NAME, LogColumns, LogOptions
 from ._walk import batch_before
+from ._wanted import Aborted, Bounds, Wanted
 
 MAX_ROWS = 10000
 """Rows of an Arrow batch: what Spark's ``maxRecordsPerBatch`` is by default, and what it is fastest with."""
+
+EVERYTHING = Pushed()
 
 _log = logging.getLogger(__name__)
 
@@ -46,6 +50,8 @@ class Range:
     """Leave out records below this offset."""
     limit: int | None = None
     """The records of this range are below this offset. If ``planned``, there were none above: the file was rewritten."""
+    aborted: tuple[Aborted, ...] = ()
+    """Aborted transactions, whose batches are left out."""
     size: int = 0
     """Bytes that it has, or had when it was listed."""
 
@@ -57,20 +63,24 @@ def split(whole: Range, most: int) -> list[Range]:
     return [*parts, replace(whole, start=low, size=high - low)]
 
 
-def read_share(options: LogOptions, columns: LogColumns, share: InputPartition) -> Iterator[pa.RecordBatch]:
+def read_share(
+    options: LogOptions, columns: LogColumns, share: InputPartition, pushed: Pushed = EVERYTHING
+) -> Iterator[pa.RecordBatch]:
     """The record batches of a task. Where there is nothing to read, Spark comes with a partition of nothing."""
     for part in share.pieces if isinstance(share, Share) else ():
         if isinstance(part, Range):
-            yield from read_range(options, columns, part)
+            yield from read_range(options, columns, part, pushed)
 
 
-def read_range(options: LogOptions, columns: LogColumns, part: Range) -> Iterator[pa.RecordBatch]:
+def read_range(
+    options: LogOptions, columns: LogColumns, part: Range, pushed: Pushed = EVERYTHING
+) -> Iterator[pa.RecordBatch]:
     """The record batches of a range. Raises OSError and CorruptSegmentError, unless corrupt files are ignored."""
     try:
         with closing(View(open_file(part.root, part.path), part.name, 0)) as file:
             if part.planned is not None and (size := file.size()) < part.planned:
                 lost(options, f"{part.name} had {part.planned} bytes when this batch was planned, and has {size} now")
-            yield from _batches(options, columns, part, file)
+            yield from _batches(options, columns, part, file, pushed)
     except FileNotFoundError:
         if part.planned is None and not options.ignore_corrupt:
             raise
@@ -126,7 +136,9 @@ class DataLossError(ValueError):
         )
 
 
-def _batches(options: LogOptions, columns: LogColumns, part: Range, file: View) -> Iterator[pa.RecordBatch]:
+def _batches(
+    options: LogOptions, columns: LogColumns, part: Range, file: View, pushed: Pushed
+) -> Iterator[pa.RecordBatch]:
     names = columns.read
     needed = (
         part.from_offset is not None,
@@ -139,17 +151,25 @@ def _batches(options: LogOptions, columns: LogColumns, part: Range, file: View) 
         columns=[*names, "offset"] if with_offset else list(names),
         mode=options.mode,
         check_crcs=options.check_crcs,
-        control_records=options.batch_metadata,
+        control_records=options.batch_metadata and not options.committed,
         start=part.start,
         end=part.end,
         base=_base(part),
         max_rows=MAX_ROWS,
+        wanted=_wanted(part, pushed),
     ) as batches:
         for batch in batches:
             found = batch if part.limit is None else _planned(options, part, part.limit, batch)
             if part.from_offset is not None:
                 found = found.filter(pc.fill_null(pc.greater_equal(found.column("offset"), part.from_offset), True))
+            found = pushed.rows(found)
             yield _made(columns, part, found.drop_columns("offset") if with_offset else found, found)
+
+
+def _wanted(part: Range, pushed: Pushed) -> Wanted | None:
+    """Which batches of a range to decode; all of those that a stream has planned, to see whether they still are."""
+    bounds = pushed.bounds.within(Bounds(part.from_offset, part.limit if part.planned is None else None))
+    return None if bounds == Bounds() and not part.aborted else Wanted(bounds, part.aborted)
 
 
 def _planned(options: LogOptions, part: Range, limit: int, batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -34,6 +34,7 @@ class Replay:
         if not before:
             return part
         now = before[-1]
+        lowest = max(lowest, part.from_offset or 0)
         return Range(now.name, now.root, now.path, 0, now.size, from_offset=lowest, limit=part.limit, size=now.size)
 
     def _is_as_planned(self, part: Range, files: Iterable[File]) -> bool:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, Filter, InputPartition
 from pyspark.sql.types import StructType
 
 from ..._core.spark_types import struct_type
 from .._shares import shares
+from ._committed import Committed
+from ._edges import refuse_for_batches
+from ._filters import Pushed
 from ._log_options import NAME, LogColumns, LogOptions, topic_to_decode
-from ._range_reader import Range, read_share, split
+from ._logs import LogFiles, bounds_by_folder, logs_of, ranges_within
+from ._range_reader import read_share, split
+
+_log = logging.getLogger(__name__)
 
 
 class KafkaLogDataSource(DataSource):
@@ -25,7 +32,8 @@ class KafkaLogDataSource(DataSource):
         return struct_type(LogColumns.of(LogOptions.parse(dict(self.options))).out)
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        return KafkaLogReader(LogOptions.parse(dict(self.options)), schema)
+        options = LogOptions.parse(dict(self.options))
+        return FilteredLogReader(options, schema) if options.filter_pushdown else KafkaLogReader(options, schema)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         from ._stream import KafkaLogStreamReader
@@ -37,18 +45,69 @@ class KafkaLogReader(DataSourceReader):
     """Reads the ranges of the files that the options name, with the columns of a schema."""
 
     def __init__(self, options: LogOptions, schema: StructType) -> None:
+        refuse_for_batches(NAME, options.start, options.end)
         self._options = options
         self._columns = LogColumns.of(options).chosen(schema)
+        self._pushed = Pushed()
 
     def partitions(self) -> Sequence[InputPartition]:
         options = self._options
+        pushed = self._pushed
         files = options.files.find(NAME)
         if options.decode:
             topic_to_decode(options, files)
-        # The last range of a file has no end, so that what is written meanwhile is read once, by it.
-        wholes = [Range(file.name, file.root, file.path, 0, None, size=file.size) for file in files]
+        logs = logs_of(files)
+        bounds = bounds_by_folder(options, logs)
+        wholes = [
+            whole
+            for log in logs
+            for whole in ranges_within(log, bounds[log.folder], pushed.bounds, self._committed(log))
+            if pushed.takes(whole.name)
+        ]
         most = options.max_partition_bytes
         return shares([part for whole in wholes for part in split(whole, most)], most)
 
+    def _committed(self, log: LogFiles) -> Committed:
+        """What of a log is to be read, by ``isolationLevel``; of a log that the filters leave out nobody asks."""
+        is_read = any(self._pushed.takes(file.name) for file in log.files)
+        if not self._options.committed or not is_read:
+            return Committed()
+        found = Committed.of(log.files)
+        if found.is_open:
+            _log.warning(
+                "%s: nothing is read from offset %s on, where a transaction begins whose marker is not in the files",
+                log.folder,
+                found.until_offset,
+            )
+        return found
+
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        return read_share(self._options, self._columns, partition)
+        return read_share(self._options, self._columns, partition, self._pushed)
+
+
+class PushFilters:
+    """A reader's method ``pushFilters``, which Spark takes for its own.
+
+    Where ``spark.sql.python.filterPushdown.enabled`` is false Spark refuses each reader that has one, and where it is true
+    it calls it; a source is not told which of the two it is. Spark tells by the function behind the method whether it was
+    overridden, so this one names that of Spark.
+    """
+
+    def __init__(self, push: Callable[[list[Filter]], Iterable[Filter]]) -> None:
+        self.__func__ = DataSourceReader.pushFilters
+        self._push = push
+
+    def __call__(self, filters: list[Filter]) -> Iterable[Filter]:
+        return self._push(filters)
+
+
+class FilteredLogReader(KafkaLogReader):
+    """The reader that takes filters of a query, if Spark hands any over."""
+
+    @property
+    def pushFilters(self) -> PushFilters:
+        return PushFilters(self._take)
+
+    def _take(self, filters: list[Filter]) -> Iterable[Filter]:
+        self._pushed, left = Pushed.of(filters)
+        return left

@@ -11,12 +11,19 @@ from pyspark.sql.types import StructType
 from ..._core.errors import wrong
 from .._files import File, locate
 from .._shares import shares
+from ._edges import EARLIEST, LATEST, refuse_for_streams
 from ._log_options import NAME, LogColumns, LogOptions, topic_to_decode
-from ._planner import Limit, Planner, Ways
+from ._logs import starting_progress
+from ._planner import Limit, Planner, Ways, latest
 from ._progress import Folder, Progress, base_of
 from ._range_reader import Range, lost, read_share, split
 from ._replay import Replay
 from ._walk import Walk, beyond_damage, walk
+
+_INITIAL = "initial"
+"""In an offset: it is where a stream starts that was told where to."""
+_FIRST = "first"
+"""In the offset after a first batch: the one before it."""
 
 
 class LogStream:
@@ -28,31 +35,57 @@ class LogStream:
             raise wrong(
                 f"{NAME}: the options 'modifiedAfter' and 'modifiedBefore' are for batch reads, not for streams"
             )
+        if options.committed:
+            raise wrong(f"{NAME}: the option 'isolationLevel' as 'read_committed' is for batch reads, not for streams")
+        refuse_for_streams(NAME, options.end)
         self._columns = LogColumns.of(options).chosen(schema)
         self._planner = Planner(Ways(self._walk, self._beyond_damage, self._lost))
         self._places = options.files.places(NAME)
         self._target: list[File] | None = None
+        self._first: dict[str, Any] | None = None
         self._last: dict[str, Any] | None = None
+        self._listed: list[File] = []
 
     def initialOffset(self) -> dict[str, Any]:
-        first = Progress()
-        if self._options.starts_latest:
-            first = self._planner.plan(first, self._files(), Limit())
-        return first.to_json()
+        """Where the options say that the stream starts; this is asked only before its first batch is done."""
+        if self._first is None:
+            start, files = self._options.start, self._files
+            if start.is_all(EARLIEST):
+                self._first = Progress().to_json()
+            elif start.is_all(LATEST):
+                self._first = self._planner.plan(Progress(), files(), Limit()).to_json() | {_INITIAL: True}
+            else:
+                self._first = starting_progress(self._options, files()).to_json() | {_INITIAL: True}
+        return self._first
 
     def planned(self, start: dict[str, Any], limit: Limit) -> dict[str, Any]:
-        """The offset after the next batch; ``start`` itself if there is nothing new."""
+        """The offset after the next batch; ``start`` itself if there is nothing new.
+
+        That of the first batch also says where it starts: after a crash that is not in Spark's checkpoint.
+        """
         progress = Progress.from_json(NAME, start)
         files = self._files() if self._target is None else self._target
+        self._listed = files
         found = self._planner.plan(progress, files, limit)
-        self._last = start if found is progress else found.to_json()
+        first = {_FIRST: start} if _INITIAL in start else {}
+        self._last = start if found is progress else found.to_json() | first
         return self._last
+
+    def reportLatestOffset(self) -> dict[str, Any] | None:
+        """What there is, for Spark's ``StreamingQueryProgress``: the last file of each folder, and how much of all files is
+        behind the batch that was planned last. Spark 4.2 and later ask for it; before a first batch there is nothing.
+        """
+        if self._last is None:
+            return None
+        return latest(Progress.from_json(NAME, self._last), self._listed)
 
     def stop_at_present(self) -> None:
         """From now on, what is written later is not looked at."""
         self._target = self._files()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        if _INITIAL in start:
+            start = end.get(_FIRST, start)
         before, after = Progress.from_json(NAME, start), Progress.from_json(NAME, end)
         most = self._options.max_partition_bytes
         replay = None if end == self._last else Replay(self._files(), self._walk)
@@ -69,20 +102,20 @@ class LogStream:
 
     def _ranges(self, key: str, before: Folder, after: Folder) -> Iterator[tuple[Range, int | None]]:
         """What a batch reads of a folder, by the two offsets alone; and the lowest record offset, where it is known."""
-        place, limits = key[: key.rfind("/") + 1], after.limits()
+        place, limits, least = key[: key.rfind("/") + 1], after.limits(), after.from_offset
         for name, (end, offset) in after.again.items():
             if before.again.get(name) != (end, offset):  # else the two are the same offset
-                yield self._range(place + name, 0, end, offset, limits.get(name)), offset
+                yield self._range(place + name, 0, end, max(offset, least or 0), limits.get(name)), offset
         for name, end in after.files.items():
             start = before.files.get(name, 0)
             if start < end and not before.is_done(name):
                 is_last = start > 0 and name == max(before.files)
                 lowest = base_of(name) if not start else before.next_offset if is_last else None
-                yield self._range(place + name, start, end, None, limits.get(name)), lowest
+                yield self._range(place + name, start, end, least, limits.get(name)), lowest
 
     def _range(self, name: str, start: int, end: int, from_offset: int | None, limit: int | None) -> Range:
         root, path = locate(NAME, self._places, name)
-        return Range(name, root, path, start, end, start, end, from_offset, limit, end - start)
+        return Range(name, root, path, start, end, start, end, from_offset, limit, size=end - start)
 
     def _files(self) -> list[File]:
         # What Kafka deletes or moves is, or was, in another folder too.

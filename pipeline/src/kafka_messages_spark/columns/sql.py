@@ -1,0 +1,128 @@
+"""Functions for SQL: decoders under names of the caller's, and ``kafka_message_json`` for any message and version."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from kafka_messages._base.message import Message
+from kafka_messages.errors import KafkaMessageError
+from kafka_messages.json import to_json
+from pyspark.sql.pandas.functions import arrow_udf
+from pyspark.sql.types import DataType, StringType
+
+from .._core.errors import mismatch, wrong
+from .._core.options import DecodeOptions
+from .._core.spark_types import struct_type
+from ._codec import Decoding
+from ._messages import message_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["JSON_FUNCTION", "register_functions"]
+
+JSON_FUNCTION = "kafka_message_json"
+TRY_JSON_FUNCTION = "try_kafka_message_json"
+_OWNER = "register"
+
+Decoded = Sequence[Any]
+"""A message, by its class or name, its version, and perhaps options; see ``register``."""
+
+
+def register_functions(spark: SparkSession, functions: Mapping[str, Decoded]) -> None:
+    """Make the functions known to SQL in a session: those that are named here, and those for any message.
+
+    Raises PySparkValueError for what is no function, before any is registered.
+    """
+    made = {name: _function(name, what) for name, what in functions.items()}
+    for name, function in made.items():
+        spark.udf.register(name, function)
+    spark.udf.register(JSON_FUNCTION, _json_function(JSON_FUNCTION, is_null_if_malformed=False))
+    spark.udf.register(TRY_JSON_FUNCTION, _json_function(TRY_JSON_FUNCTION, is_null_if_malformed=True))
+
+
+def _function(name: str, what: object) -> Any:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise wrong(f"{_OWNER}: a function's name is letters, digits and underscores, not {name!r}")
+    if name.lower() in (JSON_FUNCTION, TRY_JSON_FUNCTION):
+        raise wrong(f"{_OWNER}: there is a function {name.lower()!r} already")
+    if isinstance(what, str) or not isinstance(what, Sequence) or len(what) not in (2, 3):
+        raise wrong(
+            f"{_OWNER}: the function {name!r} is (message, version) or (message, version, options), not {what!r}"
+        )
+    message, version, options = (*what, None)[:3]
+    if isinstance(message, type) and issubclass(message, Message):
+        message = message.__name__
+    if version is not None and (not isinstance(version, int) or isinstance(version, bool)):
+        raise wrong(f"{_OWNER}: the version of the function {name!r} is an integer or None, not {version!r}")
+    message_of(message)
+    decoding = Decoding.checked(name, message, version, DecodeOptions.parse(name, options))
+
+    def decode(data: pa.Array) -> pa.Array:
+        return decoding.decode(data)
+
+    return _udf(decode, struct_type(decoding.type()))
+
+
+def _udf(function: Callable[..., pa.Array], returns: DataType) -> Any:
+    made: Any = arrow_udf
+    return made(function, returnType=returns)
+
+
+def _json_function(name: str, *, is_null_if_malformed: bool) -> Any:
+    def as_json(message: pa.Array, version: pa.Array, data: pa.Array) -> pa.Array:
+        for column, place, (required, is_so) in zip((message, version, data), _PLACES, _KINDS, strict=True):
+            if not pa.types.is_null(column.type) and not is_so(column.type):
+                raise mismatch(name, place, required, column.type)
+        rows = zip(*(column.to_pylist() for column in (message, version, data)), strict=True)
+        return pa.array([_json(name, at, row, is_null_if_malformed) for at, row in enumerate(rows)], pa.string())
+
+    return _udf(as_json, StringType())
+
+
+_PLACES = ("first", "second", "third")
+_KINDS: tuple[tuple[str, Callable[[Any], bool]], ...] = (
+    ('"STRING"', lambda kind: pa.types.is_string(kind) or pa.types.is_large_string(kind)),
+    ('"INT"', pa.types.is_integer),
+    ('"BINARY"', lambda kind: pa.types.is_binary(kind) or pa.types.is_large_binary(kind)),
+)
+"""What the arguments of the functions for any message are: its name, its version, its bytes."""
+
+
+def _json(
+    owner: str, at: int, row: tuple[str | None, int | None, bytes | None], is_null_if_malformed: bool
+) -> str | None:
+    """Kafka's JSON of a message; null where any of its arguments is, as SQL's functions have it."""
+    message, version, data = row
+    if message is None or version is None or data is None:
+        return None
+    try:
+        return _text(to_json(message_of(message).read(data, version), version))
+    except KafkaMessageError as error:
+        if is_null_if_malformed:
+            return None
+        raise ValueError(
+            f"Malformed Kafka messages are detected in message deserialization. To process malformed messages as null "
+            f"result, use the function 'try_{owner}'. In this Arrow batch, row {at}: {message}: {error}"
+        ) from None
+
+
+def _text(found: object) -> str:
+    """JSON has no word for a float that is not a number, or infinite: it is a text, as Kafka's converters print it."""
+    try:
+        return json.dumps(found, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        return _text(_with_words(found))
+
+
+def _with_words(found: Any) -> Any:
+    if isinstance(found, float) and not math.isfinite(found):
+        return "NaN" if math.isnan(found) else "Infinity" if found > 0 else "-Infinity"
+    if isinstance(found, dict):
+        return {name: _with_words(each) for name, each in found.items()}
+    return [_with_words(each) for each in found] if isinstance(found, list) else found

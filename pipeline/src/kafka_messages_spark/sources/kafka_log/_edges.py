@@ -1,0 +1,157 @@
+"""Where a read begins and ends: ``startingOffsets`` and its like, which mean what they mean to Spark's Kafka source."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark.errors import PySparkValueError
+
+from ..._core.errors import wrong
+from ..._core.options import Options
+
+EARLIEST, LATEST = -2, -1
+"""What stands for the first and the last offset of a partition, as in Kafka's ListOffsets."""
+START_OPTIONS = (
+    "startingOffsets",
+    "startingTimestamp",
+    "startingOffsetsByTimestamp",
+    "startingOffsetsByTimestampStrategy",
+)
+END_OPTIONS = ("endingOffsets", "endingTimestamp", "endingOffsetsByTimestamp")
+
+TopicPartition = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Edge:
+    """One end of a read: an offset for each partition, or a time for which it is looked up.
+
+    Of a start, records from there on are read; of an end, those before it.
+    """
+
+    option: str
+    """The option that said it."""
+    number: int | None = None
+    """For all partitions."""
+    numbers: Mapping[TopicPartition, int] = field(default_factory=dict)
+    """For each, where ``number`` is None."""
+    is_time: bool = False
+    """Whether these are milliseconds since 1970, not offsets."""
+    is_said: bool = True
+    """False where no option said it."""
+
+    @classmethod
+    def parse(cls, owner: str, given: Options, kind: str, default: int) -> Edge:
+        """The end that the options say, of ``kind`` starting or ending.
+
+        Of several options a timestamp for all goes first, then timestamps, then offsets, as in Spark.
+        """
+        name = f"{kind}Timestamp"
+        if (text := given.text(name)) is not None:
+            if not re.fullmatch(r"\s*[0-9]{1,18}\s*", text):
+                raise wrong(
+                    f"{owner}: the option {name!r} is in milliseconds. Expected a single long value, got {text}"
+                )
+            return cls(name, number=int(text), is_time=True)
+        name = f"{kind}OffsetsByTimestamp"
+        if (text := given.text(name)) is not None:
+            example = '{"topicA": {"0": 123456789, "1": 123456789}, "topicB": {"0": 123456789, "1": 123456789}}'
+            return cls(name, None, _numbers(owner, name, text, 0, example), is_time=True)
+        name = f"{kind}Offsets"
+        if (text := given.text(name)) is None:
+            return cls(name, number=default, is_said=False)
+        word = text.strip().lower()
+        if word in ("earliest", "latest"):
+            return cls(name, number=EARLIEST if word == "earliest" else LATEST)
+        example = '{"topicA":{"0":23,"1":-1},"topicB":{"0":-2}}'
+        return cls(name, None, _numbers(owner, name, text, EARLIEST, example))
+
+    def is_all(self, number: int) -> bool:
+        """Whether it is this number for all partitions: ``EARLIEST`` or ``LATEST``."""
+        return self.number == number and not self.is_time
+
+    def of(self, partition: TopicPartition) -> int:
+        return self.numbers[partition] if self.number is None else self.number
+
+    def has(self, number: int) -> TopicPartition | None:
+        """A partition whose offset is said to be this number."""
+        return None if self.is_time else next((each for each, n in self.numbers.items() if n == number), None)
+
+
+def refuse_for_batches(owner: str, start: Edge, end: Edge) -> None:
+    """As Spark's Kafka source refuses it: what has no fixed place when a batch query is made."""
+    if start.is_all(LATEST):
+        raise wrong(f"{owner}: starting offset can't be latest for batch queries")
+    if (found := start.has(LATEST)) is not None:
+        raise wrong(f"{owner}: startingOffsets for {_name(found)} can't be latest for batch queries")
+    if end.is_all(EARLIEST):
+        raise wrong(f"{owner}: ending offset can't be earliest for batch queries")
+    if (found := end.has(EARLIEST)) is not None:
+        raise wrong(f"{owner}: ending offset for {_name(found)} can't be earliest for batch queries")
+
+
+def refuse_for_streams(owner: str, end: Edge) -> None:
+    """A stream has no end."""
+    if end.is_said:
+        what = "timestamp" if end.is_time else "offset"
+        raise wrong(f"{owner}: ending {what} not valid in streaming queries; the option is {end.option!r}")
+
+
+def refuse_other_partitions(owner: str, edge: Edge, there: set[TopicPartition]) -> None:
+    """Partitions that are said must be those that are there, or one would be read from somewhere nobody said."""
+    if edge.number is None and (said := set(edge.numbers)) != there:
+        rest = "" if edge.is_time else " Use -1 for latest, -2 for earliest, if you don't care."
+        raise wrong(
+            f"{owner}: If {edge.option} contains specific offsets, you must specify all TopicPartitions.{rest} "
+            f"Specified: {_names(said)} Assigned: {_names(there)}"
+        )
+
+
+def no_offset_matched(owner: str, partition: str, timestamp: int) -> PySparkValueError:
+    return wrong(
+        f"{owner}: No offset matched from request of topic-partition {partition} and timestamp {timestamp}. With the "
+        "option 'startingOffsetsByTimestampStrategy' as 'latest' nothing is read of such a partition."
+    )
+
+
+def _numbers(owner: str, option: str, text: str, least: int, example: str) -> dict[TopicPartition, int]:
+    try:
+        found = json.loads(text, object_pairs_hook=_once)
+        return {
+            (topic, _partition(partition)): _number(number, least)
+            for topic, partitions in found.items()
+            for partition, number in partitions.items()
+        }
+    except (ValueError, AttributeError):
+        raise wrong(f"{owner}: the option {option!r} cannot be read. Expected e.g. {example}, got {text}") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name is there twice")
+    return found
+
+
+def _partition(text: str) -> int:
+    if not re.fullmatch(r"0|[1-9][0-9]{0,9}", text):
+        raise ValueError(text)
+    return int(text)
+
+
+def _number(found: object, least: int) -> int:
+    if not isinstance(found, int) or isinstance(found, bool) or not least <= found < 1 << 63:
+        raise ValueError(found)
+    return found
+
+
+def _name(partition: TopicPartition) -> str:
+    return f"{partition[0]}-{partition[1]}"
+
+
+def _names(partitions: set[TopicPartition]) -> str:
+    return ", ".join(map(_name, sorted(partitions))) or "none"

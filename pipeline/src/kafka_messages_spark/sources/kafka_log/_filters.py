@@ -1,0 +1,161 @@
+"""Filters of a query that Spark hands to the source: on topic and partition by folder, on offset and timestamp by record.
+
+What is taken is taken exactly, so that Spark need not look again; everything else stays with Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from kafka_messages.segments.names import topic_of
+from pyspark.sql import datasource as spark
+
+from ._wanted import Bounds
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_TYPES: dict[str, Any] = {
+    "topic": pa.string(),
+    "partition": pa.int32(),
+    "offset": pa.int64(),
+    "timestamp": pa.timestamp("us", "UTC"),
+}
+_OF_FILES = ("topic", "partition")
+_COMPARED: dict[type, Callable[[Any, Any], Any]] = {
+    spark.EqualTo: pc.equal,
+    spark.GreaterThan: pc.greater,
+    spark.GreaterThanOrEqual: pc.greater_equal,
+    spark.LessThan: pc.less,
+    spark.LessThanOrEqual: pc.less_equal,
+    spark.StringStartsWith: pc.starts_with,
+    spark.StringEndsWith: pc.ends_with,
+    spark.StringContains: pc.match_substring,
+}
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A filter on one column, in plain values: a row is wanted where it is true, not where it is null."""
+
+    column: str
+    kind: str
+    """The name of Spark's class for it."""
+    values: tuple[Any, ...] = ()
+    is_negated: bool = False
+
+    @classmethod
+    def of(cls, given: spark.Filter) -> Condition | None:
+        """A filter of Spark's as a condition; None for one that is left to Spark."""
+        is_negated = isinstance(given, spark.Not)
+        inner: Any = given.child if isinstance(given, spark.Not) else given
+        name = ".".join(getattr(inner, "attribute", ()))
+        if name not in _TYPES:
+            return None
+        if isinstance(inner, spark.IsNull | spark.IsNotNull):
+            return cls(name, type(inner).__name__, (), is_negated)
+        if type(inner) not in {*_COMPARED, spark.In, spark.EqualNullSafe}:
+            return None
+        values = tuple(inner.value) if isinstance(inner, spark.In) else (inner.value,)
+        if not all(_fits(name, value) for value in values):
+            return None
+        return cls(name, type(inner).__name__, tuple(map(_plain, values)), is_negated)
+
+    def holds(self, column: Any) -> Any:
+        """For each value whether it is so, or null, as SQL has it."""
+        found = self._holds(column)
+        return pc.invert(found) if self.is_negated else found
+
+    def _holds(self, column: Any) -> Any:
+        if self.kind == "IsNull":
+            return column.is_null()
+        if self.kind == "IsNotNull":
+            return column.is_valid()
+        if self.kind == "In":
+            is_in = pc.is_in(column, pa.array(self.values, _TYPES[self.column]))
+            return pc.if_else(column.is_valid(), is_in, pa.scalar(None, pa.bool_()))
+        (value,) = self.values
+        if self.kind == "EqualNullSafe":
+            return pc.fill_null(pc.equal(column, pa.scalar(value, _TYPES[self.column])), False)
+        compare = _COMPARED[getattr(spark, self.kind)]
+        is_text = self.kind.startswith("String")
+        return compare(column, value if is_text else pa.scalar(value, _TYPES[self.column]))
+
+    def bounds(self) -> tuple[int | None, int | None]:
+        """Where the values begin and end that may be meant; the end is not meant itself."""
+        if self.is_negated or not self.values:
+            return None, None
+        low, high = min(self.values), max(self.values)
+        after = {"GreaterThan": 1, "LessThanOrEqual": 1, "EqualTo": 1, "EqualNullSafe": 1, "In": 1}.get(self.kind, 0)
+        if self.kind.startswith("Greater"):
+            return low + after, None
+        if self.kind.startswith("Less"):
+            return None, high + after
+        return low, high + after
+
+
+@dataclass(frozen=True)
+class Pushed:
+    """The conditions that were taken; all must be true."""
+
+    conditions: tuple[Condition, ...] = ()
+
+    @classmethod
+    def of(cls, filters: Iterable[spark.Filter]) -> tuple[Pushed, list[spark.Filter]]:
+        """What is taken of filters, and those that are left to Spark."""
+        taken, left = [], []
+        for each in filters:
+            condition = Condition.of(each)
+            if condition is None:
+                left.append(each)
+            else:
+                taken.append(condition)
+        return cls(tuple(taken)), left
+
+    def takes(self, name: str) -> bool:
+        """Whether a file may have rows that are wanted, by its name alone."""
+        told = dict(zip(_OF_FILES, topic_of(name), strict=True))
+        return all(
+            each.holds(pa.array([told[each.column]], _TYPES[each.column])).to_pylist() == [True]
+            for each in self.conditions
+            if each.column in _OF_FILES
+        )
+
+    @property
+    def of_records(self) -> tuple[Condition, ...]:
+        """Those that each record must be asked for."""
+        return tuple(each for each in self.conditions if each.column not in _OF_FILES)
+
+    @property
+    def bounds(self) -> Bounds:
+        """Between which offsets and times the records are that may be wanted."""
+        found = Bounds()
+        for each in self.of_records:
+            low, high = each.bounds()
+            is_offset = each.column == "offset"
+            found = found.within(Bounds(low, high) if is_offset else Bounds(None, None, low, high))
+        return found
+
+    def rows(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The rows of a batch, with the columns that the conditions are about, that are wanted."""
+        for each in self.of_records:
+            batch = batch.filter(each.holds(batch.column(each.column)))
+        return batch
+
+
+def _fits(column: str, value: object) -> bool:
+    """Whether a value is of the kind that the column has."""
+    if column == "topic":
+        return isinstance(value, str)
+    if column == "timestamp":
+        return isinstance(value, datetime) and value.tzinfo is not None
+    limit = 1 << (31 if column == "partition" else 63)
+    return isinstance(value, int) and not isinstance(value, bool) and -limit <= value < limit
+
+
+def _plain(value: Any) -> Any:
+    """Times as microseconds since 1970."""
+    return (value - _EPOCH) // timedelta(microseconds=1) if isinstance(value, datetime) else value

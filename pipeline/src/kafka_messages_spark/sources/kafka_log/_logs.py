@@ -1,0 +1,165 @@
+"""The files of a batch read as logs: which of them, and which offsets of them, the options and filters leave to be read."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from kafka_messages.segments.names import topic_of
+
+from ..._core.errors import wrong
+from .._files import File
+from ._committed import Committed
+from ._edges import EARLIEST, LATEST, Edge, TopicPartition, no_offset_matched, refuse_other_partitions
+from ._log_options import NAME, LogOptions
+from ._lookup import first_offset, offset_after, offset_for_time
+from ._planner import group_of, is_in_order
+from ._progress import Folder, Progress, base_of
+from ._range_reader import Range, lost
+from ._wanted import Bounds
+
+
+@dataclass(frozen=True)
+class LogFiles:
+    """The files of one folder, which is one copy of the log of a partition, in the order of their names."""
+
+    folder: str
+    files: tuple[File, ...]
+
+    @property
+    def partition(self) -> TopicPartition | None:
+        """As the folder tells it."""
+        topic, partition = topic_of(self.files[0].name)
+        return None if topic is None or partition is None else (topic, partition)
+
+    def within(self, bounds: Bounds) -> Iterator[tuple[File, Bounds]]:
+        """The files that may have records within bounds, by their names: a segment ends where the next one begins.
+
+        Each with the offsets that it may have. They are not known unless all names are those of segments; tiered copies
+        may overlap.
+        """
+        bases = [base_of(file.base_name) for file in self.files]
+        if None in bases:
+            yield from ((file, Bounds()) for file in self.files)
+            return
+        for file, low, high in zip(self.files, bases, [*bases[1:], None], strict=True):
+            own = Bounds(low, high)
+            if not own.is_apart_from(bounds):
+                yield file, own
+
+
+def logs_of(files: Iterable[File]) -> list[LogFiles]:
+    """Files by their folders."""
+    found: defaultdict[str, list[File]] = defaultdict(list)
+    for file in files:
+        found[file.folder].append(file)
+    return [LogFiles(key, tuple(sorted(each, key=lambda f: f.base_name))) for key, each in found.items()]
+
+
+def bounds_by_folder(options: LogOptions, logs: Sequence[LogFiles]) -> dict[str, Bounds]:
+    """What ``startingOffsets``, ``endingOffsets`` and their like say of each folder. Raises PySparkValueError, OSError."""
+    edges = (options.start, options.end)
+    if options.start.is_all(EARLIEST) and options.end.is_all(LATEST):
+        return {log.folder: Bounds() for log in logs}
+    _refuse_what_has_no_offsets(edges, logs)
+    there = {log.partition for log in logs if log.partition is not None}
+    for edge in edges:
+        refuse_other_partitions(NAME, edge, there)
+    return {log.folder: Bounds(_start(options, log), _end(options, log)) for log in logs}
+
+
+def starting_progress(options: LogOptions, files: Iterable[File]) -> Progress:
+    """Where a stream starts by its options, unless they say ``earliest`` or ``latest`` for all. New folders start at
+    their first record."""
+    groups: defaultdict[str, list[File]] = defaultdict(list)
+    for file in files:
+        groups[group_of(file)].append(file)
+    logs = {key: LogFiles(key, tuple(sorted(each, key=lambda f: f.base_name))) for key, each in groups.items()}
+    bounds = bounds_by_folder(options, list(logs.values()))
+    return Progress({key: _starting_folder(log, bounds[key]) for key, log in logs.items() if bounds[key] != Bounds()})
+
+
+def _starting_folder(log: LogFiles, bounds: Bounds) -> Folder:
+    first = next(log.within(bounds))[0].base_name
+    before = [file.base_name for file in log.files if file.base_name < first]
+    through = before[-1] if before and is_in_order(log.folder) else None
+    return Folder(through=through, from_offset=bounds.from_offset)
+
+
+def ranges_within(log: LogFiles, bounds: Bounds, pushed: Bounds, committed: Committed) -> list[Range]:
+    """What is to be read of a log by the options, by the filters of a query, and of what is committed.
+
+    The last range of a file has no end, so that what is written meanwhile is read once.
+    """
+    bounds = bounds.within(Bounds(None, committed.until_offset))
+    return [
+        Range(
+            file.name,
+            file.root,
+            file.path,
+            0,
+            None,
+            from_offset=bounds.from_offset,
+            limit=bounds.until_offset,
+            aborted=committed.aborted_within(own.from_offset, own.until_offset),
+            size=file.size,
+        )
+        for file, own in log.within(bounds.within(pushed))
+    ]
+
+
+def _refuse_what_has_no_offsets(edges: Iterable[Edge], logs: Iterable[LogFiles]) -> None:
+    option = next(edge.option for edge in edges if not edge.is_all(EARLIEST) and not edge.is_all(LATEST))
+    for log in logs:
+        for file in log.files:
+            if file.base_name.endswith(".checkpoint"):
+                raise wrong(
+                    f"{NAME}: the option {option!r} is for logs, and {file.name} is a snapshot, whose offsets are its own; "
+                    "leave snapshots out with the option 'pathGlobFilter' as '*.log'"
+                )
+        if log.partition is None and any(edge.number is None for edge in edges):
+            raise wrong(
+                f"{NAME}: the option {option!r} names partitions, but the folder of {log.files[0].name} does not tell its own"
+            )
+
+
+def _start(options: LogOptions, log: LogFiles) -> int | None:
+    edge = options.start
+    number = edge.of(log.partition or ("", 0))
+    if edge.is_time:
+        found = offset_for_time(log.files, number)
+        if found is None and not options.start_at_end:
+            raise no_offset_matched(NAME, _name(log), number)
+        return (offset_after(log.files) or 0) if found is None else found
+    if number == EARLIEST:
+        return None
+    if number == LATEST:
+        return offset_after(log.files)
+    _check_start(options, log, number)
+    return number
+
+
+def _end(options: LogOptions, log: LogFiles) -> int | None:
+    edge = options.end
+    number = edge.of(log.partition or ("", 0))
+    if edge.is_time:
+        return offset_for_time(log.files, number)
+    if number == LATEST:
+        return None
+    after = offset_after(log.files)
+    if after is not None and number > after:
+        lost(options, f"{edge.option} of {_name(log)} is {number}, but the log ends before offset {after}")
+    return number
+
+
+def _check_start(options: LogOptions, log: LogFiles, number: int) -> None:
+    first, after = first_offset(log.files), offset_after(log.files)
+    if first is not None and number < first:
+        lost(options, f"startingOffsets of {_name(log)} is {number}, but its first segment begins at {first}")
+    if after is not None and number > after:
+        lost(options, f"startingOffsets of {_name(log)} is {number}, but the log ends before offset {after}")
+
+
+def _name(log: LogFiles) -> str:
+    return f"{log.partition[0]}-{log.partition[1]}" if log.partition else log.folder

@@ -1,0 +1,102 @@
+"""Offsets that are looked up in the files of a log: the one for a time, the first, and the one after the last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from kafka_messages.segments.batch_headers import read_batch_headers
+from kafka_messages.segments.reader import read_segments
+
+from .._files import File, View, open_file
+from ._progress import base_of
+from ._walk import beyond_damage, walk
+
+
+def offset_for_time(files: Sequence[File], milliseconds: int) -> int | None:
+    """The offset of the first record that is as late or later, as a broker finds it for ListOffsets; None if there is none.
+
+    ``files`` are those of one log in the order of their names. Timestamps need not rise, so records behind it may be
+    earlier. All headers before it are read. Raises OSError.
+    """
+    found = []
+    for file in files:
+        if (offset := _offset_in(file, milliseconds)) is not None:
+            found.append(offset)
+            if base_of(file.base_name) is not None:
+                break
+    return min(found, default=None)
+
+
+def first_offset(files: Sequence[File]) -> int | None:
+    """The lowest offset that the names of segments leave room for; None where they do not tell it."""
+    bases = [base_of(file.base_name) for file in files]
+    return None if None in bases else min((base for base in bases if base is not None), default=None)
+
+
+def offset_after(files: Sequence[File]) -> int | None:
+    """The offset after the last whole batch; None where there is neither a batch nor a name that tells one."""
+    bases = [base_of(file.base_name) for file in files]
+    if None in bases:
+        return max((after for file in files if (after := _after(file)) is not None), default=None)
+    for file, base in zip(reversed(files), reversed(bases), strict=True):
+        if (after := _after(file)) is not None:
+            return max(after, base or 0)
+    return first_offset(files)
+
+
+def _after(file: File) -> int | None:
+    found = walk(file, 0)
+    if found.is_batch:
+        return found.next_offset
+    behind = beyond_damage(file, found.end).next_offset
+    return found.next_offset if behind is None else behind
+
+
+def headers(file: File) -> Iterator[pa.RecordBatch]:
+    """The sound batches of a file by their headers, whatever their checksums say: reading tells what is damaged."""
+    with _opened(file) as view, read_batch_headers(view, mode="PERMISSIVE", check_crcs=False) as batches:
+        for batch in batches:
+            corrupt = batch.column("corrupt")
+            yield batch if corrupt.null_count == len(batch) else batch.filter(corrupt.is_null())
+
+
+def _offset_in(file: File, milliseconds: int) -> int | None:
+    time = pa.scalar(1000 * milliseconds, pa.timestamp("us", "UTC"))
+    for batch in headers(file):
+        late = pc.fill_null(pc.greater_equal(batch.column("max_timestamp"), time), True)
+        for position in batch.column("position").filter(late).to_pylist():
+            if (offset := _offset_of_record(file, position, time)) is not None:
+                return offset
+    return None
+
+
+def _offset_of_record(file: File, position: int, time: pa.Scalar) -> int | None:
+    """That of the first record as late as this in the batch at a position."""
+    with (
+        _opened(file) as view,
+        read_segments(
+            view,
+            columns=["offset", "timestamp"],
+            mode="PERMISSIVE",
+            check_crcs=False,
+            control_records=True,
+            start=position,
+            end=position + 1,
+            base=position,
+        ) as records,
+    ):
+        for found in records:
+            late = pc.fill_null(pc.greater_equal(found.column("timestamp"), time), True)
+            offsets = found.column("offset").filter(pc.and_(late, found.column("offset").is_valid()))
+            if len(offsets):
+                return int(pc.min(offsets).as_py())
+    return None
+
+
+@contextmanager
+def _opened(file: File) -> Iterator[View]:
+    with closing(View(open_file(file.root, file.path), file.name, 0)) as view:
+        yield view

@@ -1,0 +1,105 @@
+"""Which record batches of a file are decoded, by their headers; the others are passed over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from kafka_messages.segments.groups import Facts
+
+_HIGHEST = (1 << 63) - 1
+
+
+@dataclass(frozen=True, order=True)
+class Aborted:
+    """An aborted transaction of a log, as its transaction index names it."""
+
+    producer_id: int
+    first_offset: int
+    """That of its first batch."""
+    last_offset: int
+    """That of its marker."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Between which offsets and times records are; None where there is no bound."""
+
+    from_offset: int | None = None
+    until_offset: int | None = None
+    """The first that is not wanted."""
+    from_time: int | None = None
+    """Microseconds since 1970, UTC."""
+    until_time: int | None = None
+
+    def is_apart_from(self, other: Bounds) -> bool:
+        """Whether no offset is within both."""
+        both = self.within(other)
+        return both.from_offset is not None and both.until_offset is not None and both.from_offset >= both.until_offset
+
+    def within(self, other: Bounds) -> Bounds:
+        """What is within both."""
+        return Bounds(
+            _most(self.from_offset, other.from_offset),
+            _least(self.until_offset, other.until_offset),
+            _most(self.from_time, other.from_time),
+            _least(self.until_time, other.until_time),
+        )
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Says which batches may have records within bounds, and are of no aborted transaction.
+
+    A header has the last offset, and the highest timestamp; the lowest it has only with log append time, when all are
+    the same. In formats 0 and 1 it has no base offset.
+    """
+
+    bounds: Bounds
+    aborted: tuple[Aborted, ...] = ()
+
+    def __call__(self, facts: Facts) -> Any:
+        bounds = self.bounds
+        keep = np.ones(len(facts.start), np.bool_)
+        if bounds.from_offset is not None:
+            keep &= facts.base_offset + facts.last_offset_delta >= min(bounds.from_offset, _HIGHEST)
+        if bounds.until_offset is not None:
+            keep &= ~facts.new | (facts.base_offset < min(bounds.until_offset, _HIGHEST))
+        if bounds.from_time is not None:
+            keep &= facts.max_timestamp >= _milliseconds(bounds.from_time + 999)  # those of headers are whole ones
+        if bounds.until_time is not None:
+            keep &= (facts.timestamp_type != 1) | (facts.max_timestamp <= _milliseconds(bounds.until_time))
+        if self.aborted:
+            keep &= ~self._is_aborted(facts)
+        return keep
+
+    def _is_aborted(self, facts: Facts) -> Any:
+        """By a search for the last transaction of the batch's producer that begins at it or before."""
+        found = np.zeros(len(facts.start), np.bool_)
+        rows = np.flatnonzero(facts.transactional & ~facts.control)
+        producer, offset = facts.producer_id[rows], facts.base_offset[rows]
+        for one in np.unique(producer).tolist():
+            of_one = sorted(each for each in self.aborted if each.producer_id == one)
+            if not of_one:
+                continue
+            firsts = np.array([each.first_offset for each in of_one])
+            lasts = np.array([each.last_offset for each in of_one])
+            mine = np.flatnonzero(producer == one)
+            at = np.searchsorted(firsts, offset[mine], "right") - 1
+            found[rows[mine]] = (at >= 0) & (offset[mine] < lasts[at])
+        return found
+
+
+def _milliseconds(microseconds: int) -> int:
+    return max(-_HIGHEST, min(microseconds // 1000, _HIGHEST))
+
+
+def _most(one: int | None, other: int | None) -> int | None:
+    return max((each for each in (one, other) if each is not None), default=None)
+
+
+def _least(one: int | None, other: int | None) -> int | None:
+    return min((each for each in (one, other) if each is not None), default=None)

@@ -1,0 +1,216 @@
+"""kafka_log with isolationLevel=read_committed: what a consumer gets, told by the files alone."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("kafka_messages.segments.batch_writer", reason="nothing writes segments for the tests")
+
+from kafka_messages.batches.writer import write_control_batch
+from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
+from log_files import batch_of, counted, offsets_of, reader_of, rows_of
+
+CLUSTER = Path(__file__).parents[2] / "examples" / "cluster"
+COMMITTED = {"isolationLevel": "read_committed"}
+
+
+@dataclass
+class Broker:
+    """A partition as a broker keeps it: the log, and what of it is committed, known as it happens and not read back."""
+
+    segments: dict[int, bytes] = field(default_factory=lambda: {0: b""})
+    end: int = 0
+    outcomes: dict[int, str | None] = field(default_factory=dict)
+    """Of each record of a transaction its end, once it has one; of others nothing."""
+    records: list[int] = field(default_factory=list)
+    open: dict[int, list[int]] = field(default_factory=dict)
+
+    def append(self, data: bytes, count: int) -> None:
+        self.segments[max(self.segments)] += data
+        self.end += count
+
+    def send(self, producer: int | None, count: int) -> None:
+        """Records of a producer, in its transaction if it has a number."""
+        offsets = range(self.end, self.end + count)
+        options = {} if producer is None else {"producer_id": producer, "producer_epoch": 0, "is_transactional": True}
+        self.records += offsets
+        if producer is not None:
+            self.open.setdefault(producer, []).extend(offsets)
+        self.append(batch_of(offsets, compression="gzip", **options), count)
+
+    def finish(self, producer: int, outcome: str) -> None:
+        """A marker, which a transaction that wrote nothing here has, too."""
+        self.outcomes |= dict.fromkeys(self.open.pop(producer, []), outcome)
+        self.append(write_control_batch(outcome, offset=self.end, producer_id=producer, producer_epoch=0), 1)
+
+    def roll(self) -> None:
+        self.segments.setdefault(self.end, b"")
+
+    def write(self, folder: Path, first: int = 0) -> Path:
+        """Its files, from the one with this number on."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for file in folder.iterdir():
+            file.unlink()
+        for base in sorted(self.segments)[first:]:
+            (folder / f"{base:020}.log").write_bytes(self.segments[base])
+        return folder
+
+    def committed(self) -> list[int]:
+        stable = min((offsets[0] for offsets in self.open.values()), default=self.end)
+        return [at for at in self.records if at < stable and self.outcomes.get(at) != "ABORT"]
+
+
+_ACTIONS = st.one_of(
+    st.tuples(st.just("send"), st.none() | st.integers(1, 3), st.integers(1, 3)),
+    st.tuples(st.just("finish"), st.integers(1, 3), st.sampled_from(["COMMIT", "ABORT"])),
+    st.tuples(st.just("roll")),
+)
+
+
+@given(st.lists(_ACTIONS, max_size=25), st.integers(0, 2), st.sampled_from(["128m", "150b"]))
+@settings(max_examples=120, deadline=None)
+def test_any_transactions(
+    tmp_path_factory: pytest.TempPathFactory, actions: list[tuple[Any, ...]], first: int, most: str
+) -> None:
+    """Whatever producers do in turns, over segments, ranges of files and logs whose beginning is gone."""
+    broker = Broker()
+    for name, *arguments in actions:
+        getattr(broker, name)(*arguments)
+    first = min(first, len(broker.segments) - 1)
+    folder = broker.write(tmp_path_factory.getbasetemp() / "payments-0", first)
+    start = sorted(broker.segments)[first]
+    if first:
+        # What is open since before the start is not known to the files, which have no record of it but what follows.
+        stable = [[at for at in offsets if at >= start] for offsets in broker.open.values()]
+        broker.open = {number: offsets for number, offsets in enumerate(stable) if offsets}
+    expected = [at for at in broker.committed() if at >= start]
+    assert offsets_of(reader_of(folder, maxPartitionBytes=most, **COMMITTED)) == expected
+
+
+def some_log(tmp_path: Path) -> Path:
+    broker = Broker()
+    for producer, outcome in ((1, "COMMIT"), (2, "ABORT"), (3, "COMMIT")):
+        broker.send(producer, 2)
+        broker.send(None, 1)
+        broker.finish(producer, outcome)
+        broker.roll()
+    broker.send(4, 1)
+    broker.send(None, 1)
+    return broker.write(tmp_path / "payments-0")
+
+
+def test_with_other_options(tmp_path: Path) -> None:
+    """Control records stay out with the batches' metadata too, offsets and filters count within what is committed."""
+    log = some_log(tmp_path)
+    assert offsets_of(reader_of(log)) == [0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13]
+    found = rows_of(reader_of(log, includeBatchMetadata="true", **COMMITTED))
+    assert [row["offset"] for row in found] == [0, 1, 2, 6, 8, 9, 10]
+    assert not any(row["is_control"] for row in found)
+    some = reader_of(log, startingOffsets='{"payments":{"0":2}}', endingOffsets='{"payments":{"0":13}}', **COMMITTED)
+    assert offsets_of(some) == [2, 6, 8, 9, 10]
+
+
+def test_open_transactions_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """What is left out because of a transaction without an end may be much, if its marker is in a file not named."""
+    log = some_log(tmp_path)
+    offsets_of(reader_of(log, **COMMITTED))
+    assert caplog.messages == [
+        f"{log}: nothing is read from offset 12 on, where a transaction begins whose marker is not in the files"
+    ]
+    caplog.clear()
+    offsets_of(reader_of(log, pathGlobFilter=f"{4:020}.log", **COMMITTED))
+    assert caplog.messages == []
+
+
+def test_what_is_not_decoded(tmp_path: Path) -> None:
+    """Batches of aborted transactions, and segments behind the last stable offset, are passed over."""
+    with counted() as work:
+        offsets_of(reader_of(some_log(tmp_path), **COMMITTED))
+    assert (work.files, work.batches) == (3, 5)
+
+
+def test_written_since_the_plan(tmp_path: Path) -> None:
+    """What is appended between planning and reading may be of a transaction that nobody has looked at: it is not read."""
+    broker = Broker()
+    broker.send(None, 2)
+    log = broker.write(tmp_path / "payments-0")
+    reader = reader_of(log, **COMMITTED)
+    planned = reader.partitions()
+    broker.send(1, 3)
+    broker.write(log)
+    found = [at for part in planned for each in reader.read(part) for at in each.column("offset").to_pylist()]
+    assert found == [0, 1]
+    broker.finish(1, "COMMIT")
+    assert offsets_of(reader_of(broker.write(log), **COMMITTED)) == [0, 1, 2, 3, 4]
+
+
+def test_emptied_batches(tmp_path: Path) -> None:
+    """The cleaner keeps the last batch of a producer without its records, and no marker: no transaction is open there."""
+    log = some_log(tmp_path)
+    kept = bytearray(batch_of([14], producer_id=9, producer_epoch=0, is_transactional=True))
+    header = bytes(kept[:57]) + (0).to_bytes(4, "big")
+    emptied = header[:8] + (61 - 12).to_bytes(4, "big") + header[12:]
+    file = log / f"{12:020}.log"
+    file.write_bytes(emptied + batch_of([15]))
+    assert offsets_of(reader_of(log, checkCrcs="false", **COMMITTED)) == [0, 1, 2, 6, 8, 9, 10, 15]
+
+
+def test_damaged_marker(tmp_path: Path) -> None:
+    """Nobody knows what such a marker said: the transaction counts as open, and nothing is taken for committed."""
+    log = some_log(tmp_path)
+    file = log / f"{4:020}.log"
+    data = bytearray(file.read_bytes())
+    data[-78 + 16] ^= 0x40  # its magic
+    file.write_bytes(data)
+    assert offsets_of(reader_of(log, mode="PERMISSIVE", **COMMITTED)) == [0, 1, 2]
+    with pytest.raises(ValueError, match=f"{4:020}.log: batch at byte"):
+        offsets_of(reader_of(log))
+
+
+@pytest.mark.parametrize("partition", [0, 1])
+def test_a_brokers_files(partition: int) -> None:
+    """By a real broker's own words: its open transactions, and its dump tool's view of what was aborted."""
+    answers = json.loads((CLUSTER / "answers.json").read_text())
+    producers = answers["producers"][f"payments-{partition}"]
+    stable = min(at for each in producers if (at := each["transaction_start_offset"]) is not None)
+    with gzip.open(CLUSTER / "dump.jsonl.gz", "rt") as lines:
+        batches = [each for line in lines if (each := json.loads(line))["file"].startswith(f"payments-{partition}/")]
+    kept: list[int] = []
+    pending: dict[int, list[int]] = {}
+    for each in batches:
+        offsets = [record["offset"] for record in each["records"]]
+        if each["isControl"]:
+            rest = pending.pop(each["producerId"], [])
+            kept += rest if each["records"][0]["control"]["type"] == "COMMIT" else []
+        elif each["isTransactional"]:
+            pending.setdefault(each["producerId"], []).extend(offsets)
+        else:
+            kept += offsets
+    expected = sorted(at for at in kept if at < stable)
+    assert offsets_of(reader_of(CLUSTER / "logs" / f"payments-{partition}", **COMMITTED)) == expected
+    assert 0 < len(expected) < sum(len(each["records"]) for each in batches if not each["isControl"])
+
+
+def test_refused(tmp_path: Path) -> None:
+    """Other words, and streams, of which nobody could say yet what will be committed."""
+    source = KafkaLogDataSource({"path": str(some_log(tmp_path)), **COMMITTED})
+    with pytest.raises(ValueError, match=r".") as caught:
+        source.streamReader(source.schema())
+    assert (
+        str(caught.value)
+        == "kafka_log: the option 'isolationLevel' as 'read_committed' is for batch reads, not for streams"
+    )
+    with pytest.raises(ValueError, match=r".") as caught:
+        reader_of(tmp_path, isolationLevel="serializable")
+    assert (
+        str(caught.value)
+        == "kafka_log: the option 'isolationLevel' is one of read_uncommitted, read_committed, not 'serializable'"
+    )

@@ -1,0 +1,289 @@
+"""kafka_log from an offset or time to another: the options of Spark's Kafka source, on files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("kafka_messages.segments.batch_writer", reason="nothing writes segments for the tests")
+
+from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
+from kafka_messages_spark.sources.kafka_log._planner import Limit
+from log_files import batch_of, counted, offsets_of, reader_of, rows_of, segment
+from pyspark.sql import SparkSession
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """A partition of three segments with four batches of five records each, from offset 20 on."""
+    folder = tmp_path / "orders-0"
+    for base in (20, 40, 60):
+        segment(folder, base, 4, compression="gzip")
+    return folder
+
+
+def offsets(**partitions: int) -> str:
+    return json.dumps({"orders": {name[1:]: at for name, at in partitions.items()}})
+
+
+def test_offsets(log: Path) -> None:
+    """The start is read and the end is not, also within a batch, and -2 and -1 are what they are to Spark."""
+    assert offsets_of(reader_of(log)) == list(range(20, 80))
+    found = reader_of(log, startingOffsets=offsets(p0=43), endingOffsets=offsets(p0=52))
+    assert offsets_of(found) == list(range(43, 52))
+    assert offsets_of(reader_of(log, startingOffsets=offsets(p0=-2), endingOffsets=offsets(p0=-1))) == [*range(20, 80)]
+    assert offsets_of(reader_of(log, startingOffsets=" Earliest ", endingOffsets="LATEST")) == [*range(20, 80)]
+    assert offsets_of(reader_of(log, startingOffsets=offsets(p0=80))) == []
+    assert offsets_of(reader_of(log, startingOffsets=offsets(p0=50), endingOffsets=offsets(p0=50))) == []
+
+
+def test_what_is_passed_over(log: Path) -> None:
+    """Segments are passed over by their names, and batches by their headers: nothing of them is decompressed."""
+    with counted() as all_of_it:
+        offsets_of(reader_of(log))
+    assert (all_of_it.files, all_of_it.batches) == (3, 12)
+    with counted() as some:
+        assert offsets_of(reader_of(log, startingOffsets=offsets(p0=43), endingOffsets=offsets(p0=52))) == [
+            *range(43, 52)
+        ]
+    assert (some.files, some.batches) == (1, 3)
+    assert some.bytes == all_of_it.bytes / 3
+
+
+def test_times(log: Path) -> None:
+    """A time is that of the first record as late: from there on, whatever the times behind it, up to such an offset."""
+    found = reader_of(log, startingTimestamp="43000", endingTimestamp="52000")
+    assert offsets_of(found) == list(range(43, 52))
+    assert offsets_of(reader_of(log, startingTimestamp="42001")) == list(range(43, 80))
+    by_partition = reader_of(
+        log, startingOffsetsByTimestamp=offsets(p0=30000), endingOffsetsByTimestamp=offsets(p0=99000)
+    )
+    assert offsets_of(by_partition) == list(range(30, 80))
+    (log / f"{80:020}.log").write_bytes(batch_of(range(80, 85), [70, 95, 71, 99, 72]))
+    assert offsets_of(reader_of(log, startingTimestamp="79001")) == [81, 82, 83, 84]
+    assert offsets_of(reader_of(log, startingTimestamp="0", endingTimestamp="96000"))[-1] == 82
+
+
+def test_which_option_goes_first(log: Path) -> None:
+    """A timestamp for all, then timestamps, then offsets, as Spark's documentation has it."""
+    all_three: dict[str, Any] = {
+        "startingTimestamp": "70000",
+        "startingOffsetsByTimestamp": offsets(p0=60000),
+        "startingOffsets": offsets(p0=50),
+    }
+    assert offsets_of(reader_of(log, **all_three))[0] == 70
+    del all_three["startingTimestamp"]
+    assert offsets_of(reader_of(log, **all_three))[0] == 60
+
+
+def test_no_record_is_as_late(log: Path) -> None:
+    """Without a match a start is an error, or nothing is read, by the strategy; an end is the end of the log."""
+    with pytest.raises(ValueError, match=r".") as caught:
+        reader_of(log, startingTimestamp="80000").partitions()
+    assert str(caught.value) == (
+        "kafka_log: No offset matched from request of topic-partition orders-0 and timestamp 80000. With the option "
+        "'startingOffsetsByTimestampStrategy' as 'latest' nothing is read of such a partition."
+    )
+    latest = reader_of(log, startingTimestamp="80000", startingOffsetsByTimestampStrategy="latest")
+    assert offsets_of(latest) == []
+    assert offsets_of(reader_of(log, endingTimestamp="80000")) == list(range(20, 80))
+
+
+def test_older_formats(tmp_path: Path) -> None:
+    """In formats 0 and 1 the base offset of a compressed message is not in its header: what may be wanted is decoded."""
+    folder = tmp_path / "orders-0"
+    folder.mkdir()
+    parts = [batch_of(range(at, at + 5), magic=1, compression="gzip") for at in (0, 5, 10)]
+    (folder / f"{0:020}.log").write_bytes(b"".join(parts))
+    with counted() as work:
+        found = offsets_of(reader_of(folder, startingOffsets=offsets(p0=7), endingOffsets=offsets(p0=9)))
+    assert (found, work.batches) == ([7, 8], 2)
+    assert offsets_of(reader_of(folder, startingTimestamp="7000", endingTimestamp="9000")) == [7, 8]
+
+
+def test_names_that_are_no_offsets(log: Path) -> None:
+    """Where files are named otherwise nothing is passed over by name, and the rows are the same."""
+    for number, file in enumerate(sorted(log.iterdir())):
+        file.rename(log / f"part{number}.log")
+    with counted() as work:
+        found = offsets_of(reader_of(log, startingOffsets=offsets(p0=43), endingOffsets=offsets(p0=52)))
+    assert (found, work.files, work.batches) == ([*range(43, 52)], 3, 3)
+    assert offsets_of(reader_of(log, startingTimestamp="43000", endingTimestamp="52000")) == [*range(43, 52)]
+
+
+def test_corrupt_batches_stay(log: Path) -> None:
+    """Damage in what is read is told, also in a batch that is passed over: nobody knows its offsets."""
+    file = log / f"{40:020}.log"
+    data = bytearray(file.read_bytes())
+    data[70] ^= 1
+    file.write_bytes(data)
+    found = rows_of(reader_of(log, mode="PERMISSIVE", startingOffsets=offsets(p0=50), endingOffsets=offsets(p0=53)))
+    assert [row["offset"] for row in found] == [None, 50, 51, 52]
+    with pytest.raises(ValueError, match="checksum"):
+        offsets_of(reader_of(log, startingOffsets=offsets(p0=50)))
+
+
+REFUSED = [
+    ({"startingOffsets": "latest"}, "starting offset can't be latest for batch queries"),
+    ({"startingOffsets": offsets(p0=-1)}, "startingOffsets for orders-0 can't be latest for batch queries"),
+    ({"endingOffsets": "earliest"}, "ending offset can't be earliest for batch queries"),
+    ({"endingOffsets": offsets(p0=-2)}, "ending offset for orders-0 can't be earliest for batch queries"),
+    (
+        {"startingOffsets": offsets(p1=30)},
+        "If startingOffsets contains specific offsets, you must specify all TopicPartitions. Use -1 for latest, -2 for "
+        "earliest, if you don't care. Specified: orders-1 Assigned: orders-0",
+    ),
+    (
+        {"endingOffsetsByTimestamp": "{}"},
+        "If endingOffsetsByTimestamp contains specific offsets, you must specify all TopicPartitions. "
+        "Specified: none Assigned: orders-0",
+    ),
+    (
+        {"startingTimestamp": "2026-03-31"},
+        "the option 'startingTimestamp' is in milliseconds. Expected a single long value, got 2026-03-31",
+    ),
+    *(
+        (
+            {"endingOffsets": text},
+            "the option 'endingOffsets' cannot be read. Expected e.g. "
+            f'{{"topicA":{{"0":23,"1":-1}},"topicB":{{"0":-2}}}}, got {text}',
+        )
+        for text in ("soon", '{"orders":5}', '{"orders":{"a":5}}', '{"orders":{"0":-3}}', '{"orders":{"0":1,"0":2}}')
+    ),
+    (
+        {"startingOffsetsByTimestamp": '{"orders":{"0":-1}}'},
+        "the option 'startingOffsetsByTimestamp' cannot be read. Expected e.g. "
+        '{"topicA": {"0": 123456789, "1": 123456789}, "topicB": {"0": 123456789, "1": 123456789}}, '
+        'got {"orders":{"0":-1}}',
+    ),
+    (
+        {"startingOffsetsByTimestampStrategy": "first"},
+        "the option 'startingOffsetsByTimestampStrategy' is one of error, latest, not 'first'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "text"), REFUSED)
+def test_refused(log: Path, options: dict[str, str], text: str) -> None:
+    """What cannot be meant is refused in the words of Spark's Kafka source, before a record is read."""
+    with pytest.raises(ValueError, match=r".") as caught:
+        reader_of(log, **options).partitions()
+    assert str(caught.value) == f"kafka_log: {text}"
+
+
+def test_snapshots_have_other_offsets(log: Path) -> None:
+    """Offsets of a log mean nothing in a snapshot."""
+    (log / f"{60:020}-0000000001.checkpoint").write_bytes(b"")
+    with pytest.raises(ValueError, match=r".") as caught:
+        reader_of(log, startingOffsets=offsets(p0=50)).partitions()
+    assert str(caught.value) == (
+        f"kafka_log: the option 'startingOffsets' is for logs, and {log}/{60:020}-0000000001.checkpoint is a snapshot, "
+        "whose offsets are its own; leave snapshots out with the option 'pathGlobFilter' as '*.log'"
+    )
+    assert offsets_of(reader_of(log, startingOffsets=offsets(p0=75), pathGlobFilter="*.log")) == [*range(75, 80)]
+
+
+LOST = (
+    ". Some data may have been lost: it may have been deleted by retention, or the topic may have been deleted, before it "
+    "was read. If you do not want the streaming query to fail on this, set the option 'failOnDataLoss' to 'false'."
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (
+            {"startingOffsets": offsets(p0=7)},
+            "startingOffsets of orders-0 is 7, but its first segment begins at 20",
+        ),
+        ({"startingOffsets": offsets(p0=81)}, "startingOffsets of orders-0 is 81, but the log ends before offset 80"),
+        ({"endingOffsets": offsets(p0=81)}, "endingOffsets of orders-0 is 81, but the log ends before offset 80"),
+    ],
+)
+def test_offsets_that_are_not_there(log: Path, options: dict[str, str], text: str) -> None:
+    """As with a broker, offsets out of range are an error, or with failOnDataLoss=false what is there is read."""
+    with pytest.raises(ValueError, match=r".") as caught:
+        reader_of(log, **options).partitions()
+    assert str(caught.value) == f"kafka_log: {text}{LOST}"
+    there = [] if options == {"startingOffsets": offsets(p0=81)} else [*range(20, 80)]
+    assert offsets_of(reader_of(log, failOnDataLoss="false", **options)) == there
+
+
+def open_stream(log: Path, **options: str) -> Any:
+    source = KafkaLogDataSource({"path": str(log), **options})
+    return source.streamReader(source.schema())
+
+
+def read(stream: Any, start: Any, end: Any) -> list[int]:
+    parts = stream.partitions(start, end)
+    return [at for part in parts for each in stream.read(part) for at in each.column("offset").to_pylist()]
+
+
+@pytest.mark.parametrize(
+    ("options", "first"),
+    [
+        ({"startingOffsets": offsets(p0=43)}, 43),
+        ({"startingOffsets": offsets(p0=-2)}, 20),
+        ({"startingOffsets": offsets(p0=-1)}, 80),
+        ({"startingTimestamp": "67000"}, 67),
+        ({"startingOffsetsByTimestamp": offsets(p0=21000)}, 21),
+        ({"startingTimestamp": "90000", "startingOffsetsByTimestampStrategy": "latest"}, 80),
+    ],
+)
+def test_streams_start(log: Path, options: dict[str, str], first: int) -> None:
+    """A stream starts where it was told, goes on from its checkpoint alone, and reads a new partition from its start."""
+    stream = open_stream(log.parent / "orders-*", **options)
+    start = json.loads(json.dumps(stream.initialOffset()))
+    end = json.loads(json.dumps(stream.planned(start, Limit(files=1))))
+    found = read(stream, start, end)
+    assert read(open_stream(log.parent / "orders-*", **options), start, end) == found
+    segment(log, 80, 1)
+    segment(log.parent / "orders-1", 0, 1)
+    later = open_stream(log.parent / "orders-*", startingOffsets="earliest")
+    while (after := json.loads(json.dumps(later.planned(end, Limit(files=1))))) != end:
+        found += read(later, end, after)
+        end = after
+    assert sorted(found) == sorted([*range(first, 85), *range(5)])
+
+
+@pytest.mark.parametrize("options", [{"startingOffsets": "latest"}, {"startingOffsets": offsets(p0=-1)}])
+def test_first_batch_again(log: Path, options: dict[str, str]) -> None:
+    """After a crash in its first batch a stream reads the same: Spark keeps where that ends, not where it begins."""
+    before = open_stream(log, **options)
+    start = before.initialOffset()
+    segment(log, 80, 2)
+    assert before.initialOffset() == start
+    end = json.loads(json.dumps(before.planned(start, Limit())))
+    segment(log, 90, 1)
+    restarted = open_stream(log, **options)
+    assert read(restarted, restarted.initialOffset(), end) == list(range(80, 90))
+    after = restarted.planned(end, Limit())
+    assert read(restarted, end, after) == list(range(90, 95))
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"endingOffsets": "latest"}, "ending offset not valid in streaming queries; the option is 'endingOffsets'"),
+        (
+            {"endingOffsetsByTimestamp": offsets(p0=5)},
+            "ending timestamp not valid in streaming queries; the option is 'endingOffsetsByTimestamp'",
+        ),
+        ({"endingTimestamp": "5"}, "ending timestamp not valid in streaming queries; the option is 'endingTimestamp'"),
+    ],
+)
+def test_streams_have_no_end(log: Path, options: dict[str, str], text: str) -> None:
+    """As Spark's Kafka source refuses it; left alone, an end would be passed over without a word."""
+    with pytest.raises(ValueError, match=r".") as caught:
+        open_stream(log, **options)
+    assert str(caught.value) == f"kafka_log: {text}"
+
+
+def test_in_spark(spark: SparkSession, log: Path) -> None:
+    """The same by Spark itself, with columns of which the offset is none."""
+    frame = spark.read.format("kafka_log").schema("value binary").option("startingOffsets", offsets(p0=43))
+    found = frame.option("endingTimestamp", "52000").load(str(log)).collect()
+    assert [bytes(row.value) for row in found] == [b"v%d" % at for at in range(43, 52)]

@@ -1,0 +1,48 @@
+"""Counting records by headers: the numbers that reading them gives, and what headers do not tell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("kafka_messages.segments.batch_writer", reason="nothing writes segments for the tests")
+
+from kafka_messages_spark import count_records, register
+from log_files import batch_of, segment
+from pyspark.sql import SparkSession
+
+LOGS = Path(__file__).parents[2] / "examples" / "cluster" / "logs"
+
+
+def test_as_reading_counts(spark: SparkSession) -> None:
+    """Of a real broker's files, each folder has as many as its rows are; transactions, compaction and all codecs."""
+    register(spark)
+    paths = [f"{LOGS}/{topic}-[0-9]" for topic in ("orders", "payments", "settings", "readings", "clicks")]
+    found = {(row.topic, row.partition): row.records for row in count_records(spark, paths).collect()}
+    rows = spark.read.format("kafka_log").load(paths).groupBy("topic", "partition").count().collect()
+    assert found == {(row.topic, row.partition): row["count"] for row in rows}
+    assert len(found) > 5
+
+
+def test_what_headers_do_not_tell(spark: SparkSession, tmp_path: Path) -> None:
+    """Compressed messages of an old format, and damage, are counted apart; copies of a partition are rows of their own."""
+    segment(tmp_path / "b1" / "orders-0", 5, 2)
+    segment(tmp_path / "b2" / "orders-0", 5, 1)
+    old = segment(tmp_path / "b1" / "clicks-0", 0, 1)
+    damaged = bytearray(batch_of(range(8, 10)))
+    damaged[-1] ^= 1
+    parts = [batch_of(range(5), magic=1, compression="gzip"), batch_of(range(5, 8), magic=1), damaged]
+    old.write_bytes(b"".join(parts))
+    names = ("records", "batches", "first_offset", "last_offset", "uncounted", "corrupt")
+    found = {
+        str(Path(row.folder).relative_to(tmp_path)): tuple(row[name] for name in names)
+        for row in count_records(spark, [str(tmp_path)], check_crcs=True).collect()
+    }
+    assert found == {
+        "b1/orders-0": (10, 2, 5, 14, 0, 0),
+        "b2/orders-0": (5, 1, 5, 9, 0, 0),
+        "b1/clicks-0": (3, 4, 5, 7, 1, 1),
+    }
+    (without,) = count_records(spark, [str(tmp_path / "b1" / "clicks-0")]).collect()
+    assert (without.records, without.corrupt, without.bytes) == (5, 0, old.stat().st_size)

@@ -1,0 +1,101 @@
+"""Functions for SQL: decoders by names of the caller's, and Kafka's JSON of any message as text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import kafka_messages
+import pytest
+from kafka_messages import MetadataResponse
+from kafka_messages.json import to_json
+from kafka_messages_spark import register
+from kafka_messages_spark.columns.sql import _text
+from pyspark.errors import PySparkException, PySparkValueError
+from pyspark.sql import SparkSession
+
+GOOD = MetadataResponse(cluster_id="hier, Köln", throttle_time_ms=7)
+OFFSET = kafka_messages.OffsetCommitValue(offset=42, metadata="x")
+
+
+def test_in_sql(spark: SparkSession) -> None:
+    """The functions work by their names in SQL, on Spark Connect too; what is malformed is told, or null."""
+    functions = {
+        "metadata_response": (MetadataResponse, 12),
+        "Offsets": ("OffsetCommitValue", None, {"mode": "PERMISSIVE", "fields": "offset"}),
+    }
+    register(spark, functions=functions)
+    prefixed = (4).to_bytes(2, "big") + OFFSET.write(4)
+    rows = [(GOOD.write(12), prefixed), (None, b"junk"), (GOOD.write(12), None)]
+    spark.createDataFrame(rows, "value binary, committed binary").createOrReplaceTempView("messages")
+    found = spark.sql("SELECT metadata_response(value).cluster_id, offsets(committed).offset FROM messages").collect()
+    assert [tuple(row) for row in found] == [("hier, Köln", 42), (None, None), ("hier, Köln", None)]
+    texts = spark.sql(
+        "SELECT kafka_message_json('MetadataResponse', 12, value), "
+        "try_kafka_message_json('OffsetCommitValue', 4, substr(committed, 3)), "
+        "kafka_message_json('MetadataResponse', NULL, value), kafka_message_json(NULL, 12, value) FROM messages"
+    ).collect()
+    want = json.dumps(to_json(GOOD, 12), ensure_ascii=False, separators=(",", ":"))
+    assert [row[0] for row in texts] == [want, None, want]
+    assert json.loads(texts[0][1]) == to_json(OFFSET, 4)
+    assert texts[1][1] is None
+    assert {row[place] for row in texts for place in (2, 3)} == {None}
+    assert spark.sql("SELECT try_kafka_message_json('MetadataResponse', 99, X'00')").collect()[0][0] is None
+    with pytest.raises(PySparkException) as caught:
+        spark.sql("SELECT kafka_message_json('MetadataResponse', 12, X'00')").collect()
+    assert (
+        "Malformed Kafka messages are detected in message deserialization. To process malformed messages as null result, "
+        "use the function 'try_kafka_message_json'. In this Arrow batch, row 0: MetadataResponse: "
+    ) in str(caught.value)
+    with pytest.raises(
+        PySparkException, match=r"Kafka has no message 'MetadataRespons'; did you mean MetadataResponse"
+    ):
+        spark.sql("SELECT try_kafka_message_json('MetadataRespons', 12, X'00')").collect()
+    with pytest.raises(
+        PySparkException, match=r'The third parameter of `kafka_message_json` requires the "BINARY" type'
+    ):
+        spark.sql("SELECT kafka_message_json('MetadataResponse', 12, 'text')").collect()
+
+
+@pytest.mark.parametrize(
+    ("functions", "text"),
+    [
+        (
+            {"a-b": (MetadataResponse, 12)},
+            "register: a function's name is letters, digits and underscores, not 'a-b'",
+        ),
+        (
+            {"Kafka_Message_JSON": (MetadataResponse, 12)},
+            "register: there is a function 'kafka_message_json' already",
+        ),
+        (
+            {"f": "MetadataResponse"},
+            "register: the function 'f' is (message, version) or (message, version, options), not 'MetadataResponse'",
+        ),
+        (
+            {"f": ("MetadataResponse", "12")},
+            "register: the version of the function 'f' is an integer or None, not '12'",
+        ),
+        (
+            {"f": (MetadataResponse, 99)},
+            "MetadataResponse has no version 99, only versions 0 to 13",
+        ),
+        (
+            {"f": (int, 1)},
+            f"messageName is the name of a message, such as 'MetadataResponse', not {int!r}",
+        ),
+    ],
+)
+def test_wrong_functions(functions: dict[str, Any], text: str) -> None:
+    """They are refused before any is registered: a session is not even asked for."""
+    from kafka_messages_spark.columns.sql import register_functions
+
+    with pytest.raises(PySparkValueError) as caught:
+        register_functions(None, functions)  # type: ignore[arg-type]  # nothing is registered
+    assert str(caught.value) == text
+
+
+def test_floats_that_json_has_not() -> None:
+    """As Kafka's JSON converters, through Jackson, print them; the text can be read by any parser."""
+    text = _text({"a": [float("nan"), float("inf")], "b": {"c": -float("inf")}, "d": 0.5})
+    assert text == '{"a":["NaN","Infinity"],"b":{"c":"-Infinity"},"d":0.5}'
