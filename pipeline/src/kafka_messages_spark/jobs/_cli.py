@@ -20,17 +20,21 @@ from pathlib import Path
 from pyspark.errors import PySparkException, PySparkValueError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.datasource import DataSource
 
 from kafka_messages_spark._core.errors import wrong
 from kafka_messages_spark._core.worker_python import use_for_next_session, use_for_session
-from kafka_messages_spark.analyses.checkpoints import read_checkpoints
+from kafka_messages_spark.jobs import _small
 from kafka_messages_spark.jobs._report import Finding, Report, Run, Severity, size
 from kafka_messages_spark.jobs._saved import inputs, is_page, save
-from kafka_messages_spark.jobs._session import is_elsewhere, start
+from kafka_messages_spark.jobs._session import is_elsewhere, is_ours, start
 from kafka_messages_spark.sources import register
+from kafka_messages_spark.sources._checkpoint_files import CheckpointFiles
 from kafka_messages_spark.sources._files import Selection, folder_name, is_path, shown
 from kafka_messages_spark.sources._foreign import NOT_A_SEGMENT, why_no_part
-from kafka_messages_spark.sources._segment_ranges import ranges
+from kafka_messages_spark.sources._segment_ranges import Ranges
+from kafka_messages_spark.sources._shares import MAX_PARTITION_BYTES
+from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
 
 FINE, FINDINGS, WRONG = 0, 1, 2
 PROGRAM = "kafka-messages-spark"
@@ -86,6 +90,8 @@ class Job:
     report: Report
     settings: Mapping[str, str] = field(default_factory=dict)
     """Of the session, if it is made here."""
+    is_small: bool = False
+    """Whether all that it reads is on this machine, and small."""
     findings: int = 0
     """How many things there are to look at; the exit status is made of it."""
     _found: list[Finding] = field(default_factory=list)
@@ -100,10 +106,11 @@ class Job:
         """The session; it is there from when it is first asked for, so that wrong arguments are told before."""
         if self._spark is None:
             use_for_next_session()
-            self._spark = start(self.name, self.settings)
+            small = _small.SETTINGS if self.is_small else {}
+            self._spark = start(self.name, {**small, **self.settings}, _small.JAVA if self.is_small else "")
             use_for_session(self._spark)
-            if not _found_by_itself(self._spark):
-                register(self._spark)
+            if not self.is_small:
+                self._register(self._spark)
             self._cached_partitions = self._spark.conf.get(_CACHED_PARTITIONS, None)
             self._spark.conf.set(_CACHED_PARTITIONS, "true")
         return self._spark
@@ -143,7 +150,8 @@ class Job:
 
     def checkpoint(self, paths: Sequence[str], name: str) -> DataFrame:
         """The entries of a kind of checkpoint file in the log directories of some segments."""
-        return self.keep(read_checkpoints(self.spark, paths, name, glob=self.args.glob, owner=self.name))
+        options = CheckpointFiles.options_of(paths, owner=self.name, glob=self.args.glob, name=name)
+        return self.keep(self._source(CheckpointFiles, options))
 
     def log(self, paths: Sequence[str], topic: str, *, batch_metadata: bool = False) -> DataFrame:
         """The records of the segments of one topic, corrupt batches as rows that say so."""
@@ -168,7 +176,7 @@ class Job:
     def _ranges(self, paths: Sequence[str], topic: str | None = None, *, all_of_them: bool = False) -> DataFrame:
         """The ranges of the segments among some files, one at least; of ``topic`` the report says what is left out."""
         self._look(paths, all_of_them)
-        found = ranges(self.spark, paths, owner=self.name, glob=self.args.glob)
+        found = self.ranges(paths, self.args.glob)
         kept = F.lit(True) if all_of_them else F.col("left_out").isNull()
         other = F.when(~kept & (F.col("start") == 0), F.struct("path", "left_out", "topic"))
         count, others = found.agg(F.count_if(kept), F.sort_array(F.collect_set(other))).collect()[0]
@@ -199,7 +207,26 @@ class Job:
         """The records of some files, corrupt batches as rows that say so."""
         options = {"mode": "PERMISSIVE", "paths": json.dumps(list(files))}
         options["includeBatchMetadata"] = str(batch_metadata).lower()
-        return self.spark.read.format("kafka_log").options(**options).load()
+        return self._source(KafkaLogDataSource, options)
+
+    def ranges(self, paths: Sequence[str], glob: str | None = None) -> DataFrame:
+        """The ranges of files, as ``_segment_ranges.ranges`` gives them."""
+        most = MAX_PARTITION_BYTES
+        return self._source(Ranges, Ranges.options_of(paths, owner=self.name, glob=glob, max_partition_bytes=most))
+
+    def _register(self, spark: SparkSession) -> None:
+        if not _found_by_itself(spark):
+            register(spark)
+
+    def _source(self, source: type[DataSource], options: dict[str, str]) -> DataFrame:
+        """The rows of a data source: read by Spark, or where they are few by this process."""
+        if self.is_small and (rows := _small.rows(self.spark, source(options))) is not None:
+            return rows
+        if source is not KafkaLogDataSource:
+            self.spark.dataSource.register(source)
+        elif self.is_small:
+            self._register(self.spark)
+        return self.spark.read.format(source.name()).options(**options).load()
 
     def _reading(self, what: str, files: int, total: int) -> None:
         self.say(f"reading {what}: {files} file{'s' if files != 1 else ''}, {size(total)}")
@@ -320,14 +347,18 @@ def run(
     argv: Sequence[str] | None,
     work: Callable[[Job], None],
     settings: Mapping[str, str] | None = None,
+    reads: Callable[[Namespace], Sequence[str]] | None = None,
 ) -> int:
     """Parse the arguments, do the work, print the report; returns the exit status.
 
-    ``settings`` are for the session, if there is none yet.
+    ``settings`` are for the session, if there is none yet. ``reads`` says what paths of segments the arguments have, if
+    there is nothing else that is read: where those are small and on this machine, a session that is made here is made
+    for them.
     """
     args = parser.parse_args(argv)
     job = Job(parser.prog.rpartition(" ")[2], args, Report(title), dict(settings or {}))
     try:
+        job.is_small = reads is not None and is_ours() and _small.is_small(reads(args), args.glob)
         work(job)
         job.finish()
     except Exception as error:

@@ -24,21 +24,27 @@ def is_elsewhere() -> bool:
     return "SPARK_REMOTE" in os.environ or bool(is_remote())
 
 
-def start(name: str, settings: Mapping[str, str]) -> SparkSession:
-    """The session there is, or else a new one with these settings.
+def is_ours() -> bool:
+    """Whether a session that starts now is one of this process and this machine, and nobody has said how it starts."""
+    return not (is_elsewhere() or SparkSession.getActiveSession() is not None or _SAYS_HOW & os.environ.keys())
+
+
+def start(name: str, settings: Mapping[str, str], java: str = "") -> SparkSession:
+    """The session there is, or else a new one with these settings, whose JVM gets the options ``java``.
 
     Of one that this process starts on this machine, unless the environment says how, there are errors on stderr and no
     words about its start.
     """
     ensure_java()
     builder = SparkSession.builder.appName(f"kafka {name}")
-    if is_elsewhere() or SparkSession.getActiveSession() is not None or _SAYS_HOW & os.environ.keys():
+    if not is_ours():
         return builder.getOrCreate()
     for key, value in settings.items():
         builder = builder.config(key, value)
     if _LOGGING.exists():  # not so in a zip
-        option = f'"-Dlog4j2.configurationFile={_LOGGING.as_uri()}"'
-        builder = builder.config("spark.driver.extraJavaOptions", option)
+        java = f'{java} "-Dlog4j2.configurationFile={_LOGGING.as_uri()}"'
+    if java:
+        builder = builder.config("spark.driver.extraJavaOptions", java.strip())
     with _quiet_java():
         return builder.getOrCreate()
 

@@ -21,7 +21,6 @@ from kafka_messages_spark.analyses.copies import counts, once
 from kafka_messages_spark.jobs._cli import METADATA, Job
 from kafka_messages_spark.jobs._report import place
 from kafka_messages_spark.sources._files import base_name, folder_name, shown
-from kafka_messages_spark.sources._segment_ranges import ranges
 
 _END = ".checkpoint"
 Log = tuple[str | None, int | None, str | None]
@@ -34,7 +33,7 @@ def records(job: Job, paths: Sequence[str], topic: str, *, batch_metadata: bool 
     among the rows. Rows of corrupt batches stay, of all copies.
     """
     files = {shown(path): path for path in job.segments_of(paths, topic)}
-    there, others = of_topic(held(batches_in(ranges(job.spark, list(files.values()), owner=job.name))), topic)
+    there, others = of_topic(held(batches_in(job.ranges(list(files.values())))), topic)
     found = taken(there)
     of_log = {each.file for each in found.log}
     batch_metadata = batch_metadata or found.is_twice

@@ -26,7 +26,13 @@ TABLE, FRAMES = "table", "frames"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure, report, draw, and write tables if there is an output; returns the exit status."""
-    return _cli.run("Integers of messages, and their encodings", _parser(), argv, work)
+    return _cli.run(
+        "Integers of messages, and their encodings",
+        _parser(),
+        argv,
+        work,
+        reads=lambda args: args.paths if args.what in TOPICS else (),
+    )
 
 
 def work(job: _cli.Job) -> None:

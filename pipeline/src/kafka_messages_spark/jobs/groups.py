@@ -28,7 +28,9 @@ TOPIC = "__consumer_offsets"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Read, report, and write tables if there is an output; returns the exit status."""
-    return _cli.run("Groups and their offsets", _parser(), argv, work)
+    return _cli.run(
+        "Groups and their offsets", _parser(), argv, work, reads=lambda args: [*args.paths, *(args.data or ())]
+    )
 
 
 def work(job: _cli.Job) -> None:

@@ -34,7 +34,7 @@ shown."""
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Read, report what there is, and write tables if there is an output; returns the exit status."""
-    return _cli.run("Records of an internal topic", _parser(), argv, work)
+    return _cli.run("Records of an internal topic", _parser(), argv, work, reads=lambda args: args.paths)
 
 
 def work(job: _cli.Job) -> None:

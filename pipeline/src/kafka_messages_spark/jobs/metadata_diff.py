@@ -28,7 +28,7 @@ _WIDEST = 240
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Replay, compare, report, and write tables if there is an output; returns the exit status."""
-    return _cli.run("Metadata of a cluster, compared", _parser(), argv, work)
+    return _cli.run("Metadata of a cluster, compared", _parser(), argv, work, reads=lambda args: args.paths)
 
 
 def work(job: _cli.Job) -> None:

@@ -20,7 +20,7 @@ from kafka_messages_spark.jobs._report import size
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Check, report, and write tables if there is an output; returns the exit status."""
-    return _cli.run("Integrity of log segments", _parser(), argv, work)
+    return _cli.run("Integrity of log segments", _parser(), argv, work, reads=lambda args: args.paths)
 
 
 def work(job: _cli.Job) -> None:

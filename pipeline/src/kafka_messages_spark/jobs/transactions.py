@@ -32,7 +32,9 @@ SEVERITIES: Mapping[str, Severity] = {"hanging": "error", "ongoing": "info"}
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Read, judge, report, and write tables if there is an output; returns the exit status."""
-    return _cli.run("Transactions", _parser(), argv, work)
+    return _cli.run(
+        "Transactions", _parser(), argv, work, reads=lambda args: [*args.paths, *(args.transaction_state or ())]
+    )
 
 
 def work(job: _cli.Job) -> None:

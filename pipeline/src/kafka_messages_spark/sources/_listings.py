@@ -57,8 +57,16 @@ class Listing(DataSource):
         cls, spark: SparkSession, paths: Sequence[str], *, owner: str, glob: str | None, recursive: bool, **told: object
     ) -> DataFrame:
         """The rows; ``told`` is what the reader takes besides the files."""
+        spark.dataSource.register(cls)
+        options = cls.options_of(paths, owner=owner, glob=glob, recursive=recursive, **told)
+        return spark.read.format(cls.format).options(**options).load()
+
+    @staticmethod
+    def options_of(
+        paths: Sequence[str], *, owner: str, glob: str | None = None, recursive: bool = True, **told: object
+    ) -> dict[str, str]:
+        """What ``load`` asks of, as options of the source."""
         if isinstance(paths, str) or not paths:
             raise wrong(f"{owner}: paths is a list of at least one path, not {paths!r}")
-        spark.dataSource.register(cls)
         given = {"owner": owner, "paths": list(paths), "glob": glob, "recursive": recursive, **told}
-        return spark.read.format(cls.format).option("told", json.dumps(given)).load()
+        return {"told": json.dumps(given)}

@@ -1,0 +1,59 @@
+"""One run of a job, or of a session that does next to nothing, in this process; its cost goes to a file as JSON.
+
+``benchmarks/jobs.py`` starts it: python benchmarks/job_run.py FILE [JOB ARGUMENT ...]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from kafka_messages_spark.__main__ import main as program
+from process_tree import cpu_seconds, python_seconds
+
+
+def main(words: Sequence[str]) -> int:
+    """Run it, and write what it took; the exit status is that of the job."""
+    file, *command = words
+    status = program(command) if command else one_row()
+    # Before anything else is asked: the counts below cost time, too.
+    cost: dict[str, Any] = {"cpu": cpu_seconds(os.getpid()), "python": python_seconds(os.getpid())}
+    Path(file).write_text(json.dumps({**cost, **counts(), "status": status}), encoding="utf-8")
+    return status
+
+
+def one_row() -> int:
+    """The session of a job, and one row through a Python worker: the least that any of them costs."""
+    from kafka_messages_spark._core.worker_python import use_for_next_session
+    from kafka_messages_spark.jobs import _small
+    from kafka_messages_spark.jobs._session import start
+
+    use_for_next_session()
+    start("one row", _small.SETTINGS, _small.JAVA).range(0, 1, 1, 1).mapInArrow(
+        lambda batches: batches, "id bigint"
+    ).collect()
+    return 0
+
+
+def counts() -> dict[str, int]:
+    """What Spark ran in this process: jobs, stages and tasks; stages that were skipped, as their output was there, do not
+    count."""
+    from pyspark.sql import SparkSession
+
+    context = SparkSession.active().sparkContext._jsc.sc()
+    context.listenerBus().waitUntilEmpty()
+    jobs = context.statusStore().jobsList(None)
+    each = [jobs.apply(at) for at in range(jobs.size())]
+    return {
+        "jobs": len(each),
+        "stages": sum(job.numCompletedStages() for job in each),
+        "tasks": sum(job.numCompletedTasks() for job in each),
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,127 @@
+"""What the Spark jobs cost on the small files of the example: CPU seconds of fresh processes beyond that of a session.
+
+    python benchmarks/jobs.py [--quick] [--samples N] [--jobs groups,segments] [--limit SECONDS] [--output FILE]
+
+Each job runs as its command does, in a process of its own, and so does a session that sends one row through ``mapInArrow``.
+CPU is that of the whole tree of processes: Python, the JVM and its Python workers. A cost is the median of the differences
+within a round, so that a slow moment of the machine meets both sides. Stages and tasks are those that ran.
+
+The run ends with status 1 if a job takes more than 15 s beyond the session.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+
+from markdown import number, table
+from rounds import rotated
+
+ROOT = Path(__file__).resolve().parents[1]
+LOGS = "examples/cluster/logs"
+SESSION = "one row"
+LIMIT = 15.0
+SECONDS = 900
+"""After so long a job is given up."""
+JOBS = {
+    SESSION: (),
+    "transactions": (LOGS,),
+    "groups": (LOGS, "--data", LOGS),
+    "metadata_diff": (LOGS, "--before-offset", "78"),
+    "segments": (LOGS,),
+    "encodings": ("consumer_offsets", LOGS),
+    "internal_topics": ("transaction_state", LOGS, "--latest"),
+}
+"""Their arguments, as on docs/spark-jobs.md."""
+HEADER = ("job", "CPU s", "of it Python", "beyond a session", "Spark jobs", "stages", "tasks")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one run took: seconds of all its processes, those of Python among them, and what Spark ran."""
+
+    cpu: float
+    python: float
+    jobs: int
+    stages: int
+    tasks: int
+    status: int
+
+
+def run(job: str, folder: Path) -> Cost:
+    """One run in a process of its own; its report goes to a file."""
+    file = folder / "cost.json"
+    words = [job, *JOBS[job], "--report", str(folder / "report.txt"), "--quiet", "--exit-zero"] if JOBS[job] else []
+    command = [sys.executable, str(ROOT / "benchmarks" / "job_run.py"), str(file), *words]
+    with (folder / "output.txt").open("w+", encoding="utf-8") as output:
+        done = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, cwd=ROOT, timeout=SECONDS, check=False)
+        if done.returncode:
+            output.seek(0)
+            raise SystemExit(f"{job}: exit status {done.returncode}\n{output.read()[-4000:]}")
+    return Cost(**json.loads(file.read_text(encoding="utf-8")))
+
+
+def measure(jobs: Sequence[str], samples: int) -> dict[str, list[Cost]]:
+    """Runs of each job, in turns."""
+    taken: dict[str, list[Cost]] = {job: [] for job in jobs}
+    with tempfile.TemporaryDirectory() as folder:
+        for turn in range(samples):
+            for job in rotated(jobs, turn):
+                taken[job].append(run(job, Path(folder)))
+                print(f"{job}: {taken[job][-1].cpu:.1f} s", file=sys.stderr, flush=True)
+    return taken
+
+
+def beyond(taken: dict[str, list[Cost]], job: str) -> float:
+    """CPU seconds beyond those of the session of the same round."""
+    return median(one.cpu - base.cpu for one, base in zip(taken[job], taken[SESSION], strict=True))
+
+
+def render(command: str, taken: dict[str, list[Cost]]) -> str:
+    """The costs as a Markdown table."""
+    rows = []
+    for job, costs in taken.items():
+        last = costs[-1]
+        more = number(beyond(taken, job)) if job != SESSION else "-"
+        cpu, python = (number(median(getattr(each, name) for each in costs)) for name in ("cpu", "python"))
+        rows.append([job, cpu, python, more, str(last.jobs), str(last.stages), str(last.tasks)])
+    samples = len(taken[SESSION])
+    where = f"Spark {version('pyspark')}, Python {sys.version.split()[0]}, {os.cpu_count()} processors"
+    return "\n".join([f"`{command}`", "", f"median of {samples}, {where}", "", *table(HEADER, rows)])
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Measure and report; 1 if a limit does not hold."""
+    parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--samples", type=int, default=5, help="fresh processes for each job (default %(default)s)")
+    parser.add_argument("--quick", action="store_true", help="one of each")
+    parser.add_argument("--jobs", default=",".join(list(JOBS)[1:]), help="which (default: all)")
+    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds beyond a session (default %(default)g)")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write the table there too")
+    arguments = parser.parse_args(words)
+    names = arguments.jobs.split(",")
+    if unknown := set(names) - set(JOBS):
+        parser.error(f"there is no job {', '.join(sorted(unknown))}")
+    taken = measure([SESSION, *names], 1 if arguments.quick else arguments.samples)
+    text = render(shlex.join(["python", "benchmarks/jobs.py", *sys.argv[1:]]), taken)
+    print(text)
+    if arguments.output:
+        arguments.output.write_text(text + "\n", encoding="utf-8")
+    missed = [job for job in names if beyond(taken, job) > arguments.limit]
+    if missed:
+        print(f"beyond {arguments.limit:g} s: {', '.join(missed)}", file=sys.stderr)
+    return int(bool(missed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

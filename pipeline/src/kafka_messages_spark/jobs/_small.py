@@ -1,0 +1,65 @@
+"""Small inputs on this machine: read by this process, and worked on in one partition, without a stage for each step.
+
+What a job computes is the same. Spark is made for more than a few megabytes; for these nearly all of the time would go
+into planning, compiling and starting: processes that list files, shuffles of a few rows, code for each stage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.errors import PySparkValueError
+
+from kafka_messages_spark.sources._files import Selection, is_path
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.datasource import DataSource
+
+MOST_BYTES = 16 << 20
+"""Of all files to read: so many bytes are one task in any case (``_shares``)."""
+MOST_ROWS = 64 << 20
+"""Bytes of rows that this process takes out of the files, which may be compressed; with more Spark's workers read them."""
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""For a JVM that runs for seconds: compile once and quickly, and collect garbage without threads for it."""
+SETTINGS = {
+    # One partition needs no exchange; where one is left, it is one task, and no query of its own.
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    # Code is generated and compiled for each stage, which takes longer than to interpret the plan for so few rows.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.ui.enabled": "false",
+}
+"""For a session that only reads small inputs."""
+
+
+def is_small(paths: Sequence[str], glob: str | None) -> bool:
+    """Whether the files that some paths mean are on this machine, and small; False where they cannot be listed."""
+    if not paths or not all(map(is_path, paths)):
+        return False
+    try:
+        return sum(file.size for file in Selection(tuple(paths), glob, recursive=True).find("")) <= MOST_BYTES
+    except (PySparkValueError, OSError):
+        return False
+
+
+def rows(spark: SparkSession, source: DataSource) -> DataFrame | None:
+    """The rows of a source, read here and now, in one partition; None if they are too many."""
+    schema = source.schema()
+    if isinstance(schema, str):
+        return None
+    reader = source.reader(schema)
+    batches: list[pa.RecordBatch] = []
+    size = 0
+    for partition in reader.partitions():
+        for batch in reader.read(partition):
+            if not isinstance(batch, pa.RecordBatch) or (size := size + batch.nbytes) > MOST_ROWS:
+                return None
+            batches.append(batch)
+    if not batches:
+        return spark.createDataFrame([], schema).coalesce(1)
+    return spark.createDataFrame(pa.Table.from_batches(batches), schema).coalesce(1)

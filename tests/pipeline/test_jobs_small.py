@@ -1,0 +1,177 @@
+"""Small inputs on this machine: what a job reads by itself and in one partition is what Spark reads, and says the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from kafka_messages_spark.jobs import (
+    _cli,
+    _session,
+    _small,
+    encodings,
+    groups,
+    internal_topics,
+    metadata_diff,
+    segments,
+    transactions,
+)
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.datasource import DataSource
+from pyspark.testing import assertDataFrameEqual
+
+ROOT = Path(__file__).parents[2]
+LOGS = str(ROOT / "examples" / "cluster" / "logs")
+CLASSIC = pytest.mark.skipif(
+    os.environ.get("TESTS_ON_CONNECT") == "1", reason="a session of Spark Connect is never one of the program's own"
+)
+
+
+@contextmanager
+def one_partition(spark: SparkSession) -> Iterator[None]:
+    """The session of the tests as one that is made for small inputs, as far as a session that runs can be."""
+    settings = {name: value for name, value in _small.SETTINGS.items() if spark.conf.isModifiable(name)}
+    assert len(settings) == len(_small.SETTINGS) - 1  # the page of Spark, which a session has or has not
+    before = {name: spark.conf.get(name, None) for name in settings}
+    for name, value in settings.items():
+        spark.conf.set(name, value)
+    yield
+    for name, old in before.items():
+        if old is None:
+            spark.conf.unset(name)
+        else:
+            spark.conf.set(name, old)
+
+
+@CLASSIC
+@pytest.mark.parametrize(
+    ("job", "argv"),
+    [
+        (transactions, [LOGS]),
+        (groups, [LOGS, "--data", LOGS]),
+        (metadata_diff, [LOGS, "--before-offset", "78"]),
+        (segments, [LOGS]),
+        (encodings, ["consumer_offsets", LOGS]),
+        (internal_topics, ["transaction_state", LOGS, "--latest"]),
+    ],
+    ids=lambda value: value.__name__.rpartition(".")[2] if isinstance(value, ModuleType) else "",
+)
+def test_reports_and_tables_are_the_same(
+    job: ModuleType,
+    argv: list[str],
+    spark: SparkSession,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One partition, plans that are interpreted, rows that this process read: none of it may change an answer."""
+    monkeypatch.setattr("secrets.token_hex", lambda size: "11" * size)  # marks of hidden values are by a random salt
+    read = _watched(monkeypatch)
+    job.main([*argv, "--quiet", "--output", str(tmp_path / "usual")])
+    usual = capsys.readouterr().out
+    assert not read
+    monkeypatch.setattr(_cli, "is_ours", lambda: True)
+    with one_partition(spark):
+        job.main([*argv, "--quiet", "--output", str(tmp_path / "small")])
+    assert read
+    assert None not in read
+    assert capsys.readouterr().out == usual
+    names = sorted(place.name for place in (tmp_path / "usual").iterdir())
+    assert names == sorted(place.name for place in (tmp_path / "small").iterdir())
+    for name in names:
+        assertDataFrameEqual(*(spark.read.parquet(str(tmp_path / way / name)) for way in ("small", "usual")))
+
+
+def _watched(monkeypatch: pytest.MonkeyPatch) -> list[DataFrame | None]:
+    """What ``_small.rows`` gives from now on."""
+    given: list[DataFrame | None] = []
+    rows = _small.rows
+
+    def watched(spark: SparkSession, source: DataSource) -> DataFrame | None:
+        given.append(rows(spark, source))
+        return given[-1]
+
+    monkeypatch.setattr(_small, "rows", watched)
+    return given
+
+
+@CLASSIC
+def test_files_that_hold_more_than_they_seem(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A few megabytes may be gigabytes once they are decompressed: then this process stops, and Spark's workers read."""
+    assert spark
+    argv = ["transaction_state", LOGS, "--quiet"]
+    assert internal_topics.main(argv) == 0
+    report = capsys.readouterr().out
+    monkeypatch.setattr(_cli, "is_ours", lambda: True)
+    monkeypatch.setattr(_small, "MOST_ROWS", 100)
+    read = _watched(monkeypatch)
+    assert internal_topics.main(argv) == 0
+    assert capsys.readouterr().out == report
+    assert None in read
+
+
+def test_what_is_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files on this machine, together, up to the bound; what cannot be told is not small."""
+    for number in range(2):
+        (tmp_path / f"{number:020}.log").write_bytes(bytes(50))
+    (tmp_path / "other.txt").write_bytes(bytes(1000))
+    monkeypatch.setattr(_small, "MOST_BYTES", 100)
+    assert _small.is_small([str(tmp_path)], None)
+    assert not _small.is_small([str(tmp_path)], "*")
+    (tmp_path / f"{2:020}.log").write_bytes(b"1")
+    assert not _small.is_small([str(tmp_path)], None)
+    assert _small.is_small([str(tmp_path / "*2.log")], None)
+    assert not _small.is_small([str(tmp_path / "*2.log"), "s3://bucket/orders-0"], None)
+    assert not _small.is_small([str(tmp_path / "*2.log"), str(tmp_path / "missing")], None)
+    assert not _small.is_small([], None)
+
+
+def test_sessions_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where somebody has said how Spark starts, or it runs already, nothing of it is changed for small inputs."""
+    monkeypatch.setattr(_session.SparkSession, "getActiveSession", lambda: None)
+    monkeypatch.setattr(_session, "is_remote", lambda: False)
+    for name in (*_session._SAYS_HOW, "SPARK_REMOTE"):
+        monkeypatch.delenv(name, raising=False)
+    assert _session.is_ours()
+    for name in (*_session._SAYS_HOW, "SPARK_REMOTE"):
+        monkeypatch.setenv(name, "x")
+        assert not _session.is_ours()
+        monkeypatch.delenv(name)
+    monkeypatch.setattr(_session.SparkSession, "getActiveSession", object)
+    assert not _session.is_ours()
+
+
+SCRIPT = """
+import json, sys
+from kafka_messages_spark.__main__ import main
+from pyspark.sql import SparkSession
+
+main(sys.argv[1:])
+context = SparkSession.active().sparkContext
+print(json.dumps(dict(context.getConf().getAll())))
+"""
+
+
+@CLASSIC
+@pytest.mark.parametrize("most", [None, 1], ids=["small", "large"])
+def test_the_program_starts_spark_for_what_it_reads(most: int | None, tmp_path: Path) -> None:
+    """The command chooses before the JVM starts, by the sizes of the files; what it chooses is what Spark has."""
+    bound = "" if most is None else f"from kafka_messages_spark.jobs import _small\n_small.MOST_BYTES = {most}\n"
+    given = {name: value for name, value in os.environ.items() if name not in (*_session._SAYS_HOW, "SPARK_TESTING")}
+    command = [sys.executable, "-c", bound + SCRIPT, "internal_topics", "transaction_state", LOGS, "--quiet"]
+    done = subprocess.run(command, capture_output=True, text=True, env=given, timeout=600, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    settings = json.loads(done.stdout.splitlines()[-1])
+    assert (_small.JAVA in settings["spark.driver.extraJavaOptions"]) == (most is None)
+    assert [settings.get(name) == value for name, value in _small.SETTINGS.items()] == [most is None] * len(
+        _small.SETTINGS
+    )
