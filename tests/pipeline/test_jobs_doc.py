@@ -11,15 +11,16 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 from kafka_messages_spark import consumer_offsets, register
-from kafka_messages_spark.analyses import encodings, groups, metadata, segments, transactions
+from kafka_messages_spark.analyses import batching, encodings, groups, metadata, segments, transactions
 from kafka_messages_spark.analyses.batches import read_batches
 from kafka_messages_spark.analyses.internal_topics import cluster_metadata, transaction_state
 from kafka_messages_spark.jobs import _cli, _report
+from kafka_messages_spark.sources._segment_ranges import ranges
 from pyspark.sql import DataFrame, SparkSession
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "spark-jobs.md").read_text()
-JOBS = ("transactions", "groups", "metadata_diff", "segments", "encodings", "internal_topics")
+JOBS = ("transactions", "groups", "metadata_diff", "segments", "encodings", "batching", "internal_topics")
 
 
 def section(job: str) -> str:
@@ -41,6 +42,9 @@ def tables(spark: SparkSession) -> dict[str, dict[str, DataFrame]]:
     replay = metadata.replay(metadata.records_of(cluster_metadata(log)), start=1)
     image = metadata.image(replay)
     checks = segments.check_segments(spark, [logs])
+    files = ranges(spark, [logs], owner="test")
+    sums, keys = batching.sums(batching.sized_batches(files)), batching.by_key(files, {})
+    dead = batching.dead(keys)
     measured = encodings.measure(encodings.messages_of(log, "__consumer_offsets"))
     unreadable = {"unreadable": _cli.corrupt_batches(batches)}
     return {
@@ -75,6 +79,13 @@ def tables(spark: SparkSession) -> dict[str, dict[str, DataFrame]]:
             "fields": encodings.fields(measured),
             "histogram": encodings.histogram(measured),
             "messages": encodings.totals(measured),
+        },
+        "batching": unreadable
+        | {level: batching.of_level(sums, level) for level in batching.LEVELS if level != "all"}
+        | {
+            "dead": dead,
+            "offsets_by_group": batching.offsets_by_group(keys),
+            "findings": batching.findings(sums, dead),
         },
     }
 

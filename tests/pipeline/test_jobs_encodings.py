@@ -252,3 +252,26 @@ def test_plot(
     spark.createDataFrame(ROWS[:2], "api string, v int, bytes binary").write.parquet(source)
     assert main(command) == 0
     assert picture.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+
+@pytest.mark.parametrize("largest", [50, 5_000_000], ids=["even", "logarithmic"])
+def test_all_bars_of_the_picture_are_seen(largest: int) -> None:
+    """A field of a few bytes beside one of millions has bars that are longer than a hair, and its numbers."""
+    pytest.importorskip("matplotlib", reason="the picture needs matplotlib (the extra `plots`)")
+    from kafka_messages_spark.jobs._plots import drawn
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    fields = [
+        {"message": "M", "path": f"f{each}", "defined": size, "packed": max(size // 8, 1), "upacked": max(size // 5, 1)}
+        for each, size in enumerate((largest, 40, 8))
+    ]
+    figure = drawn(fields, {("M", "f0"): {1: 3, 2: 1}})
+    FigureCanvasAgg(figure).draw()
+    left = figure.axes[0]
+    bars = [bar.get_window_extent() for container in left.containers for bar in container]
+    assert len(bars) == 9
+    whole = left.get_window_extent()
+    assert min(bar.width for bar in bars) > whole.width / 200
+    assert max(bar.x1 for bar in bars) < whole.x1
+    assert left.get_xscale() == ("linear" if largest == 50 else "log")
+    assert {text.get_text() for text in left.texts} >= {f"{largest:,}", "40", "8"}

@@ -142,6 +142,7 @@ def arguments(files: Path) -> dict[str, list[list[str]]]:
     logs = str(files / "logs")
     snapshot = str(next(files.rglob("*.checkpoint")))
     return {
+        "batching": [[logs]],
         "encodings": [
             ["cluster_metadata", logs],
             ["consumer_offsets", logs],

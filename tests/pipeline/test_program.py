@@ -44,7 +44,7 @@ def test_a_job_gets_its_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
         (
             ["group"],
             "argument JOB: invalid choice: 'group' (choose from transactions, groups, metadata_diff, segments, "
-            "encodings, internal_topics)",
+            "encodings, batching, internal_topics)",
         ),
         ([], "the following arguments are required: JOB"),
     ],

@@ -14,6 +14,7 @@ JOBS = {
     "metadata_diff": "what changed in a cluster, out of snapshots and logs of __cluster_metadata",
     "segments": "the integrity of log segments: checksums, gaps, order, sequences, names",
     "encodings": "bytes of the integers of messages, by field and encoding",
+    "batching": "batch sizes, compression and its gain, and what is dead in compacted topics",
     "internal_topics": "segments of an internal topic as tables, one for each record type",
 }
 """What each answers, in a line."""

@@ -6,7 +6,8 @@ that ``kafka_log`` read with ``includeBatchMetadata``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -67,9 +68,18 @@ def read_batches(
     return batches_in(files, check_crcs=check_crcs)
 
 
-def batches_in(files: DataFrame, *, check_crcs: bool = True) -> DataFrame:
-    """The batches of ranges of files, as ``_segment_ranges.ranges`` gives them."""
+@dataclass(frozen=True)
+class Added:
+    """More columns of batches: how to make them, of a range of a file (path, start, end) and rows of its batches."""
+
+    fields: Sequence[pa.Field]
+    made: Callable[[str, int, int | None, pa.RecordBatch], Sequence[pa.Array]]
+
+
+def batches_in(files: DataFrame, *, check_crcs: bool = True, added: Added | None = None) -> DataFrame:
+    """The batches of ranges of files, as ``_segment_ranges.ranges`` gives them, with ``added`` columns behind them."""
     schema = _schema()
+    whole = pa.schema([*schema, *(added.fields if added else ())])
 
     def read(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for path, start, end in _each(rows):
@@ -83,11 +93,13 @@ def batches_in(files: DataFrame, *, check_crcs: bool = True) -> DataFrame:
                     max_rows=MAX_ROWS,
                 ) as batches:
                     for batch in batches:
-                        yield _without_bytes(batch, path, schema)
+                        more = added.made(path, start, end, batch) if added else ()
+                        columns = _without_bytes(batch, path, schema)
+                        yield pa.RecordBatch.from_arrays([*columns, *more], schema=whole)
             except OSError as error:
-                yield _unreadable(schema, path, start, error)
+                yield _unreadable(whole, path, start, error)
 
-    return files.mapInArrow(read, struct_type(schema))
+    return files.mapInArrow(read, struct_type(whole))
 
 
 def batches_of(records: DataFrame) -> DataFrame:
@@ -127,8 +139,8 @@ def _each(rows: Iterator[pa.RecordBatch]) -> Iterator[tuple[str, int, int | None
         yield from zip(*columns, strict=True)
 
 
-def _without_bytes(batch: pa.RecordBatch, path: str, schema: pa.Schema) -> pa.RecordBatch:
-    """The batch as the schema has it, with the file named as the caller names it, scheme and all."""
+def _without_bytes(batch: pa.RecordBatch, path: str, schema: pa.Schema) -> list[Any]:
+    """The columns as the schema has it, with the file named as the caller names it, scheme and all."""
     columns: list[Any] = []
     for field in schema:
         column = batch.column(field.name)
@@ -138,7 +150,7 @@ def _without_bytes(batch: pa.RecordBatch, path: str, schema: pa.Schema) -> pa.Re
             children = [column.field(each.name) for each in field.type]
             column = pa.StructArray.from_arrays(children, fields=list(field.type), mask=column.is_null())
         columns.append(column)
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
+    return columns
 
 
 def _unreadable(schema: pa.Schema, path: str, start: int, error: OSError) -> pa.RecordBatch:

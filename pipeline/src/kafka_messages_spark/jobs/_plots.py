@@ -9,6 +9,8 @@ from kafka_messages_spark._core.errors import wrong
 from kafka_messages_spark.sources._files import open_filesystem
 
 COLORS = {"defined": "#444444", "packed": "#1f77b4", "upacked": "#e58606"}
+MOST_TIMES = 100
+"""A bar that is so much shorter than the longest one is still seen on an even axis."""
 _SHADES = "viridis"
 
 
@@ -26,34 +28,55 @@ def draw(place: str, fields: Sequence[Mapping[str, Any]], sizes: Mapping[tuple[s
 
     ``sizes`` are values by bytes, for the message and path of a field.
     """
+    filesystem, path, _ = open_filesystem(place)
+    with filesystem.open_output_stream(path) as file:
+        drawn(fields, sizes).savefig(file, format="png", dpi=150, metadata={"Software": None})
+
+
+def drawn(fields: Sequence[Mapping[str, Any]], sizes: Mapping[tuple[str, str], Mapping[int, int]]) -> Any:
+    """The picture as a ``Figure``. Where the longest bar is more than 100 times the shortest, the axis is logarithmic."""
     mpl = require_matplotlib("encodings")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(13, 1.6 + 0.42 * max(len(fields), 4)), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
-    labels = [f"{row['message']}\n{row['path']}" for row in fields]
-    for shift, (form, color) in zip((-0.27, 0, 0.27), COLORS.items(), strict=True):
-        left.barh(
-            [at + shift for at in range(len(fields))], [row[form] for row in fields], 0.25, color=color, label=form
-        )
-    left.set_yticks(range(len(fields)), labels, fontsize=7)
+    _encodings(left, fields)
+    _shares(right, fields, sizes, mpl.colormaps[_SHADES])
+    left.set_yticks(range(len(fields)), [f"{row['message']}\n{row['path']}" for row in fields], fontsize=7)
     left.invert_yaxis()
-    left.set_xlabel("bytes of all values")
-    left.legend(loc="lower right", frameon=False)
-    shades = mpl.colormaps[_SHADES]
+    for axes in (left, right):
+        axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def _encodings(axes: Any, fields: Sequence[Mapping[str, Any]]) -> None:
+    """A bar for each field and encoding, with its number of bytes."""
+    values = [row[form] for row in fields for form in COLORS if row[form]]
+    for shift, (form, color) in zip((-0.27, 0, 0.27), COLORS.items(), strict=True):
+        at = [number + shift for number in range(len(fields))]
+        bars = axes.barh(at, [row[form] for row in fields], 0.25, color=color, label=form)
+        axes.bar_label(bars, [f"{row[form]:,}" for row in fields], padding=2, fontsize=5)
+    is_wide = max(values, default=1) > MOST_TIMES * min(values, default=1)
+    if is_wide:
+        axes.set_xscale("log")
+        axes.set_xlim(left=min(values) / 2)
+    axes.margins(x=0.1)
+    axes.set_xlabel("bytes of all values" + (", logarithmic" if is_wide else ""))
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 1.0 + 0.9 / max(len(fields), 4)), ncols=3, frameon=False)
+
+
+def _shares(
+    axes: Any, fields: Sequence[Mapping[str, Any]], sizes: Mapping[tuple[str, str], Mapping[int, int]], shades: Any
+) -> None:
+    """How many bytes the values of each field need, as parts of all of them."""
     for at, row in enumerate(fields):
         of_field = sizes.get((row["message"], row["path"]), {})
         total, done = sum(of_field.values()) or 1, 0.0
         for size in sorted(of_field):
             share = of_field[size] / total
-            right.barh(at, share, 0.8, left=done, color=shades((size - 1) / 9))
+            axes.barh(at, share, 0.8, left=done, color=shades((size - 1) / 9))
             if share > 0.06:
-                right.text(done + share / 2, at, str(size), ha="center", va="center", color="white", fontsize=7)
+                axes.text(done + share / 2, at, str(size), ha="center", va="center", color="white", fontsize=7)
             done += share
-    right.set_xlim(0, 1)
-    right.set_xlabel("part of the values that need so many bytes when packed")
-    for axes in (left, right):
-        axes.spines[["top", "right"]].set_visible(False)
-    filesystem, path, _ = open_filesystem(place)
-    with filesystem.open_output_stream(path) as file:
-        figure.savefig(file, format="png", dpi=150, metadata={"Software": None})
+    axes.set_xlim(0, 1)
+    axes.set_xlabel("part of the values that need so many bytes when packed")

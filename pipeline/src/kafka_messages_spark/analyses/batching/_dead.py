@@ -1,0 +1,125 @@
+"""What is dead in compacted topics, and who wrote what into ``__consumer_offsets``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from .._outcomes import with_outcome
+from ._keys import Log, records_in
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+_KEY = ("topic", "partition", "key")
+_OFFSET_COMMITS = (0, 1)
+"""Versions of keys in ``__consumer_offsets`` that are of commits: OffsetCommitKey."""
+
+
+def by_key(files: DataFrame, logs: Mapping[tuple[str, int], Log], *, transactions: bool = True) -> DataFrame:
+    """The records of compacted topics, summed up by partition and key, each once however many replicas have it.
+
+    Columns: ``topic``, ``partition``, ``key``, ``records``, ``bytes``, ``superseded`` and ``superseded_bytes`` (what is not
+    the last record of its key, has no key, or is of a transaction that was aborted), ``cleanable_bytes`` (of these in closed
+    segments, and superseded there), ``tombstone_bytes`` (of the last record, if it is a tombstone), ``dirty_bytes`` (from
+    where the cleaner has come to), ``closed_bytes``. Bytes are as stored; those of a batch are shared among its records by
+    the sizes of key and value. Records of transactions without an end count as what they are, and supersede nothing.
+    ``transactions`` may be false where there are none, which saves work.
+    """
+    rows = records_in(files, logs)
+    none = F.lit(None).cast("string")
+    rows = with_outcome(rows, "outcome") if transactions else rows.withColumn("outcome", none)
+    data = rows.where("not is_control").repartition(*_KEY)
+    names = ("bytes", "is_tombstone", "is_closed", "is_dirty", "outcome")
+    each = data.groupBy(*_KEY, "offset").agg(*(F.max(name).alias(name) for name in names))
+    is_ended = F.coalesce(F.col("outcome") != "open", F.lit(True))
+    counts = is_ended & F.coalesce(F.col("outcome") != "aborted", F.lit(True)) & F.col("key").isNotNull()
+    summed = each.groupBy(*_KEY).agg(
+        F.count("*").alias("records"),
+        _bytes(F.lit(True)).alias("bytes"),
+        F.count_if(is_ended).alias("ended"),
+        _bytes(is_ended).alias("ended_bytes"),
+        _bytes(is_ended & F.col("is_closed")).alias("closed_ended_bytes"),
+        F.max_by(F.struct("bytes", "is_tombstone"), F.when(counts, F.col("offset"))).alias("last"),
+        F.max_by("bytes", F.when(counts & F.col("is_closed"), F.col("offset"))).alias("closed_last"),
+        _bytes(F.col("is_dirty")).alias("dirty_bytes"),
+        _bytes(F.col("is_closed")).alias("closed_bytes"),
+    )
+    nothing = F.lit(0)
+    return summed.select(
+        *_KEY,
+        "records",
+        "bytes",
+        (F.col("ended") - F.col("last").isNotNull().cast("long")).alias("superseded"),
+        (F.col("ended_bytes") - F.coalesce("last.bytes", nothing)).alias("superseded_bytes"),
+        (F.col("closed_ended_bytes") - F.coalesce("closed_last", nothing)).alias("cleanable_bytes"),
+        F.coalesce("last.is_tombstone", F.lit(False)).alias("is_removed"),
+        F.when(F.col("last.is_tombstone"), F.col("last.bytes")).otherwise(nothing).alias("tombstone_bytes"),
+        "dirty_bytes",
+        "closed_bytes",
+    )
+
+
+def _bytes(condition: Column) -> Column:
+    return F.coalesce(F.sum(F.when(condition, F.col("bytes"))), F.lit(0))
+
+
+def dead(keys: DataFrame) -> DataFrame:
+    """``by_key`` by partition: a row each, with the part of its bytes that is superseded or a tombstone."""
+    sums = ("records", "bytes", "superseded", "superseded_bytes", "tombstone_bytes", "cleanable_bytes")
+    grouped = keys.groupBy("topic", "partition").agg(
+        F.count_if(F.col("key").isNotNull() & ~F.col("is_removed")).alias("keys"),
+        F.count_if("is_removed").alias("tombstones"),
+        *(F.sum(name).alias(name) for name in (*sums, "closed_bytes", "dirty_bytes")),
+    )
+    gone = F.col("superseded_bytes") + F.col("tombstone_bytes")
+    return grouped.select(
+        "topic",
+        "partition",
+        "records",
+        "keys",
+        "superseded",
+        "tombstones",
+        "bytes",
+        gone.alias("dead_bytes"),
+        F.try_divide(100.0 * gone, F.col("bytes")).alias("dead_percent"),
+        "superseded_bytes",
+        "tombstone_bytes",
+        "closed_bytes",
+        "cleanable_bytes",
+        "dirty_bytes",
+    )
+
+
+def offsets_by_group(keys: DataFrame) -> DataFrame:
+    """``by_key`` of ``__consumer_offsets`` by group, and by topic where the records are commits.
+
+    Every key there begins with its version and the group's name, those of commits go on with the topic's (OffsetCommitKey).
+    A key that does not is of no group: null.
+    """
+    version, group = _number(F.col("key"), F.lit(1)), _text(F.col("key"), F.lit(3))
+    behind = F.lit(5) + _number(F.col("key"), F.lit(3))
+    topic = F.when(version.isin(*_OFFSET_COMMITS), _text(F.col("key"), behind))
+    offsets = keys.where("topic = '__consumer_offsets'").withColumns({"group": group, "committed_topic": topic})
+    sums = ("records", "bytes", "superseded", "superseded_bytes", "tombstone_bytes")
+    grouped = offsets.groupBy("group", "committed_topic").agg(
+        F.count_if(~F.col("is_removed")).alias("keys"), *(F.sum(name).alias(name) for name in sums)
+    )
+    gone = F.col("superseded_bytes") + F.col("tombstone_bytes")
+    dead_bytes = gone.alias("dead_bytes")
+    return grouped.select("group", F.col("committed_topic").alias("topic"), "records", "keys", "bytes", dead_bytes)
+
+
+def _number(data: Column, at: Column) -> Column:
+    """The int16 at a byte, the first of which is 1; null beyond the end."""
+    digits = F.hex(F.substring(data, at, F.lit(2)))
+    return F.when(F.length(digits) == 4, F.conv(digits, 16, 10).cast("int"))
+
+
+def _text(data: Column, at: Column) -> Column:
+    """The string behind its length at a byte; null if it is not there."""
+    size = _number(data, at)
+    content = F.substring(data, at + 2, size)
+    return F.when((F.length(content) == size) & (size < 1 << 15), F.try_validate_utf8(content.cast("string")))

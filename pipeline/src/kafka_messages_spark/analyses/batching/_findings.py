@@ -1,0 +1,62 @@
+"""What is to be looked at: producers that do not batch, compression that enlarges, and logs that the cleaner leaves alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from .._words import text
+from ._sums import of_level
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+BUSY = 100
+"""Batches, or records of a compacted partition, from which on something is a finding."""
+_SINGLE_SHARE = 0.9
+_PER_SECOND = 10
+_DEAD_SHARE = 0.75
+_NONE = {"partition": "int", "producer_id": "long", "compression": "string"}
+
+
+def findings(found: DataFrame, dead: DataFrame, busy: int = BUSY) -> DataFrame:
+    """A row for each finding in ``sums`` and ``dead``, with ``finding``, what it is of, its ``bytes`` and a ``detail``.
+
+    ``batches of one record``: 90 % or more of the batches of a producer, that writes 10 records a second or more; topics
+    that the brokers write are left out. ``compression that enlarges``: the batches of a topic with a compression are
+    larger with it than without. ``not cleaned``: 75 % or more of the closed segments of a compacted partition are
+    superseded there; by default brokers clean from 50 % on.
+    """
+    producers = of_level(found, "producers").where(
+        (F.col("batches") >= busy)
+        & (F.col("single") >= _SINGLE_SHARE * F.col("batches"))
+        & (F.col("records_per_second") >= _PER_SECOND)
+        & ~F.col("topic").startswith("__")
+    )
+    rate = F.round("records_per_second").cast("long")
+    single = text(F.col("single"), " of ", F.col("batches"), " batches have one record, at ", rate, " records a second")
+    enlarged = of_level(found, "compressions").where(
+        (F.col("compression") != "none") & (F.col("batches") >= busy) & (F.col("bytes") > F.col("uncompressed_bytes"))
+    )
+    more = F.col("bytes") - F.col("uncompressed_bytes")
+    larger = text(F.col("batches"), " batches are ", more, " bytes larger than without compression")
+    left = dead.where(
+        (F.col("records") >= busy)
+        & (F.col("cleanable_bytes") >= _DEAD_SHARE * F.col("closed_bytes"))
+        & (F.col("cleanable_bytes") > 0)
+    )
+    uncleaned = text(
+        F.col("cleanable_bytes"), " of ", F.col("closed_bytes"), " bytes in closed segments are superseded"
+    )
+    return (
+        _rows(producers, "batches of one record", single)
+        .unionByName(_rows(enlarged, "compression that enlarges", larger))
+        .unionByName(_rows(left, "not cleaned", uncleaned))
+    )
+
+
+def _rows(of: DataFrame, finding: str, detail: Column) -> DataFrame:
+    nothing = {name: F.lit(None).cast(kind) for name, kind in _NONE.items() if name not in of.columns}
+    whole = of.withColumns(nothing) if nothing else of
+    return whole.select(F.lit(finding).alias("finding"), "topic", *_NONE, "bytes", detail.alias("detail"))

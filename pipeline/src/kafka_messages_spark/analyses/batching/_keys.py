@@ -1,0 +1,144 @@
+"""The records of compacted topics, a row each with its key and its share of the batch's bytes: what runs in the workers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from kafka_messages.segments.batch_headers import read_batch_headers
+from kafka_messages.segments.names import topic_of
+from kafka_messages.segments.reader import read_segments
+from pyspark.sql import functions as F
+
+from ..._core.spark_types import struct_type
+from ...columns._bytes import Ints
+from ...sources._files import of_reader
+from .._logs import NAME_OFFSET
+from ._uncompressed import lengths
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+COMPACTED = ("__consumer_offsets", "__transaction_state")
+"""Topics that Kafka itself makes with ``cleanup.policy=compact``."""
+_READ = ("offset", "position", "key", "value", "leader_epoch", "producer_id", "is_transactional", "is_control")
+_BESIDES = 8
+"""Bytes of a record besides key and value: their sizes, the deltas of offset and time; it may be some more or less."""
+_MOST_ROWS = 1 << 24
+"""So many records have no batch, so that no batch is taken apart."""
+SCHEMA = pa.schema(
+    [
+        pa.field("topic", pa.string()),
+        pa.field("partition", pa.int32()),
+        pa.field("offset", pa.int64()),
+        pa.field("key", pa.binary()),
+        pa.field("bytes", pa.int64()),
+        pa.field("is_tombstone", pa.bool_()),
+        pa.field("is_closed", pa.bool_()),
+        pa.field("is_dirty", pa.bool_()),
+        pa.field("producer_id", pa.int64()),
+        pa.field("is_transactional", pa.bool_()),
+        pa.field("is_control", pa.bool_()),
+        pa.field("control_type", pa.string()),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Log:
+    """What is known of a partition before it is read."""
+
+    active: int
+    """The offset in the name of the last segment: the one that is written to, which the cleaner leaves alone."""
+    cleaned: int | None = None
+    """Where the cleaner has come to, as its checkpoint says."""
+
+
+def logs_of(files: DataFrame, cleaned: DataFrame, topics: Iterable[str]) -> dict[tuple[str, int], Log]:
+    """The partitions of some topics among ranges of files, with ``checkpoints.read_checkpoints`` of the cleaner.
+
+    Of several replicas that which the cleaner has come to last counts, as the copy with the most records is read.
+    """
+    name = F.regexp_extract("path", NAME_OFFSET, 1)
+    wanted = F.col("topic").isin(*topics) & F.col("partition").isNotNull()
+    named = files.where(wanted).select("topic", "partition", F.when(name != "", name.cast("long")).alias("active"))
+    begun = cleaned.where(wanted).select("topic", "partition", F.col("offset").alias("cleaned"))
+    both = named.unionByName(begun, allowMissingColumns=True)
+    rows = both.groupBy("topic", "partition").agg(F.max("active").alias("active"), F.min("cleaned").alias("cleaned"))
+    return {
+        (row.topic, row.partition): Log(row.active, row.cleaned) for row in rows.collect() if row.active is not None
+    }
+
+
+def records_in(files: DataFrame, logs: Mapping[tuple[str, int], Log]) -> DataFrame:
+    """The records of ``logs`` in ranges of files, control records too; what is corrupt is passed over."""
+    known = dict(logs)
+
+    def read(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in rows:
+            for row in batch.to_pylist():
+                log = known.get(topic_of(row["path"]))  # type: ignore[arg-type]  # a log without a name is not there
+                try:
+                    yield from _records(row, log) if log else ()
+                except OSError:
+                    continue  # the headers of the same file were not read either, which is told
+
+    return files.mapInArrow(read, struct_type(SCHEMA))
+
+
+def _records(row: Mapping[str, Any], log: Log) -> Iterator[pa.RecordBatch]:
+    """The records of one range of a file."""
+    reading: dict[str, Any] = {**of_reader(row["path"]), "mode": "PERMISSIVE", "start": row["start"], "end": row["end"]}
+    position, size = _batches(reading)
+    topic, partition = topic_of(row["path"])
+    found = re.search(NAME_OFFSET, row["path"])
+    is_closed = found is not None and int(found[1]) < log.active
+    columns = [*_READ, "control_type", "corrupt"]
+    with read_segments(**reading, columns=columns, control_records=True, max_rows=_MOST_ROWS) as reader:
+        for batch in reader:
+            sound = batch.filter(pc.is_null(batch.column("corrupt")))
+            count = len(sound)
+            if not count:
+                continue
+            places = np.asarray(sound.column("position"))
+            offset = np.asarray(sound.column("offset"))
+            made = {
+                "topic": pa.repeat(pa.scalar(topic), count),
+                "partition": pa.array(np.full(count, partition, np.int32)),
+                "bytes": pa.array(_shares(sound, places, size[np.searchsorted(position, places)])),
+                "is_tombstone": pc.is_null(sound.column("value")),
+                "is_closed": pa.array(np.full(count, is_closed)),
+                "is_dirty": pa.array(offset >= (log.cleaned or 0)),
+            }
+            arrays = [made[name] if name in made else sound.column(name) for name in SCHEMA.names]
+            yield pa.RecordBatch.from_arrays(arrays, schema=SCHEMA)
+
+
+def _batches(reading: Mapping[str, Any]) -> tuple[Ints, Ints]:
+    """Where the batches of a range are, and their sizes."""
+    with read_batch_headers(**reading) as reader:
+        rows = [batch.filter(pc.is_null(batch.column("corrupt"))) for batch in reader]
+    position, size = (
+        np.concatenate([np.zeros(0, np.int64), *(np.asarray(batch.column(name)) for batch in rows)])
+        for name in ("position", "size")
+    )
+    return position.astype(np.int64), size.astype(np.int64)
+
+
+def _shares(records: pa.RecordBatch, position: Ints, size: Ints) -> Ints:
+    """The bytes of batches by record, as key and value have bytes; whole numbers, which come to the batch's size."""
+    weight = lengths(records.column("key")) + lengths(records.column("value")) + _BESIDES
+    first = np.flatnonzero(np.diff(position, prepend=-1))
+    number = np.cumsum(np.diff(position, prepend=-1) != 0) - 1
+    up_to = np.cumsum(weight)
+    before = (up_to - weight)[first][number]
+    total = np.add.reduceat(weight, first)[number]
+    end = (up_to - before) * size // total
+    begin = (up_to - weight - before) * size // total
+    shares: Ints = end - begin
+    return shares

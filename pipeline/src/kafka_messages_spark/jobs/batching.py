@@ -1,0 +1,218 @@
+"""How producers batch and compress, who fills ``__consumer_offsets``, and what the cleaner would win.
+
+spark-submit batching.py /kafka/logs --output /tables/batching
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from kafka_messages_spark._core.errors import wrong
+from kafka_messages_spark.analyses import batching
+from kafka_messages_spark.analyses.checkpoints import CLEANER_OFFSET
+from kafka_messages_spark.jobs import _cli
+from kafka_messages_spark.jobs._report import size
+
+_BYTES = ("bytes", "uncompressed_bytes", "median_bytes", "p95_bytes", "dead_bytes", "cleanable_bytes", "dirty_bytes")
+_FORMATS = dict.fromkeys(_BYTES, size)
+_SHOWN = ("batches", "records", "bytes", "gain", "median_bytes", "p95_bytes", "median_records", "p95_records")
+_COMPRESSIONS = ("topic", "compression", "batches", "records", "bytes", "uncompressed_bytes", "gain", "median_bytes")
+_DEAD = (
+    "topic",
+    "partition",
+    "records",
+    "keys",
+    "bytes",
+    "dead_bytes",
+    "dead_percent",
+    "cleanable_bytes",
+    "dirty_bytes",
+)
+_GROUPS = ("group", "topic", "records", "keys", "bytes", "dead_bytes")
+"""What the report shows of the tables."""
+_FIGURES = ("batches", "records", "bytes", "uncompressed_bytes")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure, report, and write tables if there is an output; returns the exit status."""
+    return _cli.run("Batches, compression, and what is dead", _parser(), argv, work)
+
+
+def work(job: _cli.Job) -> None:
+    """Findings are busy producers of batches with one record, compression that enlarges, and logs that are not cleaned."""
+    args = job.args
+    files = job.keep(job.files(args.paths, "segments"))
+    batches = job.keep(batching.sized_batches(files))
+    found = job.keep(batching.sums(batches))
+    cleaned = job.checkpoint(args.paths, CLEANER_OFFSET)
+    told = _told(found)
+    compacted = _compacted(job, told, cleaned)
+    job.say("reading the records of compacted topics")
+    logs = batching.logs_of(files, cleaned, compacted)
+    keys = job.keep(batching.by_key(files, logs, transactions=bool(compacted & told.transactional)))
+    dead = job.keep(batching.dead(keys))
+    _facts(job, told, dead)
+    findings = job.keep(batching.findings(found, dead, args.busy))
+    _look_at(job, findings)
+    _tables(job, found, dead, batching.offsets_by_group(keys))
+    job.write("findings", findings)
+    faults = batches.where("fault is not null").select(
+        "file", "topic", "partition", "position", F.col("last_offset").alias("offset"), F.col("fault").alias("reason")
+    )
+    unreadable = _cli.corrupt_batches(batches).unionByName(faults)
+    job.unreadable(unreadable.unionByName(_cli.damaged_checkpoints(cleaned)))
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What batches tell of all topics."""
+
+    counts: dict[str, int]
+    """Rows of each level."""
+    total: dict[str, float]
+    """The sums of all batches."""
+    topics: set[str]
+    cleaned: set[str]
+    """Topics with traces of the cleaner."""
+    transactional: set[str]
+
+
+def _told(found: DataFrame) -> _Told:
+    def topics(condition: Column) -> Column:
+        return F.collect_set(F.when((F.col("level") == "topics") & condition, F.col("topic")))
+
+    rows = found.groupBy("level").agg(
+        F.count("*").alias("rows"),
+        F.first(F.struct(*batching.COLUMNS)).alias("sums"),
+        topics(F.lit(True)).alias("topics"),
+        topics(F.col("traces") > 0).alias("cleaned"),
+        topics(F.col("transactional_batches") > 0).alias("transactional"),
+    )
+    of = {row["level"]: row for row in rows.collect()}
+    of_topics = [
+        set(of["topics"][name]) if "topics" in of else set() for name in ("topics", "cleaned", "transactional")
+    ]
+    total = of["all"]["sums"].asDict() if "all" in of else {}
+    return _Told({level: row["rows"] for level, row in of.items()}, total, *of_topics)
+
+
+def _compacted(job: _cli.Job, told: _Told, cleaned: DataFrame) -> set[str]:
+    """The topics that are compacted, as far as files and arguments say; the report tells why."""
+    named = set(cleaned.agg(F.collect_set("topic")).collect()[0][0])
+    given = set(job.args.compacted)
+    if missing := sorted(given - told.topics):
+        raise wrong(f"{job.name}: --compacted: there are no batches of {', '.join(missing)} in these files")
+    reasons = {
+        "by Kafka": set(batching.COMPACTED),
+        "named with --compacted": given,
+        f"in {CLEANER_OFFSET}": named,
+        "the cleaner has left traces": told.cleaned,
+    }
+    found: dict[str, str] = {}
+    for reason, topics in reasons.items():
+        found |= dict.fromkeys((topics & told.topics) - found.keys(), reason)
+    words = [f"{topic} ({found[topic]})" for topic in sorted(found)]
+    job.report.facts([("compacted", _some(words, job.args.limit) or "none of the topics, as far as files say")])
+    return set(found)
+
+
+def _some(words: Sequence[str], limit: int) -> str:
+    more = len(words) - limit
+    return ", ".join(words[:limit]) + (f" and {more} more" if more > 0 else "")
+
+
+def _facts(job: _cli.Job, told: _Told, dead: DataFrame) -> None:
+    total = {name: told.total.get(name) or 0 for name in (*_FIGURES, "median_bytes", "p95_bytes", "control_batches")}
+    gone = dead.agg(
+        *(F.coalesce(F.sum(name), F.lit(0)) for name in ("bytes", "dead_bytes", "cleanable_bytes"))
+    ).collect()[0]
+    topics, partitions = (told.counts.get(level, 0) for level in ("topics", "partitions"))
+    gain = told.total.get("gain")
+    job.report.facts(
+        {
+            "data": f"{total['batches']} batches, {total['records']} records, {topics} topics, {partitions} partitions",
+            "stored": size(int(total["bytes"])),
+            "uncompressed": f"{size(int(total['uncompressed_bytes']))}"
+            + (f", {gain:.2f} times as much" if gain else ""),
+            "batch": f"{size(int(total['median_bytes']))} in the median, 95 % at most {size(int(total['p95_bytes']))}",
+            "markers": f"{total['control_batches']} control batches, which do not count above",
+            "dead": f"{size(gone[1])} of the {size(gone[0])} in compacted topics; a run of the cleaner wins {size(gone[2])}",
+        }
+    )
+    figures = {name: int(total[name]) for name in _FIGURES}
+    job.report.figures |= {"topics": topics, "partitions": partitions} | figures
+    job.report.figures |= {"compacted_bytes": gone[0], "dead_bytes": gone[1], "cleanable_bytes": gone[2]}
+
+
+def _look_at(job: _cli.Job, findings: DataFrame) -> None:
+    kinds = findings.groupBy("finding").count().orderBy("finding").collect()
+    if kinds:
+        job.report.section("To be looked at")
+        job.report.frame(findings.orderBy("finding", F.desc("bytes")), job.args.limit, _FORMATS)
+    for kind, count in kinds:
+        job.find(kind, count)
+
+
+def _tables(job: _cli.Job, found: DataFrame, dead: DataFrame, groups: DataFrame) -> None:
+    levels = {name: batching.of_level(found, name) for name in batching.LEVELS if name != "all"}
+    largest = (F.desc("bytes"), "topic")
+    _section(job, "Topics", levels["topics"].orderBy(*largest).select("topic", *_SHOWN, _rate(), "timestamp_type"))
+    number = F.when(F.col("producer_id") >= 0, F.col("producer_id")).alias("producer_id")
+    of_producers = levels["producers"].orderBy(*largest, "producer_id")
+    _section(job, "Producers", of_producers.select("topic", number, *_SHOWN, "single", _rate()))
+    compressed = levels["compressions"].where("compression <> 'none' and batches > 0").orderBy(*largest, "compression")
+    _section(job, "Compressions, and what they gain", compressed.select(*_COMPRESSIONS))
+    _section(
+        job,
+        "What is dead in compacted topics",
+        dead.orderBy(F.desc("dead_bytes"), "topic", "partition").select(*_DEAD),
+    )
+    _section(job, "Who fills __consumer_offsets", groups.orderBy(F.desc("bytes"), "group", "topic").select(*_GROUPS))
+    for name, table in (*levels.items(), ("dead", dead), ("offsets_by_group", groups)):
+        job.write(name, table)
+
+
+def _section(job: _cli.Job, title: str, rows: DataFrame) -> None:
+    """A section with a table, if that has rows."""
+    at = len(job.report.parts)
+    if job.report.frame(rows, job.args.limit, _FORMATS | {"gain": _gain}):
+        job.report.section(title)
+        job.report.parts[at:] = job.report.parts[-1:] + job.report.parts[at:-1]
+
+
+def _rate() -> Column:
+    return F.round("records_per_second", 1).alias("records_per_second")
+
+
+def _gain(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _parser() -> ArgumentParser:
+    parser = _cli.parser("batching", "Batch sizes, compression and its gain, and what is dead in compacted topics.")
+    parser.add_argument("paths", nargs="+", help="segments, or folders with segments below them; paths or URIs")
+    parser.add_argument(
+        "--compacted",
+        action="append",
+        default=[],
+        metavar="TOPIC",
+        help="a topic that is compacted, where files do not say so; may be given more than once",
+    )
+    parser.add_argument(
+        "--busy",
+        type=_cli.positive,
+        default=batching.BUSY,
+        metavar="N",
+        help="fewer batches, or records of a compacted partition, are no finding (100)",
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""Segments of older brokers: ``python -m tests.interop.releases FOLDER`` writes them, and what their consumers say of them.
+
+Kafka 2.8 with ZooKeeper, which still writes the formats 0 and 1, and 3.9 with KRaft, the last release before 4.0.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import broker, old
+from .broker import Broker
+from .kafka import COMPILE_SECONDS, HERE, Java, bounded
+from .make import WORK
+
+TRAFFIC_SECONDS = 300
+KEPT = (".log", ".checkpoint", "-checkpoint")
+
+
+@dataclass(frozen=True)
+class Release:
+    """An older release: how its broker is started, and the formats that its topics get."""
+
+    name: str
+    running: Callable[[Java, Path], AbstractContextManager[Broker]]
+    formats: Sequence[str] = ()
+
+    def prepare(self, work: Path) -> Java:
+        """Obtains it, and compiles the program that writes with its clients."""
+        libraries = Java.of(f"kafka-{self.name}", work).classpath
+        classes = work / f"classes-older-{self.name}"
+        bounded(["javac", "-d", str(classes), "-cp", libraries, str(HERE / "java" / "Older.java")], COMPILE_SECONDS)
+        return Java(os.pathsep.join([str(HERE / "java" / "old"), str(classes), libraries]))
+
+
+RELEASES = (
+    Release("2.8", old.running, ("0.9.0", "0.10.2")),
+    Release("3.9", broker.running),
+)
+
+
+def make(release: Release, folder: Path, work: Path = WORK) -> None:
+    """Puts the logs of a broker into ``folder``, with ``answers.json``: what a consumer and the admin client said."""
+    java = release.prepare(work)
+    with tempfile.TemporaryDirectory(prefix="kafka-messages-") as place, release.running(java, Path(place)) as one:
+        said = java.run("Older", one.bootstrap, *release.formats, seconds=TRAFFIC_SECONDS)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        (folder / "answers.json").write_text(json.dumps(json.loads(said)) + "\n", encoding="utf-8")
+        with one.paused():
+            _copy(one.logs, folder / "logs")
+
+
+def _copy(source: Path, to: Path) -> None:
+    """The segments with something in them, snapshots, and the checkpoints beside the folders of the partitions."""
+    for path in sorted(source.rglob("*")):
+        if path.name.endswith(KEPT) and "epoch" not in path.name and path.stat().st_size:
+            kept = to / path.relative_to(source)
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, kept)
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.interop.releases", description=__doc__)
+    parser.add_argument("folder", type=Path, help="gets a folder for each release")
+    parser.add_argument("--release", choices=[each.name for each in RELEASES], help="this one alone")
+    options = parser.parse_args(argv)
+    for release in RELEASES:
+        if options.release in (None, release.name):
+            make(release, options.folder / release.name)
+
+
+if __name__ == "__main__":
+    main()

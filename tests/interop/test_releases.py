@@ -1,0 +1,32 @@
+"""Brokers of older releases, made anew: what they write today is what tests/pipeline/data/releases has."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from kafka_messages.segments.names import topic_of
+from kafka_messages.segments.reader import read_segments
+
+from tests.interop.releases import RELEASES, Release, make
+
+DATA = Path(__file__).parents[1] / "pipeline" / "data" / "releases"
+
+
+@pytest.mark.parametrize("release", RELEASES, ids=lambda each: each.name)
+def test_made_anew(release: Release, tmp_path: Path) -> None:
+    """Each record that its consumer gets is read from its files, and the partitions are those of the committed ones."""
+    make(release, tmp_path / "made")
+    answers = json.loads((tmp_path / "made" / "answers.json").read_text())
+    files = sorted((tmp_path / "made" / "logs").rglob("*.log"))
+    data = [str(path) for path in files if not str(topic_of(str(path))[0]).startswith("__")]
+    columns = ["topic", "partition", "offset", "key", "value"]
+    found = [tuple(row.values()) for batch in read_segments(data, columns=columns) for row in batch.to_pylist()]
+    told = [
+        (topic, partition, offset, key and key.encode(), value and value.encode())
+        for topic, partition, offset, _, key, value in answers["records"]
+    ]
+    assert sorted(found, key=repr) == sorted(told, key=repr)
+    committed = (DATA / release.name / "logs").rglob("*.log")
+    assert {path.parent.name for path in files} == {path.parent.name for path in committed}
