@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from kafka_messages_spark.jobs import segments
 from pyspark.sql import SparkSession
 
-from kafka_messages_spark.jobs import segments
 from tests.pipeline.job_files import data, segment
 
 

@@ -38,7 +38,7 @@ PROGRAM = "kafka-messages-spark"
 """The command that runs any of the jobs."""
 METADATA = "__cluster_metadata"
 """The one topic of which there are snapshots; a log directory may have one more, ``bootstrap.checkpoint``."""
-_SPARKS = re.compile(r"\[(?:DATA_SOURCE_NOT_FOUND|TABLE_OR_VIEW_ALREADY_EXISTS|PATH_\w+)\] .*")
+_SPARKS = re.compile(r"\[(?:DATA_SOURCE_NOT_FOUND|TABLE_OR_VIEW_ALREADY_EXISTS|DELTA_\w+|PATH_\w+)\] .*")
 _OURS = re.compile(r"PySparkValueError: (.+)")
 _STORES = re.compile(r"(?:org\.apache\.hadoop(?:\.\w+)+|java\.io|java\.nio\.file)\.(\w+Exception)\)?:? (.+)")
 _MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")

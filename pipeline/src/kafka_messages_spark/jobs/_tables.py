@@ -16,7 +16,9 @@ from kafka_messages_spark.sources._files import shown
 def add_arguments(out: ArgumentParser | _ArgumentGroup) -> None:
     """Where tables go, and as what."""
     out.add_argument("--output", metavar="URI", help="folder in which tables are written; without it: only a report")
-    out.add_argument("--tables", metavar="SCHEMA", help="schema of a catalog in which tables are written, CATALOG.SCHEMA")
+    out.add_argument(
+        "--tables", metavar="SCHEMA", help="schema of a catalog in which tables are written, CATALOG.SCHEMA"
+    )
     out.add_argument("--format", default="parquet", help="format of the tables: parquet (default), delta, iceberg, ...")
     out.add_argument("--mode", default="errorifexists", choices=["errorifexists", "overwrite", "append", "ignore"])
 
