@@ -27,7 +27,7 @@ from kafka_messages_spark.jobs._report import duration
 from kafka_messages_spark.jobs._report._pictures import Chart
 
 TOPIC = "__consumer_offsets"
-_FIGURES = ("groups", "commits", "resets", "storms", "removed_offsets", "outside_the_log", "rebalances")
+_FIGURES = ("groups", "commits", "resets", "storms", "removed_offsets", "rebalances", "outside_the_log")
 """What the report counts: the groups, and sums over them."""
 _SORTS = {
     "findings": ("resets", "storms", "commits"),
