@@ -14,6 +14,8 @@ from kafka_messages_spark import consumer_offsets, register
 from kafka_messages_spark.analyses import batching, encodings, groups, metadata, segments, transactions
 from kafka_messages_spark.analyses.batches import read_batches
 from kafka_messages_spark.analyses.internal_topics import cluster_metadata, transaction_state
+from kafka_messages_spark.analyses.lag import with_lag_times
+from kafka_messages_spark.analyses.rebalances import rebalances
 from kafka_messages_spark.jobs import _cli, _report
 from kafka_messages_spark.sources._segment_ranges import ranges
 from pyspark.sql import DataFrame, SparkSession
@@ -60,10 +62,11 @@ def tables(spark: SparkSession) -> dict[str, dict[str, DataFrame]]:
         | {
             "commits": commits,
             "history": history,
-            "offsets": groups.committed_offsets(history, partitions),
+            "offsets": with_lag_times(groups.committed_offsets(history, partitions), batches),
             "resets": groups.resets(history),
             "storms": groups.commit_storms(commits),
             "removed_offsets": groups.removed_offsets(history),
+            "rebalances": rebalances(offsets),
         },
         "metadata_diff": unreadable
         | {

@@ -28,6 +28,7 @@ from kafka_messages_spark.jobs import _small
 from kafka_messages_spark.jobs._report import Finding, Report, Run, Severity, size
 from kafka_messages_spark.jobs._saved import inputs, is_page, save
 from kafka_messages_spark.jobs._session import is_elsewhere, is_ours, start
+from kafka_messages_spark.jobs._tables import add_arguments, check, writers
 from kafka_messages_spark.sources import register
 from kafka_messages_spark.sources._checkpoint_files import CheckpointFiles
 from kafka_messages_spark.sources._files import Selection, folder_name, is_path, shown
@@ -41,7 +42,7 @@ PROGRAM = "kafka-messages-spark"
 """The command that runs any of the jobs."""
 METADATA = "__cluster_metadata"
 """The one topic of which there are snapshots; a log directory may have one more, ``bootstrap.checkpoint``."""
-_SPARKS = re.compile(r"\[(?:DATA_SOURCE_NOT_FOUND|PATH_\w+)\] .*")
+_SPARKS = re.compile(r"\[(?:DATA_SOURCE_NOT_FOUND|TABLE_OR_VIEW_ALREADY_EXISTS|DELTA_\w+|PATH_\w+)\] .*")
 _OURS = re.compile(r"PySparkValueError: (.+)")
 _STORES = re.compile(r"(?:org\.apache\.hadoop(?:\.\w+)+|java\.io|java\.nio\.file)\.(\w+Exception)\)?:? (.+)")
 _MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
@@ -113,6 +114,7 @@ class Job:
                 self._register(self._spark)
             self._cached_partitions = self._spark.conf.get(_CACHED_PARTITIONS, None)
             self._spark.conf.set(_CACHED_PARTITIONS, "true")
+            check(self.name, self._spark, self.args)
         return self._spark
 
     @property
@@ -254,12 +256,11 @@ class Job:
         print(self.report.text(self.args.width or _terminal()), end="", flush=True)
         for place in self.args.report:
             save(self.report, self._run(), place)
-        for name, df in self._tables if self.args.output else []:
-            place = f"{self.args.output.rstrip('/')}/{name}"
-            self.say(f"writing {shown(place)}")
-            mode = "error" if self.args.mode == "errorifexists" else self.args.mode  # the only name that Connect has
-            df.write.format(self.args.format).mode(mode).save(place)
-            print(f"written: {shown(place)}", file=sys.stderr, flush=True)
+        for name, df in self._tables:
+            for place, write in writers(name, df, self.args):
+                self.say(f"writing {place}")
+                write()
+                print(f"written: {place}", file=sys.stderr, flush=True)
 
     def _run(self) -> Run:
         """What reports that stand alone say of this run; findings that have no name are counted as others."""
@@ -303,9 +304,7 @@ def parser(name: str, description: str) -> ArgumentParser:
         epilog="exit status: 0 nothing to look at, 1 findings, 2 wrong arguments or input",
     )
     out = made.add_argument_group("output")
-    out.add_argument("--output", metavar="URI", help="folder in which tables are written; without it: only a report")
-    out.add_argument("--format", default="parquet", help="format of the tables: parquet (default), delta, ...")
-    out.add_argument("--mode", default="errorifexists", choices=["errorifexists", "overwrite", "append", "ignore"])
+    add_arguments(out)
     out.add_argument(
         "--report",
         action="append",

@@ -9,14 +9,17 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from kafka_messages_spark._core.errors import wrong
 from kafka_messages_spark.analyses import groups
 from kafka_messages_spark.analyses._logs import log_of
 from kafka_messages_spark.analyses.batches import batches_in
 from kafka_messages_spark.analyses.checkpoints import LOG_START_OFFSET, log_start_offsets
 from kafka_messages_spark.analyses.internal_topics import consumer_offsets
+from kafka_messages_spark.analyses.lag import with_lag_times
+from kafka_messages_spark.analyses.rebalances import rebalances
 from kafka_messages_spark.analyses.transactions import partition_offsets
 from kafka_messages_spark.jobs import _cli
 from kafka_messages_spark.jobs._drawn import groups as drawn
@@ -24,6 +27,16 @@ from kafka_messages_spark.jobs._report import duration
 from kafka_messages_spark.jobs._report._pictures import Chart
 
 TOPIC = "__consumer_offsets"
+_FIGURES = ("groups", "commits", "resets", "storms", "removed_offsets", "rebalances", "outside_the_log")
+"""What the report counts: the groups, and sums over them."""
+_SORTS = {
+    "findings": ("resets", "storms", "commits"),
+    "lag": ("lag", "lag_ms"),
+    "rebalances": ("rebalances",),
+    "commits": ("commits",),
+    "group": (),
+}
+"""Columns by which the report's groups are sorted, the largest first."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -36,6 +49,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def work(job: _cli.Job) -> None:
     """Findings are resets, storms, offsets that are not in the log any more, and what cannot be read."""
     args = job.args
+    if args.sort == "lag" and not args.data:
+        raise wrong("groups: --sort lag needs --data, the data segments")
     records = job.keep(consumer_offsets(job.log(args.paths, TOPIC, batch_metadata=True)))
     unreadable = _cli.unreadable_records(records)
     partitions = batches = None
@@ -47,17 +62,16 @@ def work(job: _cli.Job) -> None:
             unreadable = unreadable.unionByName(each)
         partitions = partition_offsets(batches, log_start_offsets(files, checkpoints))
     commits = groups.offset_commits(records)
-    if args.group:
-        commits = commits.where(F.col("group").isin(args.group))
-    commits = job.keep(commits)
+    commits = job.keep(_of_groups(commits, args.group))
     history = job.keep(groups.offset_history(commits, records, jump=args.jump))
     tables = {
         "commits": commits,
         "history": history,
-        "offsets": job.keep(groups.committed_offsets(history, partitions)),
+        "offsets": job.keep(_offsets(history, partitions, batches)),
         "resets": groups.resets(history),
         "storms": groups.commit_storms(commits, least=args.storm),
         "removed_offsets": groups.removed_offsets(history),
+        "rebalances": job.keep(_of_groups(rebalances(records), args.group)),
     }
     tables["groups"] = job.keep(_groups(records, tables, args.group))
     job.say("looking for resets and storms")
@@ -68,11 +82,21 @@ def work(job: _cli.Job) -> None:
     job.unreadable(unreadable)
 
 
+def _of_groups(rows: DataFrame, chosen: list[str] | None) -> DataFrame:
+    return rows.where(F.col("group").isin(chosen)) if chosen else rows
+
+
+def _offsets(history: DataFrame, partitions: DataFrame | None, batches: DataFrame | None) -> DataFrame:
+    """Where groups are, and how far behind in records and in time if the data segments were read."""
+    offsets = groups.committed_offsets(history, partitions)
+    if batches is None:
+        return offsets.withColumn("lag_ms", F.lit(None).cast("long"))
+    return with_lag_times(offsets, batches)
+
+
 def _groups(records: DataFrame, tables: dict[str, DataFrame], chosen: list[str] | None) -> DataFrame:
     """One row a group, with everything that is counted elsewhere."""
-    states = groups.group_states(records)
-    if chosen:
-        states = states.where(F.col("group").isin(chosen))
+    states = _of_groups(groups.group_states(records), chosen)
     commits = (
         tables["history"]
         .groupBy("group")
@@ -90,14 +114,17 @@ def _groups(records: DataFrame, tables: dict[str, DataFrame], chosen: list[str] 
         .agg(
             F.count("*").alias("partitions"),
             F.sum("lag").alias("lag"),
+            F.max("lag_ms").alias("lag_ms"),
             F.count_if(F.col("place") != "within").alias("outside_the_log"),
         )
     )
     storms = tables["storms"].groupBy("group").agg(F.count("*").alias("storms"))
+    generations = tables["rebalances"].groupBy("group").agg(F.count("*").alias("rebalances"))
     joined = commits.join(offsets, "group", "left").join(storms, "group", "left").join(states, "group", "full")
-    counts = ("commits", "resets", "storms", "removed_offsets", "partitions", "outside_the_log")
+    joined = joined.join(generations, "group", "left")
+    counts = ("commits", "resets", "storms", "removed_offsets", "rebalances", "partitions", "outside_the_log")
     columns = ("group", "type", "protocol_type", "generation", "members", "removed", *counts)
-    return joined.fillna(0, list(counts)).select(*columns, "lag", "first_commit", "last_commit")
+    return joined.fillna(0, list(counts)).select(*columns, "lag", "lag_ms", "first_commit", "last_commit")
 
 
 def _report(
@@ -109,64 +136,90 @@ def _report(
         F.count_distinct("offset").alias("records"), (F.max("offset") - F.min("offset") + 1).alias("offsets")
     )
     span = log.agg(F.count("*"), F.sum("records"), F.sum("offsets")).collect()[0]
-    total = tables["groups"].agg(
-        F.count("*"),
-        F.sum("commits"),
-        F.sum("resets"),
-        F.sum("storms"),
-        F.sum("removed_offsets"),
-        F.sum("outside_the_log"),
-    )
-    counts = [each or 0 for each in total.collect()[0]]
+    total = tables["groups"].agg(F.count("*"), *(F.sum(name) for name in _FIGURES[1:])).collect()[0]
+    figures = dict(zip(_FIGURES, (each or 0 for each in total), strict=True))
     missing = max(0, (span[2] or 0) - (span[1] or 0))
     report.facts(
         {
             "log": f"{span[0]} partitions, {span[1] or 0} records; {missing} offsets were compacted away, or are no records",
-            "groups": counts[0],
-            "commits": counts[1],
-            "resets": counts[2],
-            "commit storms": f"{counts[3]} ({job.args.storm} commits of a partition within a minute, or more)",
-            "removed offsets": counts[4],
-            "outside the log": counts[5] if with_data else "data segments were not read",
+            "groups": figures["groups"],
+            "commits": figures["commits"],
+            "rebalances": figures["rebalances"],
+            "resets": figures["resets"],
+            "commit storms": f"{figures['storms']} ({job.args.storm} commits of a partition within a minute, or more)",
+            "removed offsets": figures["removed_offsets"],
+            "outside the log": figures["outside_the_log"] if with_data else "data segments were not read",
         }
     )
-    for kind, count in (("reset", counts[2]), ("commit storm", counts[3]), ("offset outside the log", counts[5])):
-        job.find(kind, count)
-    figures = ("groups", "commits", "resets", "storms", "removed_offsets", "outside_the_log")
-    report.figures |= dict(zip(figures, counts if with_data else counts[:5], strict=False))
+    for kind, name in (("reset", "resets"), ("commit storm", "storms"), ("offset outside the log", "outside_the_log")):
+        job.find(kind, figures[name])
+    report.figures |= {name: count for name, count in figures.items() if with_data or name != "outside_the_log"}
     if picture is not None:
         report.picture(picture)
-    if counts[0]:
-        report.section("Groups")
-        columns = ["group", "type", "members", "removed", "partitions", "commits", "resets", "storms", "last_commit"]
-        busiest = tables["groups"].orderBy(F.desc("resets"), F.desc("storms"), F.desc("commits"), "group")
-        report.frame(busiest.select(*columns, *(["lag"] if with_data else [])), limit)
-    if counts[2]:
-        report.section("Resets")
-        newest = tables["resets"].orderBy(F.desc("time"), "group", "topic", "partition")
-        report.frame(newest.drop("log_partition", "log_offset"), limit)
-    if counts[3]:
-        report.section("Commit storms")
-        report.frame(tables["storms"].orderBy(F.desc("peak"), "group", "topic", "partition", "start"), limit)
-    if counts[4]:
-        report.section("Removed offsets")
-        newest = tables["removed_offsets"].orderBy(F.desc("time"), "group", "topic", "partition")
-        newest = newest.drop("log_partition", "log_offset").withColumnRenamed("idle_ms", "idle")
-        report.frame(newest, limit, {"idle": duration})
-    if counts[5]:
-        report.section("Offsets outside the log")
-        outside = tables["offsets"].where("place <> 'within'").orderBy("group", "topic", "partition")
-        names = ("group", "topic", "partition", "committed_offset", "start_offset", "end_offset", "place")
-        report.frame(outside.select(*names), limit)
+    for name, (title, rows) in _sections(tables, job.args.sort, with_data=with_data).items():
+        if figures[name]:
+            report.section(title)
+            report.frame(rows, limit, {"idle": duration, "took": duration, "lag in time": duration})
+
+
+def _sections(tables: dict[str, DataFrame], sort: str, *, with_data: bool) -> dict[str, tuple[str, DataFrame]]:
+    """The tables of the report by the figure that says how many rows there are: titles, and rows in their order."""
+    columns = ["group", "type", "members", "removed", "partitions", "commits", "resets", "storms", "last_commit"]
+    lag = ["lag", F.col("lag_ms").alias("lag in time")] if with_data else []
+    newest = (F.desc("time"), "group", "topic", "partition")
+    outside = ("group", "topic", "partition", "committed_offset", "start_offset", "end_offset", "place")
+    removed = tables["removed_offsets"].orderBy(*newest).withColumnRenamed("idle_ms", "idle")
+    storms = tables["storms"].orderBy(F.desc("peak"), "group", "topic", "partition", "start")
+    return {
+        "groups": (
+            "Groups",
+            tables["groups"].orderBy(*map(F.desc_nulls_last, _SORTS[sort]), "group").select(*columns, *lag),
+        ),
+        "resets": ("Resets", tables["resets"].orderBy(*newest).drop("log_partition", "log_offset")),
+        "storms": ("Commit storms", storms),
+        "removed_offsets": ("Removed offsets", removed.drop("log_partition", "log_offset")),
+        "outside_the_log": (
+            "Offsets outside the log",
+            tables["offsets"].where("place <> 'within'").orderBy("group", "topic", "partition").select(*outside),
+        ),
+        "rebalances": ("Rebalances", _rebalances(tables["rebalances"])),
+    }
+
+
+def _rebalances(rows: DataFrame) -> DataFrame:
+    """The newest first, with the names that people give to members: of instances, else of clients."""
+
+    def names(column: str) -> Column:
+        each = F.transform(column, lambda member: F.coalesce(member["instance_id"], member["client_id"], F.lit("?")))
+        return F.array_join(F.sort_array(each), ", ")
+
+    return rows.orderBy(F.desc("time"), "group", F.desc("generation")).select(
+        "time",
+        "group",
+        "type",
+        "generation",
+        "members",
+        names("joined").alias("joined"),
+        names("left").alias("left"),
+        F.col("took_ms").alias("took"),
+    )
 
 
 def _parser() -> ArgumentParser:
-    parser = _cli.parser("groups", "How the offsets of groups moved: commits, resets, storms, removals, members, lag.")
+    parser = _cli.parser(
+        "groups", "How the offsets of groups moved: commits, resets, storms, removals, rebalances, lag."
+    )
     parser.add_argument("paths", nargs="+", help="segments of __consumer_offsets, or folders with them; paths or URIs")
     parser.add_argument(
         "--data", nargs="+", metavar="PATH", help="data segments, for the lag and for offsets that are gone"
     )
     parser.add_argument("--group", action="append", metavar="NAME", help="only this group; may be given more than once")
+    parser.add_argument(
+        "--sort",
+        choices=_SORTS,
+        default="findings",
+        help="what the report's groups are sorted by: findings (default), lag (with --data), rebalances, commits or group",
+    )
     parser.add_argument(
         "--jump",
         type=_cli.positive,

@@ -1,0 +1,150 @@
+"""The generations of one group, from its records in their order: what runs in Spark's workers for ``rebalances``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+GENERATION, EPOCH, MEMBER, SETTLED = "generation", "epoch", "member", "settled"
+"""Events: all of a classic group; a new epoch of another one; one of its members; the epoch that a member has reached."""
+
+_MEMBER = pa.struct(
+    [
+        pa.field("member_id", pa.string()),
+        pa.field("instance_id", pa.string()),
+        pa.field("client_id", pa.string()),
+        pa.field("client_host", pa.string()),
+    ]
+)
+READ = (
+    "group",
+    "type",
+    "event",
+    "generation",
+    "protocol",
+    "leader",
+    "member_id",
+    "members",
+    "is_tombstone",
+    "state_ms",
+    "time_ms",
+    "log_topic",
+    "log_partition",
+    "log_offset",
+)
+"""Columns of an event: ``members`` are all of a classic group, or the one that came."""
+SCHEMA = pa.schema(
+    [
+        pa.field("group", pa.string()),
+        pa.field("type", pa.string()),
+        pa.field("generation", pa.int32()),
+        pa.field("time_ms", pa.int64()),
+        pa.field("members", pa.int32()),
+        pa.field("joined", pa.list_(_MEMBER)),
+        pa.field("left", pa.list_(_MEMBER)),
+        pa.field("protocol", pa.string()),
+        pa.field("leader", pa.string()),
+        pa.field("took_ms", pa.int64()),
+        pa.field("log_partition", pa.int32()),
+        pa.field("log_offset", pa.int64()),
+    ]
+)
+
+Row = dict[str, Any]
+Members = dict[str, Row]
+
+
+def generations(table: pa.Table) -> pa.Table:
+    """The rebalances of one group."""
+    order = [(name, "ascending") for name in ("log_topic", "log_partition", "log_offset")]
+    group = _Group()
+    for event in table.sort_by(order).to_pylist():
+        group.take(event)
+    return pa.Table.from_pylist(group.rows, schema=SCHEMA)
+
+
+class _Group:
+    """A group as its records tell of it, and the rebalances until then."""
+
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+        self.members: Members | None = {}
+        """None where the records that tell have been compacted away."""
+        self._before: Members = {}
+        """Those of the last epoch; of groups that are not classic."""
+        self._generation: int | None = None
+        self._settled: dict[str, int] = {}
+
+    def take(self, event: Row) -> None:
+        """One record."""
+        kind = event["event"]
+        if kind == GENERATION:
+            self._classic(event)
+        elif kind == EPOCH:
+            self._epoch(event)
+        elif kind == MEMBER:
+            self._member(event)
+        else:
+            self._reached(event)
+
+    def _classic(self, event: Row) -> None:
+        """All of a classic group: it is written whenever a rebalance has ended, or the last member is gone."""
+        if event["is_tombstone"]:
+            self.members, self._generation = {}, None
+            return
+        generation = event["generation"]
+        if self._generation is None and generation > 1:
+            self.members = None
+        now = {each["member_id"]: each for each in event["members"] or []}
+        row = self._row(event, self.members, now)
+        is_new = self._generation is None or generation != self._generation
+        if (is_new or row["joined"] or row["left"]) and (now or self._generation is not None):
+            is_timed = bool(now) and event["state_ms"] is not None and 0 <= event["state_ms"] <= event["time_ms"]
+            self.rows.append(row | {"took_ms": event["time_ms"] - event["state_ms"] if is_timed else None})
+        self.members, self._generation = now, generation
+
+    def _member(self, event: Row) -> None:
+        members = self._known()
+        if event["is_tombstone"]:
+            members.pop(event["member_id"], None)
+            self._settled.pop(event["member_id"], None)
+        else:
+            members[event["member_id"]] = event["members"][0]
+
+    def _epoch(self, event: Row) -> None:
+        """A new epoch; its members were told before, and reach it behind."""
+        if event["is_tombstone"]:
+            self.members, self._before, self._generation = {}, {}, None
+            return
+        members = self._known()
+        self.rows.append(self._row(event, self._before, members))
+        self._before, self._generation = dict(members), event["generation"]
+
+    def _reached(self, event: Row) -> None:
+        """The epoch of a member: when all have the group's, the rebalance has ended."""
+        if event["is_tombstone"]:
+            self._settled.pop(event["member_id"], None)
+            return
+        self._settled[event["member_id"]] = event["generation"]
+        row = self.rows[-1] if self.rows else None
+        if row is None or row["took_ms"] is not None or row["generation"] != self._generation:
+            return
+        members = self._known()
+        if members and all(self._settled.get(each) == self._generation for each in members):
+            row["took_ms"] = max(0, event["time_ms"] - row["time_ms"])
+
+    def _known(self) -> Members:
+        if self.members is None:
+            self.members = {}
+        return self.members
+
+    @staticmethod
+    def _row(event: Row, before: Members | None, now: Members) -> Row:
+        kept = ("group", "type", "generation", "time_ms", "protocol", "leader", "log_partition", "log_offset")
+        return {name: event[name] for name in kept} | {
+            "members": len(now),
+            "joined": None if before is None else [now[each] for each in now if each not in before],
+            "left": None if before is None else [before[each] for each in before if each not in now],
+            "took_ms": None,
+        }

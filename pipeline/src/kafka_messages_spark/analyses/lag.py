@@ -1,0 +1,49 @@
+"""How far behind groups are in time: how much older what they read next is than the newest record of the partition."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+
+from ..columns.frames import require
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["with_lag_times"]
+
+_LOG = ("topic", "partition")
+
+
+def with_lag_times(offsets: DataFrame, batches: DataFrame) -> DataFrame:
+    """``groups.committed_offsets`` with ``lag_ms``: milliseconds from the first record of the batch that is read next until
+    the newest record of the partition. 0 without a lag; null for partitions without ``batches``.
+
+    ``batches`` are those of the data segments (``batches.read_batches``). A batch is known by its first time alone, so
+    the lag is that of its first record: too large by at most the time that the batch covers.
+    """
+    for name in (*_LOG, "first_timestamp", "max_timestamp", "last_offset"):
+        require(batches, name, "with_lag_times")
+    first, newest = F.unix_millis("first_timestamp"), F.unix_millis("max_timestamp")
+    ends = batches.where("last_offset is not null").select(
+        *_LOG, F.col("last_offset").alias("at"), first.alias("first"), newest.alias("newest"), F.lit(None).alias("row")
+    )
+    wanted = offsets.select(
+        *_LOG,
+        F.col("committed_offset").alias("at"),
+        F.lit(None).cast("long").alias("first"),
+        F.lit(None).cast("long").alias("newest"),
+        F.struct(*offsets.columns).alias("row"),
+    )
+    ends = ends.withColumn("row", F.col("row").cast(wanted.schema["row"].dataType))
+    # From the end: the last batch before an offset is the first one that does not end below it.
+    of_log = Window.partitionBy(*_LOG)
+    backwards = of_log.orderBy(F.desc("at"), F.col("row").isNotNull()).rowsBetween(Window.unboundedPreceding, 0)
+    found = wanted.unionByName(ends).withColumns(
+        {"next": F.last("first", ignorenulls=True).over(backwards), "newest": F.max("newest").over(of_log)}
+    )
+    behind = F.greatest(F.col("newest") - F.col("next"), F.lit(0))
+    lag = F.when(F.col("row.lag") == 0, F.lit(0)).when(F.col("row.lag") > 0, behind).cast("long")
+    return found.where("row is not null").select("row.*", lag.alias("lag_ms"))

@@ -1,0 +1,97 @@
+"""When and why groups rebalanced: their generations in ``__consumer_offsets``, who joined, who left, how long it took."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from .._core.spark_types import struct_type
+from ..columns.frames import require
+from ._generations import EPOCH, GENERATION, MEMBER, READ, SCHEMA, SETTLED, generations
+from ._times import timestamp_of
+from .copies import once
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+__all__ = ["rebalances"]
+
+_TYPES = ("consumer", "share", "streams")
+_RECORDS = {"metadata": EPOCH, "member_metadata": MEMBER, "current_member_assignment": SETTLED}
+_MEMBER = ("member_id", "instance_id", "client_id", "client_host")
+
+
+def rebalances(records: DataFrame) -> DataFrame:
+    """A row for each generation of a classic group and each epoch of a consumer, share or streams group.
+
+    ``records`` are the rows of ``consumer_offsets``. Columns: ``group``, ``type``, ``generation`` (or epoch), ``time``,
+    ``members`` (how many there were then), ``joined`` and ``left`` (arrays of ``member_id``, ``instance_id``,
+    ``client_id``, ``client_host``; who has left and who was fenced is the same in the records), ``protocol`` and
+    ``leader`` of classic groups, ``took_ms``, ``log_partition`` and ``log_offset``.
+
+    ``took_ms``: of a classic group from when all members had joined until their assignment was there, as its records
+    tell no earlier time; of the others from the new epoch until the last member had reached it; null if the next came
+    first. The topic is compacted: the first row of a group has null for ``joined`` and ``left`` where earlier
+    generations are gone.
+    """
+    for name in ("group_metadata", "consumer_group_metadata", "is_tombstone", "topic", "partition", "offset"):
+        require(records, name, "rebalances")
+    kinds = {f"{each}_group_{record}": event for each in _TYPES for record, event in _RECORDS.items()}
+    kinds["group_metadata"] = GENERATION
+    events = once(records.where(F.col("record_type").isin(*kinds) & F.col("problem").isNull()))
+    events = events.select(
+        *(column.alias(name) for name, column in zip(READ, _columns(kinds), strict=True)),
+    )
+    found = events.groupBy("group").applyInArrow(generations, struct_type(SCHEMA))
+    names = ["time" if name == "time_ms" else name for name in SCHEMA.names]
+    return found.withColumn("time", timestamp_of(F.col("time_ms"))).select(*names)
+
+
+def _columns(kinds: dict[str, str]) -> list[Column]:
+    """The columns of events that ``READ`` names."""
+    classic = F.col("group_metadata")
+    of_type = {each: F.col("record_type").startswith(each) for each in _TYPES}
+    kind = F.coalesce(*(F.when(is_it, F.lit(each)) for each, is_it in of_type.items()), F.lit("classic"))
+    event = F.create_map(*(F.lit(word) for pair in kinds.items() for word in pair))[F.col("record_type")]
+    return [
+        F.coalesce(classic["key"]["group"], *_of("key", "group_id", *_RECORDS)),
+        kind,
+        event,
+        F.coalesce(
+            classic["value"]["generation"],
+            *_of("value", "epoch", "metadata"),
+            *_of("value", "member_epoch", "current_member_assignment"),
+        ),
+        classic["value"]["protocol"],
+        classic["value"]["leader"],
+        F.coalesce(*_of("key", "member_id", "member_metadata", "current_member_assignment")),
+        F.when(event == GENERATION, F.transform(classic["value"]["members"], _classic_member)).when(
+            event == MEMBER, F.array(_member())
+        ),
+        F.col("is_tombstone"),
+        classic["value"]["current_state_timestamp"],
+        F.unix_millis("timestamp"),
+        *(F.col(name) for name in ("topic", "partition", "offset")),
+    ]
+
+
+def _of(part: str, field: str, *records: str) -> list[Column]:
+    """A field of the keys or values of some kinds of records, of each type of group."""
+    return [F.col(f"{each}_group_{record}")[part][field] for each in _TYPES for record in records]
+
+
+def _classic_member(member: Column) -> Column:
+    names = {"instance_id": "group_instance_id"}
+    return F.struct(*(member[names.get(name, name)].alias(name) for name in _MEMBER))
+
+
+def _member() -> Column:
+    """The member that a record is about; members of share groups have no instance."""
+    fields = {
+        "member_id": _of("key", "member_id", "member_metadata"),
+        "instance_id": [F.col(f"{each}_group_member_metadata.value.instance_id") for each in ("consumer", "streams")],
+        "client_id": _of("value", "client_id", "member_metadata"),
+        "client_host": _of("value", "client_host", "member_metadata"),
+    }
+    return F.struct(*(F.coalesce(*columns).alias(name) for name, columns in fields.items()))
