@@ -41,6 +41,7 @@ JOBS = {
     "segments": (LOGS,),
     "encodings": ("consumer_offsets", LOGS),
     "internal_topics": ("transaction_state", LOGS, "--latest"),
+    "batching": (LOGS,),
 }
 """Their arguments, as on docs/spark-jobs.md."""
 HEADER = ("job", "CPU s", "of it Python", "beyond a session", "Spark jobs", "stages", "tasks")

@@ -41,7 +41,7 @@ _FIGURES = ("batches", "records", "bytes", "uncompressed_bytes")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure, report, and write tables if there is an output; returns the exit status."""
-    return _cli.run("Batches, compression, and what is dead", _parser(), argv, work)
+    return _cli.run("Batches, compression, and what is dead", _parser(), argv, work, reads=lambda args: args.paths)
 
 
 def work(job: _cli.Job) -> None:
