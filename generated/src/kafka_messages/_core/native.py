@@ -247,7 +247,7 @@ class _Door:
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             for name in self.own_names():
                 setattr(owner, name, self.pure[name])
-            return error
+            return error.with_traceback(None)  # its frames would keep what was read alive
 
 
 _door = _Door()
