@@ -336,8 +336,6 @@ def _first_response(api: AnyApi, version: int) -> Route:
         raise unsupported(message, version)
     route = Route(which, version, False)
     route.may_fall_back = may_fall_back
-    if is_valid and not (
-        isinstance(api, type) and api not in (which.request_class, message)
-    ):  # derived ones come and go
+    if is_valid and not (isinstance(api, type) and api not in (which.request_class, message)):  # derived ones come and go
         _responses[which.key if isinstance(api, Api) else api, version] = route
     return route
