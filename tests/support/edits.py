@@ -167,20 +167,8 @@ def _form(definition: Json, _: list[Json], rng: random.Random) -> None:
 
 
 _EDITS = (
-    *(
-        _swap,
-        _remove,
-        _add,
-        _add,
-        _type,
-        _type,
-        _nullable,
-        _nullable,
-        _versions,
-        _rename,
-        _exchange_names,
-        _shift_names,
-    ),
+    *(_swap, _remove, _add, _add, _type, _type, _nullable, _nullable, _versions),
+    *(_rename, _exchange_names, _shift_names),
     *(_default, _flexible, _tagged, _tagged, _tagged_versions, _tagged_versions, _box, _encode, _form),
 )
 
