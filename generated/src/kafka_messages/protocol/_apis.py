@@ -150,7 +150,8 @@ def api(which: AnyApi) -> Api[Any]:
         return api(_key(which, f"no API is called {shown(which)}"))
     if not isinstance(which, type):
         raise TypeError(f"an API key, an API's name or a message class is needed, not {shown(which)}")
-    name = name_of(which) if issubclass(which, Message) else which.__name__
+    kind: type = which
+    name = name_of(kind) if issubclass(kind, Message) else kind.__name__
     return api(_key(name, f"{name} is neither the request nor the response of an API", False))
 
 
