@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kafka_messages._base.message import Message, StructBase
+from kafka_messages import Message
+from kafka_messages._core.structs import StructBase
 from kafka_messages.secrets import secrets_of
 from kafka_messages.secrets._tables import SECRETS, SETTINGS
 
-WITH_SECRETS = sorted({row[0] for row in (*SECRETS, *SETTINGS)})
+WITH_SECRETS = sorted({str(row[0]) for row in (*SECRETS, *SETTINGS)})
 PLANTED = "swordfish"
 
 

@@ -38,7 +38,7 @@ def tell(rows: Sequence[Row], out: Output) -> None:
 def facts_in_short(row: Row) -> dict[str, object]:
     """The same for programs."""
     versions, nullable, tagged = map(list, _runs(row))
-    names = {"message": row.message.name, "path": row.path, "type": row.type}
+    names: dict[str, object] = {"message": row.message.name, "path": row.path, "type": row.type}
     return names | {"versions": versions, "nullable_versions": nullable, "tagged_versions": tagged}
 
 
