@@ -90,7 +90,6 @@ def read_records(
         raise RecordError(f"{count} records cannot be in {end - pos} bytes")
     records: list[Record] = []
     most = room
-    may_exceed = end - pos > 2 * room  # a header has two bytes or more
     new, kind = _new, Record
     is_far = base_offset > _FAR or not _FAR_BEFORE < base_timestamp < _FAR
     try:
@@ -148,7 +147,7 @@ def read_records(
 
             if data[pos]:
                 headers, pos = _headers(data, pos, stop, len(records), room)
-                if may_exceed and (room := room - len(headers)) < 0:
+                if (room := room - len(headers)) < 0:
                     raise RecordError(too_many(most - room, most, "headers"), len(records))
             else:
                 headers = ()
