@@ -36,7 +36,9 @@ class Release:
         """Obtains it, and compiles the program that writes with its clients."""
         libraries = Java.of(f"kafka-{self.name}", work).classpath
         classes = work / f"classes-older-{self.name}"
-        bounded(["javac", "-d", str(classes), "-cp", libraries, str(HERE / "java" / "old" / "Older.java")], COMPILE_SECONDS)
+        bounded(
+            ["javac", "-d", str(classes), "-cp", libraries, str(HERE / "java" / "old" / "Older.java")], COMPILE_SECONDS
+        )
         return Java(os.pathsep.join([str(HERE / "java" / "old"), str(classes), libraries]))
 
 
