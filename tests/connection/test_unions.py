@@ -66,7 +66,7 @@ def conversation() -> tuple[list[object], list[object], list[object], list[objec
     first, second = (encode_request(HeartbeatRequest(), 3, number) for number in (1, 2))
     _, passing_second = middle.receive_from_client(first + second)
     assert not isinstance(passing_second, ConnectionClosed)
-    middle.answer(passing_second, HeartbeatResponse())  # type: ignore[arg-type]
+    middle.answer(passing_second, HeartbeatResponse())  # type: ignore[arg-type]  # a request, as it has read
     of_responses.extend(middle.receive_from_broker(encode_response(HeartbeatResponse(), 3, 1)))
     for side, found in ((client.receive_data, of_client), (server.receive_data, of_server)):
         found.extend(side(b""))

@@ -9,7 +9,7 @@ from typing import Any
 
 import kafka_messages
 import pytest
-from kafka_messages import FetchRequest, HeartbeatRequest, all_messages
+from kafka_messages import HeartbeatRequest, UpdateRaftVoterRequest, all_messages
 from kafka_messages.testing import random_messages
 
 
@@ -21,8 +21,8 @@ class Beat(HeartbeatRequest):
 
 
 @dataclasses.dataclass(slots=True)
-class Fetch(FetchRequest):
-    """One without a dictionary; ``replica_state`` of the message is made when it is looked at."""
+class Update(UpdateRaftVoterRequest):
+    """One without a dictionary; ``kraft_version_feature`` of the message is made when it is looked at."""
 
     note: str = "n"
 
@@ -42,14 +42,14 @@ def test_a_field_of_its_own() -> None:
 
 def test_slots_do_not_hide_a_field_that_is_made_late() -> None:
     """Such a field is no slot of the message; one of the derived class stood before it, and ``write`` found nothing."""
-    state = FetchRequest.ReplicaState(replica_id=3)
-    fetch = Fetch(replica_state=state)
-    assert not hasattr(fetch, "__dict__")
-    assert fetch.replica_state == state
-    assert fetch.write(18) == FetchRequest(replica_state=state).write(18)
-    assert Fetch().write(18) == FetchRequest().write(18)
-    assert (Fetch().replica_state, Fetch().note) == (FetchRequest.ReplicaState(), "n")
-    assert pickle.loads(pickle.dumps(fetch)) == copy.deepcopy(fetch) == fetch
+    feature = UpdateRaftVoterRequest.KRaftVersionFeature(max_supported_version=3)
+    update = Update(kraft_version_feature=feature)
+    assert not hasattr(update, "__dict__")
+    assert update.kraft_version_feature == feature
+    assert update.write(0) == UpdateRaftVoterRequest(kraft_version_feature=feature).write(0)
+    assert Update().write(0) == UpdateRaftVoterRequest().write(0)
+    assert (Update().kraft_version_feature, Update().note) == (UpdateRaftVoterRequest.KRaftVersionFeature(), "n")
+    assert pickle.loads(pickle.dumps(update)) == copy.deepcopy(update) == update
 
 
 def test_a_frozen_one_cannot_be() -> None:

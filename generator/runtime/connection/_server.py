@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from .._base.message import Message
 from .._core.shown import shown
+from .._core.structs import name_of
 from ..errors import KafkaMessageError
 from ..protocol import (
     MAX_FRAME_SIZE,
@@ -99,7 +100,8 @@ class ServerConnection(Side[ServerEvent]):
 
         ``text`` as for ``Message.read``.
         """
-        if announced is not None and (not isinstance(announced, Message) or announced.NAME != "ApiVersionsResponse"):
+        is_response = isinstance(announced, Message) and name_of(type(announced)) == "ApiVersionsResponse"
+        if announced is not None and not is_response:
             raise TypeError(f"announced must be an ApiVersionsResponse or None, not {shown(announced)}")
         check_text(text)
         self._text: Text = text

@@ -294,7 +294,7 @@ class _Explainer:
 
 def _is_at_risk(message: type[Message], data: bytes) -> bool:
     """Whether something secret is or may be in a message."""
-    return has_secrets(message) or may_hold_metadata(message.NAME, data)
+    return has_secrets(message) or may_hold_metadata(name_of(message), data)
 
 
 def _protocol() -> Any:

@@ -68,8 +68,8 @@ def entries_of(word: str) -> list[Entry]:
 def _of_api(word: str, known: list[Entry]) -> list[Entry]:
     wanted = word.lower()
     kinds = [each for each in known if each.kind in ("request", "response")]
-    key = int(word) if word.isascii() and word.isdigit() and len(word) < 6 else None
-    return [each for each in kinds if each.name.lower() == f"{wanted}{each.kind}" or each.key == key is not None]
+    key = int(word) if word.isascii() and word.isdigit() and len(word) < 6 else -1
+    return [each for each in kinds if each.key == key or each.name.lower() == f"{wanted}{each.kind}"]
 
 
 def version_of(found: Entry, word: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 
+from .._core.structs import name_of
 from ..schema.contents import FETCHED
 from ..schema.spans import FAULT, OPENED, REST, Span
 from ..secrets import Setting, is_secret_setting, secrets_of
@@ -65,7 +66,7 @@ def has_secrets(message: type[Message]) -> bool:
 
 def may_have_secrets(message: type[Message]) -> bool:
     """Whether the bytes of a message may hold secrets: its own, or those in records of the log of KRaft."""
-    return has_secrets(message) or message.NAME in FETCHED
+    return has_secrets(message) or name_of(message) in FETCHED
 
 
 def conceal_header(top: Span, *, is_damaged: bool) -> None:

@@ -69,8 +69,7 @@ class _Group:
 
     def __init__(self) -> None:
         self.rows: list[Row] = []
-        self.members: Members | None = {}
-        """None where the records that tell have been compacted away."""
+        self.members: Members = {}
         self._before: Members = {}
         """Those of the last epoch; of groups that are not classic."""
         self._generation: int | None = None
@@ -94,10 +93,9 @@ class _Group:
             self.members, self._generation = {}, None
             return
         generation = event["generation"]
-        if self._generation is None and generation > 1:
-            self.members = None
+        is_cut = self._generation is None and generation > 1  # what tells who was there has been compacted away
         now = {each["member_id"]: each for each in event["members"] or []}
-        row = self._row(event, self.members, now)
+        row = self._row(event, None if is_cut else self.members, now)
         is_new = self._generation is None or generation != self._generation
         if (is_new or row["joined"] or row["left"]) and (now or self._generation is not None):
             is_timed = bool(now) and event["state_ms"] is not None and 0 <= event["state_ms"] <= event["time_ms"]
@@ -105,21 +103,19 @@ class _Group:
         self.members, self._generation = now, generation
 
     def _member(self, event: Row) -> None:
-        members = self._known()
         if event["is_tombstone"]:
-            members.pop(event["member_id"], None)
+            self.members.pop(event["member_id"], None)
             self._settled.pop(event["member_id"], None)
         else:
-            members[event["member_id"]] = event["members"][0]
+            self.members[event["member_id"]] = event["members"][0]
 
     def _epoch(self, event: Row) -> None:
         """A new epoch; its members were told before, and reach it behind."""
         if event["is_tombstone"]:
             self.members, self._before, self._generation = {}, {}, None
             return
-        members = self._known()
-        self.rows.append(self._row(event, self._before, members))
-        self._before, self._generation = dict(members), event["generation"]
+        self.rows.append(self._row(event, self._before, self.members))
+        self._before, self._generation = dict(self.members), event["generation"]
 
     def _reached(self, event: Row) -> None:
         """The epoch of a member: when all have the group's, the rebalance has ended."""
@@ -130,14 +126,8 @@ class _Group:
         row = self.rows[-1] if self.rows else None
         if row is None or row["took_ms"] is not None or row["generation"] != self._generation:
             return
-        members = self._known()
-        if members and all(self._settled.get(each) == self._generation for each in members):
+        if self.members and all(self._settled.get(each) == self._generation for each in self.members):
             row["took_ms"] = max(0, event["time_ms"] - row["time_ms"])
-
-    def _known(self) -> Members:
-        if self.members is None:
-            self.members = {}
-        return self.members
 
     @staticmethod
     def _row(event: Row, before: Members | None, now: Members) -> Row:

@@ -40,40 +40,35 @@ def rebalances(records: DataFrame) -> DataFrame:
     kinds = {f"{each}_group_{record}": event for each in _TYPES for record, event in _RECORDS.items()}
     kinds["group_metadata"] = GENERATION
     events = once(records.where(F.col("record_type").isin(*kinds) & F.col("problem").isNull()))
-    events = events.select(
-        *(column.alias(name) for name, column in zip(READ, _columns(kinds), strict=True)),
-    )
+    columns = _columns(kinds)
+    events = events.select(*(columns[name].alias(name) for name in READ))
     found = events.groupBy("group").applyInArrow(generations, struct_type(SCHEMA))
     names = ["time" if name == "time_ms" else name for name in SCHEMA.names]
     return found.withColumn("time", timestamp_of(F.col("time_ms"))).select(*names)
 
 
-def _columns(kinds: dict[str, str]) -> list[Column]:
+def _columns(kinds: dict[str, str]) -> dict[str, Column]:
     """The columns of events that ``READ`` names."""
     classic = F.col("group_metadata")
     of_type = {each: F.col("record_type").startswith(each) for each in _TYPES}
     kind = F.coalesce(*(F.when(is_it, F.lit(each)) for each, is_it in of_type.items()), F.lit("classic"))
     event = F.create_map(*(F.lit(word) for pair in kinds.items() for word in pair))[F.col("record_type")]
-    return [
-        F.coalesce(classic["key"]["group"], *_of("key", "group_id", *_RECORDS)),
-        kind,
-        event,
-        F.coalesce(
-            classic["value"]["generation"],
-            *_of("value", "epoch", "metadata"),
-            *_of("value", "member_epoch", "current_member_assignment"),
-        ),
-        classic["value"]["protocol"],
-        classic["value"]["leader"],
-        F.coalesce(*_of("key", "member_id", "member_metadata", "current_member_assignment")),
-        F.when(event == GENERATION, F.transform(classic["value"]["members"], _classic_member)).when(
-            event == MEMBER, F.array(_member())
-        ),
-        F.col("is_tombstone"),
-        classic["value"]["current_state_timestamp"],
-        F.unix_millis("timestamp"),
-        *(F.col(name) for name in ("topic", "partition", "offset")),
-    ]
+    epochs = (*_of("value", "epoch", "metadata"), *_of("value", "member_epoch", "current_member_assignment"))
+    of_classic = F.when(event == GENERATION, F.transform(classic["value"]["members"], _classic_member))
+    return {
+        "group": F.coalesce(classic["key"]["group"], *_of("key", "group_id", *_RECORDS)),
+        "type": kind,
+        "event": event,
+        "generation": F.coalesce(classic["value"]["generation"], *epochs),
+        "protocol": classic["value"]["protocol"],
+        "leader": classic["value"]["leader"],
+        "member_id": F.coalesce(*_of("key", "member_id", "member_metadata", "current_member_assignment")),
+        "members": of_classic.when(event == MEMBER, F.array(_member())),
+        "is_tombstone": F.col("is_tombstone"),
+        "state_ms": classic["value"]["current_state_timestamp"],
+        "time_ms": F.unix_millis("timestamp"),
+        **{f"log_{name}": F.col(name) for name in ("topic", "partition", "offset")},
+    }
 
 
 def _of(part: str, field: str, *records: str) -> list[Column]:

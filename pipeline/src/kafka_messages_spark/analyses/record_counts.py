@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from ..sources._shares import MAX_PARTITION_BYTES
+from ._logs import folder
 from .batches import read_batches
 
 if TYPE_CHECKING:
@@ -46,9 +47,7 @@ def count_records(
     )
     is_sound = F.col("corrupt").isNull()
     is_data = is_sound & ~F.col("is_control")
-    return batches.groupBy(
-        F.regexp_extract("file", r"^(.*)[/\\][^/\\]*$", 1).alias("folder"), "topic", "partition"
-    ).agg(
+    return batches.groupBy(folder().alias("folder"), "topic", "partition").agg(
         F.coalesce(F.sum(F.when(is_data, F.col("records"))), F.lit(0)).cast("bigint").alias("records"),
         F.count(F.when(is_sound, 1)).alias("batches"),
         F.coalesce(F.sum("size"), F.lit(0)).cast("bigint").alias("bytes"),

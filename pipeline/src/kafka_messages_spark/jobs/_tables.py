@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace, _ArgumentGroup
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -12,8 +13,11 @@ from pyspark.sql import DataFrame, SparkSession
 from kafka_messages_spark._core.errors import wrong
 from kafka_messages_spark.sources._files import shown
 
+if TYPE_CHECKING:
+    from argparse import _ArgumentGroup
 
-def add_arguments(out: ArgumentParser | _ArgumentGroup) -> None:
+
+def add_arguments(out: _ArgumentGroup) -> None:
     """Where tables go, and as what."""
     out.add_argument("--output", metavar="URI", help="folder in which tables are written; without it: only a report")
     out.add_argument(

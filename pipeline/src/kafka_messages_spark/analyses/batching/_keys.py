@@ -133,8 +133,8 @@ def _batches(reading: Mapping[str, Any]) -> tuple[Ints, Ints]:
 def _shares(records: pa.RecordBatch, position: Ints, size: Ints) -> Ints:
     """The bytes of batches by record, as key and value have bytes; whole numbers, which come to the batch's size."""
     weight = lengths(records.column("key")) + lengths(records.column("value")) + _BESIDES
-    first = np.flatnonzero(np.diff(position, prepend=-1))
-    number = np.cumsum(np.diff(position, prepend=-1) != 0) - 1
+    is_new = np.diff(position, prepend=-1) != 0
+    first, number = np.flatnonzero(is_new), np.cumsum(is_new) - 1
     up_to = np.cumsum(weight)
     before = (up_to - weight)[first][number]
     total = np.add.reduceat(weight, first)[number]

@@ -25,16 +25,19 @@ _TYPES: dict[str, Any] = {
     "timestamp": pa.timestamp("us", "UTC"),
 }
 _OF_FILES = ("topic", "partition")
-_COMPARED: dict[type, Callable[[Any, Any], Any]] = {
-    spark.EqualTo: pc.equal,
-    spark.GreaterThan: pc.greater,
-    spark.GreaterThanOrEqual: pc.greater_equal,
-    spark.LessThan: pc.less,
-    spark.LessThanOrEqual: pc.less_equal,
-    spark.StringStartsWith: pc.starts_with,
-    spark.StringEndsWith: pc.ends_with,
-    spark.StringContains: pc.match_substring,
+_COMPARED: dict[str, Callable[[Any, Any], Any]] = {
+    "EqualTo": pc.equal,
+    "GreaterThan": pc.greater,
+    "GreaterThanOrEqual": pc.greater_equal,
+    "LessThan": pc.less,
+    "LessThanOrEqual": pc.less_equal,
+    "StringStartsWith": pc.starts_with,
+    "StringEndsWith": pc.ends_with,
+    "StringContains": pc.match_substring,
 }
+"""By the names of Spark's classes."""
+_WITH_LAST = ("GreaterThan", "LessThanOrEqual", "EqualTo", "EqualNullSafe", "In")
+"""Conditions whose bound is behind their value."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +58,15 @@ class Condition:
         name = ".".join(getattr(inner, "attribute", ()))
         if name not in _TYPES:
             return None
-        if isinstance(inner, spark.IsNull | spark.IsNotNull):
-            return cls(name, type(inner).__name__, (), is_negated)
-        if type(inner) not in {*_COMPARED, spark.In, spark.EqualNullSafe}:
+        kind = type(inner).__name__
+        if kind in ("IsNull", "IsNotNull"):
+            return cls(name, kind, (), is_negated)
+        if kind not in (*_COMPARED, "In", "EqualNullSafe"):
             return None
-        values = tuple(inner.value) if isinstance(inner, spark.In) else (inner.value,)
+        values = tuple(inner.value) if kind == "In" else (inner.value,)
         if not all(_fits(name, value) for value in values):
             return None
-        return cls(name, type(inner).__name__, tuple(map(_plain, values)), is_negated)
+        return cls(name, kind, tuple(map(_plain, values)), is_negated)
 
     def holds(self, column: Any) -> Any:
         """For each value whether it is so, or null, as SQL has it."""
@@ -80,16 +84,15 @@ class Condition:
         (value,) = self.values
         if self.kind == "EqualNullSafe":
             return pc.fill_null(pc.equal(column, pa.scalar(value, _TYPES[self.column])), False)
-        compare = _COMPARED[getattr(spark, self.kind)]
         is_text = self.kind.startswith("String")
-        return compare(column, value if is_text else pa.scalar(value, _TYPES[self.column]))
+        return _COMPARED[self.kind](column, value if is_text else pa.scalar(value, _TYPES[self.column]))
 
     def bounds(self) -> tuple[int | None, int | None]:
         """Where the values begin and end that may be meant; the end is not meant itself."""
         if self.is_negated or not self.values:
             return None, None
         low, high = min(self.values), max(self.values)
-        after = {"GreaterThan": 1, "LessThanOrEqual": 1, "EqualTo": 1, "EqualNullSafe": 1, "In": 1}.get(self.kind, 0)
+        after = int(self.kind in _WITH_LAST)
         if self.kind.startswith("Greater"):
             return low + after, None
         if self.kind.startswith("Less"):

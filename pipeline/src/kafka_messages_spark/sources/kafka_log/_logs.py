@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from kafka_messages.segments.names import topic_of
 
@@ -49,11 +50,11 @@ class LogFiles:
                 yield file, own
 
 
-def logs_of(files: Iterable[File]) -> list[LogFiles]:
-    """Files by their folders."""
+def logs_of(files: Iterable[File], key_of: Callable[[File], str] = attrgetter("folder")) -> list[LogFiles]:
+    """Files by their folders; a stream tells folders by keys of its own."""
     found: defaultdict[str, list[File]] = defaultdict(list)
     for file in files:
-        found[file.folder].append(file)
+        found[key_of(file)].append(file)
     return [LogFiles(key, tuple(sorted(each, key=lambda f: f.base_name))) for key, each in found.items()]
 
 
@@ -72,12 +73,10 @@ def bounds_by_folder(options: LogOptions, logs: Sequence[LogFiles]) -> dict[str,
 def starting_progress(options: LogOptions, files: Iterable[File]) -> Progress:
     """Where a stream starts by its options, unless they say ``earliest`` or ``latest`` for all. New folders start at
     their first record."""
-    groups: defaultdict[str, list[File]] = defaultdict(list)
-    for file in files:
-        groups[group_of(file)].append(file)
-    logs = {key: LogFiles(key, tuple(sorted(each, key=lambda f: f.base_name))) for key, each in groups.items()}
-    bounds = bounds_by_folder(options, list(logs.values()))
-    return Progress({key: _starting_folder(log, bounds[key]) for key, log in logs.items() if bounds[key] != Bounds()})
+    logs = logs_of(files, group_of)
+    bounds = bounds_by_folder(options, logs)
+    began = (log for log in logs if bounds[log.folder] != Bounds())
+    return Progress({log.folder: _starting_folder(log, bounds[log.folder]) for log in began})
 
 
 def _starting_folder(log: LogFiles, bounds: Bounds) -> Folder:

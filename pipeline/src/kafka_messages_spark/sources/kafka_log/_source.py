@@ -69,8 +69,7 @@ class KafkaLogReader(DataSourceReader):
 
     def _committed(self, log: LogFiles) -> Committed:
         """What of a log is to be read, by ``isolationLevel``; of a log that the filters leave out nobody asks."""
-        is_read = any(self._pushed.takes(file.name) for file in log.files)
-        if not self._options.committed or not is_read:
+        if not self._options.committed or not any(self._pushed.takes(file.name) for file in log.files):
             return Committed()
         found = Committed.of(log.files)
         if found.is_open:
