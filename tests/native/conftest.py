@@ -25,7 +25,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True, scope="module")
 def underived() -> None:
-    """Without the classes that tests before derived from messages: as long as they are there, the core does not stand alone."""
+    """Without the classes that tests before derived from messages: while they are there, the core does not stand alone."""
     gc.collect()
 
 
