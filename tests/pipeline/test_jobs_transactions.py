@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from job_files import at, coordinator, data, marker, segment
+from job_files import at, coordinator, data, marker, of_epoch, segment
 from kafka_messages import TransactionLogKey, TransactionLogValue
 from kafka_messages.messages.transaction_log_value import PartitionsSchema
 from kafka_messages.records import write_coordinator_record
@@ -37,11 +37,6 @@ def state(offset: int, seconds: float, name: str, producer: int, status: str, **
     }
     value = TransactionLogValue(**fields | more)
     return coordinator(offset, seconds, TransactionLogKey(transactional_id=name), value, 1)
-
-
-def of_epoch(epoch: int, batch: bytes) -> bytes:
-    """The same batch, written by a later leader; the checksum does not cover who that was."""
-    return batch[:12] + epoch.to_bytes(4) + batch[16:]
 
 
 def other_partition() -> list[Any]:
