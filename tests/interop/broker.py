@@ -1,4 +1,4 @@
-"""One broker and controller in KRaft mode on loopback, with its logs in a folder of its own."""
+"""Brokers in KRaft mode on loopback, each with its logs in a folder of its own; the first is the controller, too."""
 
 from __future__ import annotations
 
@@ -67,6 +67,15 @@ transaction.abort.timed.out.transaction.cleanup.interval.ms=500
 """
 
 
+SECOND = """\
+# It has no controller of its own.
+process.roles=broker
+node.id=2
+listeners=PLAINTEXT://localhost:{port},CAPTURED://localhost:{behind}
+advertised.listeners=PLAINTEXT://localhost:{port},CAPTURED://localhost:{tap}
+"""
+
+
 @dataclass(frozen=True)
 class Broker:
     """A broker that runs."""
@@ -123,17 +132,31 @@ class Node:
     java: Java
     folder: Path
     port: int
+    controller: int
     behind: int
     tap: int
 
     @classmethod
-    def formatted(cls, java: Java, folder: Path, *, settings: str = "", features: Sequence[str] = ()) -> Node:
-        """A new one with empty logs. ``settings`` are lines after ours; ``features`` are levels, such as ``name=1``."""
+    def formatted(
+        cls,
+        java: Java,
+        folder: Path,
+        *,
+        settings: str = "",
+        features: Sequence[str] = (),
+        first: Node | None = None,
+    ) -> Node:
+        """A new one with empty logs. ``settings`` are lines after ours; ``features`` are levels, such as ``name=1``.
+
+        With ``first`` it is the second broker of that one's cluster.
+        """
         port, controller, behind, tap = free_ports(4)
-        ports = {"port": port, "controller": controller, "behind": behind, "tap": tap}
-        node = cls(java, folder, port, behind, tap)
-        node.settings.write_text(SETTINGS.format(logs=node.logs, **ports) + settings, encoding="utf-8")
-        form = ["format", "--standalone", "--cluster-id", CLUSTER_ID, "--config", str(node.settings)]
+        node = cls(java, folder, port, first.controller if first else controller, behind, tap)
+        ports = {"port": port, "controller": node.controller, "behind": behind, "tap": tap}
+        lines = SETTINGS.format(logs=node.logs, **ports) + (SECOND.format(**ports) if first else "") + settings
+        node.settings.write_text(lines, encoding="utf-8")
+        form = ["format", "--cluster-id", CLUSTER_ID, "--config", str(node.settings)]
+        form += [] if first else ["--standalone"]
         for each in features:
             form += ["--feature", each]
         java.run("kafka.tools.StorageTool", *form, seconds=FORMAT_SECONDS)

@@ -7,7 +7,8 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from .broker import Broker, Node, stop
@@ -35,50 +36,60 @@ COMMITTED, ABORTED = 3 * 8 + 1 + 3, 3 * 4 + 1 + 1 + 1
 """and how many transactions end so in each: of the applications, of fenced, too-slow and table."""
 
 
+@dataclass(frozen=True)
+class Steady:
+    """Producers that do not end when a broker does."""
+
+    process: subprocess.Popen[bytes]
+    said: Path
+
+    def finish(self) -> None:
+        """Waits for their end. Raises InteropError if it is not a good one."""
+        if code := self.process.wait(SECONDS):
+            raise InteropError(f"the steady producers ended with {code}:\n{last(self.said.read_bytes())}")
+
+
+@contextmanager
+def steady(broker: Broker) -> Iterator[Steady]:
+    """They write for some time, at most to the end of the block."""
+    path = broker.logs.parent / "steady.txt"
+    with path.open("wb") as said:
+        command = broker.java.command("Busy", broker.bootstrap, "steady")
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+    try:
+        yield Steady(process, path)
+    finally:
+        stop(process)
+
+
+def traffic(broker: Broker, phase: str) -> None:
+    """What Busy does in a phase."""
+    broker.java.run("Busy", broker.bootstrap, phase, seconds=SECONDS)
+
+
 @contextmanager
 def busy(work: Path = WORK) -> Iterator[Path]:
     """The log folder of a broker after all that; it has ended."""
     java = Java.prepare(work)
-    with tempfile.TemporaryDirectory(prefix="kafka-messages-") as name:
+    with tempfile.TemporaryDirectory(prefix="kafka-messages-") as name, ExitStack() as producers:
         node = Node.formatted(java, Path(name), settings=SETTINGS, features=FIRST)
         with node.running() as broker:
             for phase in ("begin", "work", "work"):
-                _traffic(broker, phase)
+                traffic(broker, phase)
         with node.running() as broker:
-            _traffic(broker, "work")
-            _traffic(broker, "upgrade")
+            traffic(broker, "work")
+            traffic(broker, "upgrade")
             stream(broker.port, "streams", "input")
             for _ in range(2):
-                _traffic(broker, "work")
-            steady = _begun(broker)
+                traffic(broker, "work")
+            writing = producers.enter_context(steady(broker))
             time.sleep(8)
             broker.process.kill()
             broker.process.wait(SECONDS)
-        try:
-            with node.running() as broker:
-                if steady.wait(SECONDS):
-                    said = last(_said(broker).read_bytes())
-                    raise InteropError(f"the steady producers ended with {steady.returncode}:\n{said}")
-                _traffic(broker, "end")
-                time.sleep(3)
-                with broker.paused():
-                    shutil.copytree(node.logs, node.folder / "copy")
-        finally:
-            stop(steady)
+        with node.running() as broker:
+            writing.finish()
+            traffic(broker, "end")
+            time.sleep(3)
+            with broker.paused():
+                shutil.copytree(node.logs, node.folder / "copy")
         yield node.folder / "copy"
-
-
-def _traffic(broker: Broker, phase: str) -> None:
-    broker.java.run("Busy", broker.bootstrap, phase, seconds=SECONDS)
-
-
-def _begun(broker: Broker) -> subprocess.Popen[bytes]:
-    """Producers that do not end when the broker does."""
-    with _said(broker).open("wb") as said:
-        return subprocess.Popen(
-            broker.java.command("Busy", broker.bootstrap, "steady"), stdin=subprocess.DEVNULL, stdout=said, stderr=said
-        )
-
-
-def _said(broker: Broker) -> Path:
-    return broker.logs.parent / "steady.txt"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import hashlib
 import json
 import os
 import re
@@ -20,16 +19,12 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from kafka_messages import AlterUserScramCredentialsRequest, AlterUserScramCredentialsResponse
-from kafka_messages.messages.alter_user_scram_credentials_request import ScramCredentialUpsertion
-
+from .admin import add_users, credential
 from .broker import Broker, Node, free_ports, stop
 from .clients import PASSWORD, USER
 from .kafka import ROOT, InteropError, Java, bounded
 from .make import WORK
-from .wire import Connection
 
-ITERATIONS, SHA_256 = 4096, 1
 START_SECONDS = 20
 CLIENT_SECONDS = 180
 QUIET_SECONDS = 2.0
@@ -76,16 +71,7 @@ def client(name: str, port: int) -> None:
 
 def add_user(broker: Broker) -> None:
     """A SCRAM credential for our user."""
-    salt = os.urandom(16)
-    salted = hashlib.pbkdf2_hmac("sha256", PASSWORD.encode(), salt, ITERATIONS)
-    upsertion = ScramCredentialUpsertion(
-        name=USER, mechanism=SHA_256, iterations=ITERATIONS, salt=salt, salted_password=salted
-    )
-    with Connection(broker.port) as connection:
-        request = AlterUserScramCredentialsRequest(upsertions=[upsertion])
-        answer = connection.ask(request, 0, AlterUserScramCredentialsResponse)
-    if any(result.error_code for result in answer.results):
-        raise InteropError(f"the broker refuses a credential: {answer}")
+    add_users(broker.port, credential(USER, PASSWORD, os.urandom(16)))
 
 
 def capture(broker: Broker, sasl: int, folder: Path) -> None:

@@ -63,3 +63,8 @@ def metadata(offset: int, seconds: float, *messages: Any, epoch: int = 1) -> byt
         for each in messages
     ]
     return write_batches(rows, base_offset=offset, leader_epoch=epoch)
+
+
+def of_epoch(epoch: int, batch: bytes) -> bytes:
+    """The same batch, written by a later leader; the checksum does not cover who that was."""
+    return batch[:12] + epoch.to_bytes(4) + batch[16:]

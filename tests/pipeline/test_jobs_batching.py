@@ -281,6 +281,15 @@ def test_transactions_and_records_without_a_key(spark: SparkSession, tmp_path: P
     assert (row["records"], row["keys"], row["dead_bytes"]) == (4, 1, len(batches[1]) + len(batches[4]))
 
 
+def test_tables_without_rows(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of what is not there, such as compressed batches, the report has neither a table nor its title."""
+    segment(tmp_path / "logs", "orders-0", data(0))
+    assert main([str(tmp_path / "logs"), "--quiet"]) == 0
+    report = capsys.readouterr().out
+    assert sum(line.startswith("topic ") for line in report.splitlines()) == len(("Topics", "Producers"))
+    assert "Compressions" not in report
+
+
 def test_replicas_count_once(spark: SparkSession, tmp_path: Path) -> None:
     """Of two brokers' copies, one of which was cleaned, each batch and record counts once."""
     commits = [

@@ -8,7 +8,7 @@ from random import Random
 
 import kafka_messages
 import pytest
-from job_files import START, at, coordinator, data, marker, segment
+from job_files import START, at, coordinator, data, marker, of_epoch, segment
 from kafka_messages.messages.group_metadata_value import MemberMetadata
 from kafka_messages.records import write_coordinator_record
 from kafka_messages.segments.batch_writer import write_batches
@@ -216,6 +216,21 @@ NAMES = ("start", "end", "commits", "peak")
 
 def millis(time: datetime) -> int:
     return round(time.replace(tzinfo=UTC).timestamp() * 1000)
+
+
+def test_commit_that_was_lost(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A broker that died has a commit that never took effect; the next leader wrote one of another group at its offset."""
+
+    def written(offset: int, record: tuple[bytes, bytes | None]) -> bytes:
+        key, value = record
+        return write_batches([{"key": key, "value": value, "timestamp": at(offset)}], base_offset=offset)
+
+    first = written(0, commit("moved", 30, 0))
+    segment(tmp_path / "dead", "__consumer_offsets-0", first, written(1, commit("moved", 1, 1)))
+    segment(tmp_path / "alive", "__consumer_offsets-0", first, of_epoch(1, written(1, commit("other", 5, 2))))
+    assert main([str(tmp_path), "--quiet", "--output", str(tmp_path / "out")]) == 0, capsys.readouterr().out
+    history = spark.read.parquet(str(tmp_path / "out" / "history")).orderBy("group").collect()
+    assert [(row.group, row.committed_offset) for row in history] == [("moved", 30), ("other", 5)]
 
 
 def test_folders_that_say_nothing(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from job_files import at, coordinator, data, marker, segment
+from job_files import at, coordinator, data, marker, of_epoch, segment
 from kafka_messages import TransactionLogKey, TransactionLogValue
 from kafka_messages.messages.transaction_log_value import PartitionsSchema
 from kafka_messages.records import write_coordinator_record
@@ -270,6 +270,36 @@ def test_some_coordinators(spark: SparkSession, tmp_path: Path, capsys: pytest.C
         ),
         ("hanging", "the coordinator has no open transaction: CompleteCommit"),
     ]
+
+
+def test_coordinators_record_that_was_lost(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A broker that died has a record that was never committed; the next leader wrote another one at its offset."""
+    begun = state(0, 1, "busy", 5, "CompleteCommit", transaction_partitions=None)
+    lost = state(1, 2, "busy", 5, "Ongoing")
+    kept = state(1, 3, "other", 6, "Empty", transaction_partitions=None)
+    segment(tmp_path / "dead", "__transaction_state-0", begun, lost)
+    segment(tmp_path / "alive", "__transaction_state-0", begun, of_epoch(1, kept))
+    segment(tmp_path, "orders-0", data(0, 0, producer=5))
+    assert main([str(tmp_path), "--quiet", "--output", str(tmp_path / "out")]) == 1
+    assert "open               1 hanging\n" in capsys.readouterr().out
+    rows = spark.read.parquet(str(tmp_path / "out" / "coordinator_states")).orderBy("transactional_id").collect()
+    assert [(row.transactional_id, row.state) for row in rows] == [("busy", "CompleteCommit"), ("other", "Empty")]
+
+
+@pytest.mark.parametrize("at_offset", [1, 2])
+def test_data_that_was_lost(at_offset: int, spark: SparkSession, tmp_path: Path) -> None:
+    """A broker that died has batches that were never committed: a later leader wrote others there, and they are none.
+
+    What a leader wrote before counts in all copies, also in those that the others have no more.
+    """
+    before = [data(each, each) for each in range(1, at_offset)]
+    segment(tmp_path / "dead", "orders-0", data(0, 0, producer=4), *before, data(at_offset, 1, producer=5))
+    later = (data(1, 2, count=2), marker("COMMIT", 3, 3, 4))
+    segment(tmp_path / "alive", "orders-0", *(of_epoch(1, each) for each in later))
+    found = transactions.find_transactions(read_batches(spark, [str(tmp_path)])).collect()
+    assert [(row.producer_id, row.status, row.first_offset) for row in found] == [(4, "committed", 0)]
 
 
 def test_coordinators_that_were_copied_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

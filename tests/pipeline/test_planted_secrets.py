@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import base64
-import importlib
-import pkgutil
-import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +16,12 @@ from kafka_messages.messages.streams_group_topology_value import Subtopology, To
 from kafka_messages.protocol import encode_request
 from kafka_messages.records import write_coordinator_record, write_metadata_record
 from kafka_messages.segments.batch_writer import write_batches, write_control_batch
-from kafka_messages_spark import cluster_metadata, consumer_offsets, jobs, register
+from kafka_messages_spark import cluster_metadata, consumer_offsets, register
 from pyspark.sql import SparkSession
 
-
-def secret(name: str) -> str:
-    """A text that is nowhere else, nor any large part of it."""
-    return f"{name}-{zlib.crc32(name.encode()):08x}-swordfish-{name}"
-
+from tests.support import job_runs, leaks
+from tests.support.job_runs import JOBS
+from tests.support.leaks import secret
 
 JAAS, MECHANISM, UNKNOWN, STREAMS, CUT, CORRUPT, NEWER, CAPTURED = map(
     secret, ("jaas", "mechanism", "unknown", "streams", "cut", "corrupt", "newer", "captured")
@@ -48,21 +43,9 @@ OF_STATE = [*OF_CONFIG, *(value.decode() for value in SCRAM.values())]
 PLANTED = [*OF_STATE, CUT, CORRUPT, NEWER, STREAMS, CAPTURED]
 
 
-def forms(text: str) -> Iterator[bytes]:
-    """What a secret looks like in files: as it is, in hexadecimal, and as base64 wherever it begins."""
-    plain = text.encode()
-    yield plain
-    yield plain.hex().encode()
-    yield plain.hex().upper().encode()
-    for before in range(3):
-        whole = base64.b64encode(bytes(before) + plain)
-        whole = whole[: len(whole) - 4] if (before + len(plain)) % 3 else whole
-        yield whole[4 if before else 0 :]  # its ends depend on what is around it
-
-
 def leaked(content: bytes) -> list[str]:
     """Which secrets are in there."""
-    return [text for text in PLANTED if any(form in content for form in forms(text))]
+    return [plain.decode() for plain in leaks.leaked(content, map(str.encode, PLANTED))]
 
 
 def test_what_is_searched_for() -> None:
@@ -160,19 +143,11 @@ def arguments(files: Path) -> dict[str, list[list[str]]]:
     }
 
 
-def run(job: str, given: list[str], out: Path, capfd: pytest.CaptureFixture[str]) -> dict[str, bytes]:
-    """Everything that a run of a job gives, by where it is: files as they are, and what was printed."""
-    module = importlib.import_module(f"kafka_messages_spark.jobs.{job}")
-    out.mkdir()
-    reports = [word for ending in ("md", "html", "json") for word in ("--report", str(out / f"report.{ending}"))]
-    places = ["--output", str(out / "tables"), *reports, "--limit", "999"]
-    assert module.main([*given, *places]) in (0, 1)
-    printed = capfd.readouterr()
-    found = {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    return {"stdout": printed.out.encode(), "stderr": printed.err.encode(), **found}
-
-
-JOBS = sorted(each.name for each in pkgutil.iter_modules(jobs.__path__) if not each.name.startswith("_"))
+def run(job: str, given: list[str], out: Path, capfd: pytest.CaptureFixture[str]) -> Mapping[str, bytes]:
+    """Everything that a run of a job gives; it must come to its end."""
+    done = job_runs.run(job, given, out, capfd)
+    assert done.exit_status in (0, 1)
+    return done.outputs
 
 
 @pytest.mark.usefixtures("plain_tables")
@@ -185,7 +160,7 @@ def test_no_job_gives_them(
         outputs = run(job, given, tmp_path / str(number), capfd)
         assert {place: found for place, content in outputs.items() if (found := leaked(content))} == {}
         assert any(place.endswith(".parquet") for place in outputs)
-        assert {"report.md", "report.html", "report.json"} <= outputs.keys()
+        assert {"report.md", "report.html", "report.json", "report.txt"} <= outputs.keys()
 
 
 @pytest.mark.usefixtures("plain_tables")

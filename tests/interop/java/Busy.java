@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
@@ -81,7 +82,7 @@ public final class Busy {
     }
 
     private static NewTopic topic(String name, Map<String, String> configs) {
-        return new NewTopic(name, PARTITIONS, (short) 1).configs(configs);
+        return new NewTopic(name, Optional.of(PARTITIONS), Optional.empty()).configs(configs);
     }
 
     private void upgrade() throws Exception {

@@ -181,9 +181,9 @@ def _tables(job: _cli.Job, found: DataFrame, dead: DataFrame, groups: DataFrame)
 def _section(job: _cli.Job, title: str, rows: DataFrame) -> None:
     """A section with a table, if that has rows."""
     at = len(job.report.parts)
-    if job.report.frame(rows, job.args.limit, _FORMATS | {"gain": _gain}):
-        job.report.section(title)
-        job.report.parts[at:] = job.report.parts[-1:] + job.report.parts[at:-1]
+    job.report.section(title)
+    if not job.report.frame(rows, job.args.limit, _FORMATS | {"gain": _gain}):
+        del job.report.parts[at:]
 
 
 def _rate() -> Column:

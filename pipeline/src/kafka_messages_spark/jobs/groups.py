@@ -17,6 +17,7 @@ from kafka_messages_spark.analyses import groups
 from kafka_messages_spark.analyses._logs import log_of
 from kafka_messages_spark.analyses.batches import batches_in
 from kafka_messages_spark.analyses.checkpoints import LOG_START_OFFSET, log_start_offsets
+from kafka_messages_spark.analyses.copies import once
 from kafka_messages_spark.analyses.internal_topics import consumer_offsets
 from kafka_messages_spark.analyses.lag import with_lag_times
 from kafka_messages_spark.analyses.rebalances import rebalances
@@ -51,7 +52,7 @@ def work(job: _cli.Job) -> None:
     args = job.args
     if args.sort == "lag" and not args.data:
         raise wrong("groups: --sort lag needs --data, the data segments")
-    records = job.keep(consumer_offsets(job.log(args.paths, TOPIC, batch_metadata=True)))
+    records = job.keep(consumer_offsets(once(job.log(args.paths, TOPIC, batch_metadata=True))))
     unreadable = _cli.unreadable_records(records)
     partitions = batches = None
     if args.data:

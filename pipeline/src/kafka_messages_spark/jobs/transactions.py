@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 from kafka_messages_spark.analyses import transactions as txn
 from kafka_messages_spark.analyses.batches import batches_in
 from kafka_messages_spark.analyses.checkpoints import LOG_START_OFFSET, log_start_offsets
+from kafka_messages_spark.analyses.copies import once
 from kafka_messages_spark.analyses.internal_topics import transaction_state
 from kafka_messages_spark.jobs import _cli
 from kafka_messages_spark.jobs._drawn import transactions as drawn
@@ -45,7 +46,7 @@ def work(job: _cli.Job) -> None:
     states, unreadable, read, unread = None, _cli.corrupt_batches(batches), 0, 0
     if paths := args.transaction_state or _state_files(files):
         of_states = job.segments_of(paths, STATE_TOPIC)
-        records = job.keep(transaction_state(job.read(of_states)))
+        records = job.keep(transaction_state(once(job.read(of_states, batch_metadata=True))))
         states = job.keep(txn.coordinator_states(records))
         read, unread = _coordinators(of_states)
         of_data = unreadable.where(F.coalesce("topic", F.lit("")) != STATE_TOPIC)

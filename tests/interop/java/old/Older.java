@@ -103,7 +103,7 @@ public final class Older {
             if (what.equals("commits")) {
                 producer.sendOffsetsToTransaction(
                     Map.of(new TopicPartition("codecs", 0), new OffsetAndMetadata(5)),
-                    new ConsumerGroupMetadata("exactly-once"));
+                    memberless(bootstrap, "exactly-once"));
                 producer.commitTransaction();
             } else if (what.equals("aborts")) {
                 producer.abortTransaction();
@@ -114,17 +114,28 @@ public final class Older {
         }
     }
 
-    /** What a consumer of uncommitted data gets, as [topic, partition, offset, timestamp, key, value]; it commits twice. */
-    private static String consumed(String bootstrap, List<String> topics) {
+    /** A group without members. */
+    private static ConsumerGroupMetadata memberless(String bootstrap, String group) {
+        try (KafkaConsumer<byte[], byte[]> consumer = consumer(bootstrap, group)) {
+            return consumer.groupMetadata();
+        }
+    }
+
+    private static KafkaConsumer<byte[], byte[]> consumer(String bootstrap, String group) {
         Properties properties = properties(bootstrap);
         properties.put("key.deserializer", BYTES + "Deserializer");
         properties.put("value.deserializer", BYTES + "Deserializer");
-        properties.put("group.id", "readers");
+        properties.put("group.id", group);
         properties.put("auto.offset.reset", "earliest");
         properties.put("enable.auto.commit", "false");
+        return new KafkaConsumer<>(properties);
+    }
+
+    /** What a consumer of uncommitted data gets, as [topic, partition, offset, timestamp, key, value]; it commits twice. */
+    private static String consumed(String bootstrap, List<String> topics) {
         List<String> found = new ArrayList<>();
         int wanted = 5 * RECORDS + 3 * 4 + 3 * RECORDS + (topics.size() - 3) * 4 * RECORDS;
-        try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(properties)) {
+        try (KafkaConsumer<byte[], byte[]> consumer = consumer(bootstrap, "readers")) {
             consumer.subscribe(topics);
             long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
             while (found.size() < wanted && System.nanoTime() < deadline) {

@@ -24,13 +24,15 @@ def find_transactions(batches: DataFrame) -> DataFrame:
     ``may_begin_earlier``: the log was cut at its beginning, by retention, and a part of the transaction may have gone.
 
     A marker ends what its producer wrote with the marker's epoch or a lower one; markers of older epochs, which no
-    broker takes, are ``stale_markers``. Copies of a batch count once, as ``copies.once`` has it. Where the folder of a
-    file does not say its topic, the folder is the topic.
+    broker takes, are ``stale_markers``. Copies of a batch count once, as ``copies.once`` has it; what a copy has at
+    offsets where another one has batches of a later leader was lost, and does not count. Where the folder of a file does
+    not say its topic, the folder is the topic.
     """
     named = sound(batches, "find_transactions")
     is_marker = F.col("is_control") & F.col("control_type").isin("COMMIT", "ABORT")
     is_told = is_marker | (F.col("is_transactional") & ~F.col("is_control"))
-    some = once(named.where((F.col("producer_id") >= 0) & is_told), *LOG, "producer_id", "base_offset")
+    told = _without_lost(named.where((F.col("producer_id") >= 0) & is_told), named)
+    some = once(told, *LOG, "producer_id", "base_offset")
     some = some.withColumn("marker", is_marker)
     in_order = Window.partitionBy(*LOG, "producer_id").orderBy("base_offset")
     before = in_order.rowsBetween(Window.unboundedPreceding, -1)
@@ -62,6 +64,21 @@ def find_transactions(batches: DataFrame) -> DataFrame:
         cut.alias("may_begin_earlier"),
         "stale_markers",
     )
+
+
+def _without_lost(some: DataFrame, batches: DataFrame) -> DataFrame:
+    """Some of the batches without what replicas cut off: a copy of a log ends where a later leader begins (KIP-101).
+
+    A broker that died may have batches that were never committed, at offsets where the next leader wrote others.
+    """
+    if "leader_epoch" not in batches.columns:
+        return some
+    of_leader = [*LOG, "leader_epoch"]
+    later = Window.partitionBy(*LOG).orderBy(F.desc("leader_epoch")).rowsBetween(Window.unboundedPreceding, -1)
+    begins = batches.groupBy(*of_leader).agg(F.min("base_offset").alias("begins"))
+    ends = begins.select(*of_leader, F.min("begins").over(later).alias("ends"))
+    is_lost = F.coalesce(F.col("base_offset") >= F.col("ends"), F.lit(False))
+    return some.join(ends, of_leader, "left").where(~is_lost).select(some.columns)
 
 
 def _of_transaction() -> list[Column]:

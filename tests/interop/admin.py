@@ -1,0 +1,125 @@
+"""Asks brokers with ``kafka_messages``, each request at the highest version that both have: who leads, users, settings."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from typing import TypeVar
+from uuid import UUID
+
+from kafka_messages import (
+    AlterUserScramCredentialsRequest,
+    DeleteRecordsRequest,
+    FindCoordinatorRequest,
+    IncrementalAlterConfigsRequest,
+    InitProducerIdRequest,
+    MetadataRequest,
+    MetadataResponse,
+    OffsetCommitRequest,
+    ProduceRequest,
+    Request,
+    Response,
+)
+from kafka_messages.batches import Record, write_batch
+from kafka_messages.connection import errors
+from kafka_messages.messages.alter_user_scram_credentials_request import ScramCredentialUpsertion
+from kafka_messages.messages.incremental_alter_configs_request import AlterableConfig, AlterConfigsResource
+
+from tests.support.programs import program
+
+from .kafka import InteropError
+
+SECONDS = 60
+TIMEOUT_MS = 10_000
+BROKER = 4
+"""The type of the resource that a broker is, where configurations are altered."""
+SHA_256, ITERATIONS = 1, 4096
+
+R = TypeVar("R", bound=Response)
+
+
+def ask(port: int, request: Request[R], *, refused: bool = False, seconds: float = SECONDS) -> R:
+    """The broker's answer. Raises TimeoutError, and InteropError if it names an error that is not expected (``refused``)."""
+
+    async def asked() -> R:
+        client = await program("client").Client.connect("localhost", port)
+        try:
+            answer: R = await client.ask(request)
+        finally:
+            client.close()
+        return answer
+
+    answer = asyncio.run(asyncio.wait_for(asked(), seconds))
+    said = ", ".join(f"{each.path} is {each.code.name} ({each.message})" for each in errors(answer))
+    if said and not refused:
+        raise InteropError(f"the broker answers {request.NAME}: {said}")
+    return answer
+
+
+def metadata(port: int) -> MetadataResponse:
+    """Of all topics."""
+    return ask(port, MetadataRequest(topics=None))
+
+
+def topic_id(port: int, topic: str) -> UUID:
+    return next(each.topic_id for each in metadata(port).topics if each.name == topic)
+
+
+def leaders(port: int, topic: str) -> dict[int, int]:
+    """Who leads each partition."""
+    (found,) = (each for each in metadata(port).topics if each.name == topic)
+    return {each.partition_index: each.leader_id for each in found.partitions}
+
+
+def coordinator(port: int, key: str, key_type: int) -> int:
+    """Which broker is that of a group (type 0) or a transactional id (type 1)."""
+    (found,) = ask(port, FindCoordinatorRequest(key_type=key_type, coordinator_keys=[key])).coordinators
+    return found.node_id
+
+
+def credential(user: str, password: str, salt: bytes) -> ScramCredentialUpsertion:
+    """A SCRAM credential as clients make it of a password."""
+    salted = hashlib.pbkdf2_hmac("sha256", password.encode(), salt, ITERATIONS)
+    return ScramCredentialUpsertion(
+        name=user, mechanism=SHA_256, iterations=ITERATIONS, salt=salt, salted_password=salted
+    )
+
+
+def add_users(port: int, *credentials: ScramCredentialUpsertion) -> None:
+    ask(port, AlterUserScramCredentialsRequest(upsertions=list(credentials)))
+
+
+def configure(port: int, broker: int, settings: Mapping[str, str]) -> None:
+    """Dynamic settings of a broker, which takes them itself."""
+    configs = [AlterableConfig(name=name, value=value) for name, value in settings.items()]
+    resource = AlterConfigsResource(resource_type=BROKER, resource_name=str(broker), configs=configs)
+    ask(port, IncrementalAlterConfigsRequest(resources=[resource]))
+
+
+def begin(port: int, transactional_id: str, *, seconds: float = SECONDS) -> None:
+    """A producer id for a transactional id, at its coordinator."""
+    ask(port, InitProducerIdRequest(transactional_id=transactional_id, transaction_timeout_ms=60_000), seconds=seconds)
+
+
+def delete_records(port: int, topic: str, partition: int, before: int) -> None:
+    """Of a partition that the broker leads."""
+    part = DeleteRecordsRequest.DeleteRecordsPartition(partition_index=partition, offset=before)
+    named = DeleteRecordsRequest.DeleteRecordsTopic(name=topic, partitions=[part])
+    ask(port, DeleteRecordsRequest(topics=[named], timeout_ms=TIMEOUT_MS))
+
+
+def commit(port: int, group: str, topic: str, partition: int, offset: int, *, refused: bool = False) -> None:
+    """The offset of a group without members, at its coordinator."""
+    part = OffsetCommitRequest.OffsetCommitRequestPartition(partition_index=partition, committed_offset=offset)
+    named = OffsetCommitRequest.OffsetCommitRequestTopic(name=topic, topic_id=topic_id(port, topic), partitions=[part])
+    ask(port, OffsetCommitRequest(group_id=group, topics=[named]), refused=refused)
+
+
+def produce(port: int, topic: str, partition: int, *values: bytes, acks: int = -1) -> int:
+    """Writes records to a partition that the broker leads; the offset of the first."""
+    records = write_batch([Record(value=value) for value in values])
+    part = ProduceRequest.PartitionProduceData(index=partition, records=records)
+    data = ProduceRequest.TopicProduceData(name=topic, topic_id=topic_id(port, topic), partition_data=[part])
+    (answer,) = ask(port, ProduceRequest(acks=acks, timeout_ms=TIMEOUT_MS, topic_data=[data])).responses
+    return answer.partition_responses[0].base_offset

@@ -1,0 +1,254 @@
+"""The files of two brokers, through every job: nothing to look at while all is well, then what a kill -9 brought about.
+
+No output of any job has one of the secrets that are in these files.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from kafka_messages_spark.jobs._cli import FINDINGS, FINE
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+from pyspark.testing import assertDataFrameEqual
+
+from tests.interop.busy import ABORTED, COMMITTED
+from tests.interop.two import DELETED, DELETED_LATER, LEFT_BEHIND, Two, in_files, planted, two
+from tests.support.job_runs import JOBS, Outcome, files, places, run
+from tests.support.leaks import leaked
+
+TOPICS = ("consumer_offsets", "transaction_state", "share_group_state", "cluster_metadata")
+STORM = ("--storm", "1000000")
+"""Producers that go on commit more than 30 times a minute; that is no fault of theirs."""
+PROGRAM_SECONDS = 300
+UNCOMPRESSED = {"spark.sql.parquet.compression.codec": "uncompressed", "spark.sql.orc.compression.codec": "none"}
+DIFFER = {"copies of other contents"}
+"""What was written by the killed broker alone, where the other one has written something else since."""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Two]:
+    """Its files; no broker runs any more."""
+    with two() as made:
+        yield made
+
+
+@pytest.fixture(scope="module", autouse=True)
+def plain_tables(spark: SparkSession) -> Iterator[None]:
+    """Tables whose files can be searched as they are."""
+    before = {name: spark.conf.get(name) for name in UNCOMPRESSED}
+    for name, value in UNCOMPRESSED.items():
+        spark.conf.set(name, value)
+    yield
+    for name, old in before.items():
+        spark.conf.set(name, old)
+
+
+def findings(done: Outcome) -> dict[str, int]:
+    """How many of each kind, but those that are to be expected."""
+    report = json.loads(done.outputs["report.json"])
+    return {each["kind"]: each["count"] for each in report["findings"] if each["severity"] != "info"}
+
+
+def search(done: Outcome) -> None:
+    """No secret is in what a run gave, and it gave something of each kind."""
+    secrets = planted()
+    assert {place: found for place, content in done.outputs.items() if (found := leaked(content, secrets))} == {}
+    assert {"report.md", "report.html", "report.json", "report.txt"} <= done.outputs.keys()
+    assert any(place.startswith("tables/") for place in done.outputs)
+    assert done.outputs["stdout"]
+
+
+def test_what_there_is_to_find(cluster: Two) -> None:
+    """The secrets are in the files of both brokers, at both times; what the killed one took alone is in its files alone."""
+    for logs in (cluster.healthy, cluster.killed):
+        for broker in ("1", "2"):
+            (log,) = logs.glob(f"{broker}/__cluster_metadata-0/*.log")
+            assert leaked(log.read_bytes(), in_files()) == in_files()
+    lost = {"__transaction_state-*": cluster.names.lost.encode(), "input-*": b"a lost record"}
+    for topic, text in lost.items():
+        here, there = (
+            b"".join(path.read_bytes() for path in cluster.killed.glob(f"{broker}/{topic}/*.log")) for broker in "12"
+        )
+        assert text not in here
+        assert text in there
+
+
+HEALTHY = [
+    ("groups", ["--data", "{logs}", *STORM]),
+    ("segments", []),
+    ("batching", []),
+    *((job, [topic]) for job in ("internal_topics", "encodings") for topic in TOPICS),
+]
+
+
+@pytest.mark.parametrize(
+    ("job", "more"), HEALTHY, ids=lambda value: value if isinstance(value, str) else "-".join(value)
+)
+def test_healthy(
+    job: str, more: list[str], cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Both log directories together: there is nothing to look at, although each record is there twice."""
+    logs = str(cluster.healthy)
+    done = run(job, [*(each.format(logs=logs) for each in more), logs], tmp_path / "out", capfd)
+    assert findings(done) == {}
+    assert done.exit_status == FINE
+    search(done)
+
+
+def test_healthy_transactions(
+    cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Transactions are as many as the clients made, all are over, and the logs begin where DeleteRecords says."""
+    done = run("transactions", [str(cluster.healthy)], tmp_path / "out", capfd)
+    assert (done.exit_status, findings(done)) == (FINE, {})
+    search(done)
+    figures = json.loads(done.outputs["report.json"])["figures"]
+    assert (figures["committed"], figures["aborted"]) == (COMMITTED, ABORTED)
+    starts = spark.read.parquet(f"{done.tables}/partitions").where("topic = 'input'").orderBy("partition")
+    assert [row.log_start_offset for row in starts.collect()] == [DELETED, 0]
+
+
+def test_same_metadata(cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """What one broker has of the metadata is what the other has; by itself it has all that clients did, but no secret."""
+    one, other = (str(cluster.healthy / broker) for broker in "12")
+    done = run("metadata_diff", [one, other], tmp_path / "both", capfd)
+    assert (done.exit_status, findings(done)) == (FINE, {})
+    search(done)
+    done = run("metadata_diff", [str(cluster.healthy)], tmp_path / "whole", capfd)
+    assert (done.exit_status, findings(done).keys()) == (FINDINGS, {"added"})
+    search(done)
+    added = spark.read.parquet(f"{done.tables}/differences").groupBy("entity").count().collect()
+    assert {"broker": 2, "scram credential": 1, "topic": 9}.items() <= dict(map(tuple, added)).items()
+
+
+def test_killed_transactions(
+    cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The transaction that hangs, and no other; what was lost with a broker is no transactional id."""
+    both = run("transactions", [str(cluster.killed)], tmp_path / "both", capfd)
+    assert (both.exit_status, findings(both)) == (FINDINGS, {"hanging": 1})
+    search(both)
+    (row,) = spark.read.parquet(f"{both.tables}/open_transactions").collect()
+    late = cluster.late
+    assert (row.topic, row.partition, row.first_offset) == (late.topic, late.partition, late.offset)
+    assert (row.transactional_id, row.producer_id) == (late.transactional_id, late.producer_id)
+    alone = run("transactions", [str(cluster.killed / "1")], tmp_path / "alone", capfd)
+    for table in ("coordinator_states", "open_transactions", "completed_transactions", "producers"):
+        same(spark, table, both, alone)
+    ids = spark.read.parquet(f"{both.tables}/coordinator_states").select("transactional_id").collect()
+    assert cluster.names.lost not in {row.transactional_id for row in ids}
+
+
+def test_killed_groups(cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The offset that was deleted; the commit that was lost, by which a group would have gone back, is no reset."""
+    both, alone = (
+        run("groups", [str(logs), "--data", str(logs), *STORM], tmp_path / name, capfd)
+        for name, logs in (("both", cluster.killed), ("alone", cluster.killed / "1"))
+    )
+    assert (both.exit_status, findings(both)) == (FINDINGS, {"offset outside the log": 1})
+    search(both)
+    (row,) = spark.read.parquet(f"{both.tables}/offsets").where("place <> 'within'").collect()
+    assert (row.group, row.topic, row.committed_offset) == ("left-behind", "input", LEFT_BEHIND)
+    assert (row.start_offset, row.place) == (DELETED_LATER, "below the log")
+    for table in ("history", "offsets", "groups", "rebalances"):
+        same(spark, table, both, alone)
+    moved = spark.read.parquet(f"{both.tables}/history").where(F.col("group") == cluster.names.group)
+    assert moved.count() == 11
+
+
+def same(spark: SparkSession, table: str, both: Outcome, alone: Outcome) -> None:
+    """The broker that goes on has all that counts: with the other's files there is neither more nor less."""
+    assertDataFrameEqual(*(spark.read.parquet(f"{each.tables}/{table}") for each in (both, alone)))
+
+
+@pytest.mark.parametrize(
+    ("job", "more", "want"),
+    [
+        ("segments", [], set()),
+        ("batching", [], set()),
+        ("internal_topics", ["consumer_offsets"], DIFFER),
+        ("internal_topics", ["transaction_state"], DIFFER),
+        ("internal_topics", ["cluster_metadata"], set()),
+        ("encodings", ["consumer_offsets"], DIFFER),
+        ("encodings", ["transaction_state"], DIFFER),
+        ("encodings", ["cluster_metadata"], set()),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "-".join(sorted(value)),
+)
+def test_killed(
+    job: str,
+    more: list[str],
+    want: set[str],
+    cluster: Two,
+    spark: SparkSession,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """A broker that was killed leaves sound files; where both have written, the jobs say that they are not alike."""
+    done = run(job, [*more, str(cluster.killed)], tmp_path / "out", capfd)
+    assert (done.exit_status, findings(done).keys()) == (FINDINGS if want else FINE, want)
+    search(done)
+
+
+def test_killed_metadata(cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """From what the killed broker knew to what happened then: it is fenced, the other leads all, and has a new setting."""
+    old, new = (str(cluster.killed / broker) for broker in "21")
+    done = run("metadata_diff", [old, new], tmp_path / "out", capfd)
+    assert done.exit_status == FINDINGS
+    search(done)
+    rows = spark.read.parquet(f"{done.tables}/differences").orderBy("entity", "name").collect()
+    others = [(row.change, row.entity, row.name) for row in rows if row.entity != "partition"]
+    assert others == [
+        ("changed", "broker", "2"),
+        ("added", "config", "broker 1: listener.name.external.ssl.keystore.password"),
+    ]
+    partitions = [row for row in rows if row.entity == "partition"]
+    assert len(partitions) == 2 * 9
+    assert {row.change for row in partitions} == {"changed"}
+    assert findings(done) == {"added": 1, "changed": 1 + len(partitions)}
+
+
+@pytest.mark.parametrize("form", ["json", "orc"])
+def test_other_tables(
+    form: str, cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Nor are secrets in tables of other formats."""
+    given = ["cluster_metadata", str(cluster.killed), "--format", form]
+    done = run("internal_topics", given, tmp_path / "out", capfd)
+    assert any(place.endswith(f".{form}") for place in done.outputs)
+    search(done)
+
+
+@pytest.mark.parametrize("job", ["internal_topics", "metadata_diff"])
+def test_program(job: str, cluster: Two, tmp_path: Path) -> None:
+    """The program, which reads such small files by itself; with --show-secrets the same search finds each of them."""
+    given = ["cluster_metadata"] if job == "internal_topics" else []
+    command = [sys.executable, "-m", "kafka_messages_spark", job, *given, str(cluster.killed), "--format", "json"]
+    for more in ([], ["--show-secrets"]):
+        where = tmp_path / ("shown" if more else "hidden")
+        ended = subprocess.run(
+            [*command, *places(where), *more],
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            timeout=PROGRAM_SECONDS,
+            check=False,
+        )
+        printed = {"stdout": ended.stdout, "stderr": ended.stderr}
+        done = Outcome(ended.returncode, {**printed, **files(where)}, where)
+        assert done.exit_status == (FINDINGS if job == "metadata_diff" else FINE), ended.stderr.decode()
+        if more:
+            everything = b"".join(done.outputs.values())
+            assert leaked(everything, in_files()) == in_files()
+        else:
+            search(done)
+
+
+def test_every_job_is_here() -> None:
+    """A new job has to be tried on these files, too."""
+    assert {job for job, _ in HEALTHY} | {"transactions", "metadata_diff"} == set(JOBS)

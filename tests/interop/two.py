@@ -1,0 +1,207 @@
+"""A cluster of two brokers: users and settings with secrets, transactions, and the kill of one while producers write.
+
+What one broker of a cluster cannot have is here: copies of each log, internal topics over both, another leader, and
+records that the killed one had taken alone, which no reader ever sees.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from kafka_messages.segments.batch_headers import read_batch_headers
+
+from tests.support.leaks import secret
+
+from . import admin
+from .broker import Broker, Node
+from .busy import steady, traffic
+from .kafka import InteropError, Java
+from .late import Late, hang
+from .make import ATTEMPTS, WORK
+
+SECONDS = 120
+SETTINGS = """\
+# Copies of everything, the internal topics too, which one broker alone may still write.
+offsets.topic.replication.factor=2
+transaction.state.log.replication.factor=2
+share.coordinator.state.topic.replication.factor=2
+default.replication.factor=2
+# Short waits, small files.
+offsets.commit.timeout.ms=1000
+log.flush.start.offset.checkpoint.interval.ms=500
+log.index.size.max.bytes=65536
+"""
+FETCH_SECONDS = 2
+"""After so long the last fetch of a broker that stands still is answered (``replica.fetch.wait.max.ms``: half a second)."""
+GROUP, TRANSACTION = 0, 1
+"""What coordinators are for."""
+USER, PASSWORD, SALT = "ann", secret("password"), secret("salt").encode()
+BEFORE = {
+    "listener.name.external.ssl.keystore.password": secret("keystore"),
+    "listener.name.external.ssl.key.password": secret("key"),
+    "listener.name.external.ssl.truststore.password": secret("truststore"),
+    "listener.name.external.scram-sha-256.sasl.jaas.config": (
+        f'org.apache.kafka.common.security.scram.ScramLoginModule required password="{secret("jaas")}";'
+    ),
+    "acme.endpoint": f"https://ann:{secret('endpoint')}@example.org",
+}
+"""Settings that the second broker has at first, and what it has of them later:"""
+AFTER = {"listener.name.external.ssl.keystore.password": secret("another-keystore")}
+DELETED, LEFT_BEHIND, DELETED_LATER, MOVED_ON = 20, 21, 30, 30
+"""DeleteRecords of partition 0 of ``input``, first up to where all groups have read, then beyond what one has; and what
+two groups commit."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the second broker coordinates until it is killed."""
+
+    group: str
+    """One of its commits is lost."""
+    kept: str
+    """A transactional id, and one that is lost altogether."""
+    lost: str
+
+
+@dataclass(frozen=True)
+class Two:
+    """The log directories of both brokers, in folders ``1`` and ``2``, at two times."""
+
+    healthy: Path
+    killed: Path
+    """After the second one was killed; the first went on."""
+    late: Late
+    """A transaction that hangs then."""
+    names: Names
+
+
+def in_files() -> list[bytes]:
+    """The secrets that brokers keep, as they are in the log of metadata."""
+    salted = admin.credential(USER, PASSWORD, SALT).salted_password
+    stored = hashlib.sha256(hmac.digest(salted, b"Client Key", "sha256")).digest()
+    settings = ("keystore", "key", "truststore", "jaas", "endpoint")
+    return [SALT, stored, hmac.digest(salted, b"Server Key", "sha256"), *(secret(name).encode() for name in settings)]
+
+
+def planted() -> list[bytes]:
+    """All that nothing may give away: also what was set later, and what only the client knew."""
+    salted = admin.credential(USER, PASSWORD, SALT).salted_password
+    return [*in_files(), *(value.encode() for value in AFTER.values()), PASSWORD.encode(), salted]
+
+
+@contextmanager
+def two(work: Path = WORK) -> Iterator[Two]:
+    """The files of such a cluster; both brokers have ended."""
+    java = Java.prepare(work)
+    with tempfile.TemporaryDirectory(prefix="kafka-messages-") as name, ExitStack() as producers:
+        folder = Path(name)
+        for each in ("1", "2"):
+            (folder / each).mkdir()
+        first = Node.formatted(java, folder / "1", settings=SETTINGS)
+        second = Node.formatted(java, folder / "2", settings=SETTINGS, first=first)
+        with first.running() as one:
+            with second.running() as other:
+                _until("both brokers are there", lambda: len(admin.metadata(one.port).brokers) == 2)
+                _healthy(one, other)
+                _copy_at_rest(one, other, folder / "healthy")
+                writing = producers.enter_context(steady(one))
+                names = _names(one)
+                _kill(one, other, names)
+            writing.finish()
+            late = _afterwards(one, names)
+            time.sleep(2)  # until the checkpoints are written
+            with one.paused():
+                _copy((one, other), folder / "killed")
+        yield Two(folder / "healthy", folder / "killed", late, names)
+
+
+def _healthy(one: Broker, other: Broker) -> None:
+    for phase in ("begin", "work"):
+        traffic(one, phase)
+    admin.add_users(one.port, admin.credential(USER, PASSWORD, SALT))
+    admin.configure(other.port, 2, BEFORE)
+    leader = one if admin.leaders(one.port, "input")[0] == 1 else other
+    admin.delete_records(leader.port, "input", 0, DELETED)
+
+
+def _names(one: Broker) -> Names:
+    def coordinated(name: str, kind: int) -> str:
+        numbered = (f"{name}-{number}" for number in range(100))
+        return next(each for each in numbered if admin.coordinator(one.port, each, kind) == 2)
+
+    return Names(coordinated("moved", GROUP), coordinated("kept", TRANSACTION), coordinated("lost", TRANSACTION))
+
+
+def _kill(one: Broker, other: Broker, names: Names) -> None:
+    """Kills a broker that was alone for a moment, so that what it took then is lost: a record, a commit, an id."""
+    partition = next(number for number, leader in admin.leaders(one.port, "input").items() if leader == 2)
+    admin.begin(other.port, names.kept)  # and now the broker has producer ids in store
+    admin.commit(other.port, names.group, "input", 0, MOVED_ON)
+    size = _size(one, "input")
+    _until("the producers write", lambda: _size(one, "input") > size + 10_000)
+    with one.paused():
+        time.sleep(FETCH_SECONDS)
+        admin.produce(other.port, "input", partition, b"a lost record", acks=1)
+        admin.commit(other.port, names.group, "input", 0, 1, refused=True)
+        with suppress(TimeoutError):
+            admin.begin(other.port, names.lost, seconds=2)
+        other.process.kill()
+        other.process.wait(SECONDS)
+
+
+def _afterwards(one: Broker, names: Names) -> Late:
+    """What the other broker does alone: it goes beyond what was lost, and does things to be found."""
+    for step in range(10):
+        admin.commit(one.port, names.group, "input", 0, MOVED_ON + step)
+    admin.commit(one.port, "left-behind", "input", 0, LEFT_BEHIND)
+    admin.delete_records(one.port, "input", 0, DELETED_LATER)
+    admin.configure(one.port, 1, AFTER)
+    return hang(one.port, names.kept, "output", 1)
+
+
+def _copy_at_rest(one: Broker, other: Broker, target: Path) -> None:
+    """Copies the files when both brokers have the same records."""
+    for _ in range(ATTEMPTS):
+        time.sleep(2)  # until the checkpoints are written
+        with one.paused(), other.paused():
+            _copy((one, other), target)
+        if _ends(target / "1") == _ends(target / "2"):
+            return
+        shutil.rmtree(target)
+    raise InteropError("the brokers do not come to rest: one has records that the other has not")
+
+
+def _copy(brokers: tuple[Broker, Broker], target: Path) -> None:
+    for broker in brokers:
+        shutil.copytree(broker.logs, target / broker.logs.parent.name)
+
+
+def _ends(logs: Path) -> dict[str, int]:
+    """The last offset of each log."""
+    ends: dict[str, int] = {}
+    for path in sorted(logs.glob("*/*.log")):
+        with read_batch_headers(path) as read:
+            offsets = [offset for batch in read for offset in batch["last_offset"].to_pylist()]
+        if offsets:
+            ends[path.parent.name] = offsets[-1]
+    return ends
+
+
+def _size(broker: Broker, topic: str) -> int:
+    return sum(path.stat().st_size for path in broker.logs.glob(f"{topic}-*/*.log"))
+
+
+def _until(what: str, holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + SECONDS
+    while not holds():
+        if time.monotonic() > deadline:
+            raise InteropError(f"it did not happen in {SECONDS} seconds that {what}")
+        time.sleep(0.2)
