@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import kafka_messages
@@ -22,6 +22,15 @@ in_python = pytest.mark.skipif(
     reason="Python 3.12 itself crashes, without the core too, where there is no memory for a generator's frame",
 )
 """Of tests in which printed code runs while memory is short; nothing is to be done, Python 3.11 runs them."""
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """No other thread gets a turn inside a call: it is the whole interpreter that has no memory, the test runner's too."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(3600)
+    yield
+    sys.setswitchinterval(before)
 
 
 def each_failing(call: Callable[[], Any]) -> list[tuple[Any, BaseException | None]]:

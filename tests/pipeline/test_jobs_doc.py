@@ -13,9 +13,10 @@ from jsonschema import Draft202012Validator
 from kafka_messages_spark import consumer_offsets, register
 from kafka_messages_spark.analyses import batching, encodings, groups, metadata, segments, transactions
 from kafka_messages_spark.analyses.batches import read_batches
-from kafka_messages_spark.analyses.internal_topics import cluster_metadata, transaction_state
+from kafka_messages_spark.analyses.internal_topics import cluster_metadata, share_group_state, transaction_state
 from kafka_messages_spark.analyses.lag import with_lag_times
 from kafka_messages_spark.analyses.rebalances import rebalances
+from kafka_messages_spark.analyses.share_groups import share_offsets, topic_names
 from kafka_messages_spark.jobs import _cli, _report
 from kafka_messages_spark.sources._segment_ranges import ranges
 from pyspark.sql import DataFrame, SparkSession
@@ -67,6 +68,7 @@ def tables(spark: SparkSession) -> dict[str, dict[str, DataFrame]]:
             "storms": groups.commit_storms(commits),
             "removed_offsets": groups.removed_offsets(history),
             "rebalances": rebalances(offsets),
+            "share_offsets": share_offsets(share_group_state(log), topic_names(offsets), partitions),
         },
         "metadata_diff": unreadable
         | {

@@ -175,6 +175,12 @@ class Job:
         self._reading(topic or "segments", len(files), sum(row["size"] for row in files))
         return [row["path"] for row in files]
 
+    def log_if_any(self, paths: Sequence[str], topic: str) -> DataFrame | None:
+        """The records of a topic that some paths may have besides; of files in folders that are named so."""
+        found = self._ranges(paths, topic).where((F.col("start") == 0) & (F.col("topic") == topic))
+        files = [row["path"] for row in found.select("path").orderBy("path").collect()]
+        return self.read(files, batch_metadata=True) if files else None
+
     def _ranges(self, paths: Sequence[str], topic: str | None = None, *, all_of_them: bool = False) -> DataFrame:
         """The ranges of the segments among some files, one at least; of ``topic`` the report says what is left out."""
         self._look(paths, all_of_them)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -18,16 +19,17 @@ from kafka_messages_spark.analyses._logs import log_of
 from kafka_messages_spark.analyses.batches import batches_in
 from kafka_messages_spark.analyses.checkpoints import LOG_START_OFFSET, log_start_offsets
 from kafka_messages_spark.analyses.copies import once
-from kafka_messages_spark.analyses.internal_topics import consumer_offsets
+from kafka_messages_spark.analyses.internal_topics import consumer_offsets, share_group_state
 from kafka_messages_spark.analyses.lag import with_lag_times
 from kafka_messages_spark.analyses.rebalances import rebalances
+from kafka_messages_spark.analyses.share_groups import share_offsets, topic_names
 from kafka_messages_spark.analyses.transactions import partition_offsets
 from kafka_messages_spark.jobs import _cli
 from kafka_messages_spark.jobs._drawn import groups as drawn
 from kafka_messages_spark.jobs._report import duration
 from kafka_messages_spark.jobs._report._pictures import Chart
 
-TOPIC = "__consumer_offsets"
+TOPIC, SHARE_TOPIC = "__consumer_offsets", "__share_group_state"
 _FIGURES = ("groups", "commits", "resets", "storms", "removed_offsets", "rebalances", "outside_the_log")
 """What the report counts: the groups, and sums over them."""
 _SORTS = {
@@ -53,17 +55,9 @@ def work(job: _cli.Job) -> None:
     if args.sort == "lag" and not args.data:
         raise wrong("groups: --sort lag needs --data, the data segments")
     records = job.keep(consumer_offsets(once(job.log(args.paths, TOPIC, batch_metadata=True))))
-    unreadable = _cli.unreadable_records(records)
-    partitions = batches = None
-    if args.data:
-        files = job.files(args.data, "data segments")
-        batches = job.keep(batches_in(files))
-        checkpoints = job.checkpoint(args.data, LOG_START_OFFSET)
-        for each in (_cli.corrupt_batches(batches), _cli.damaged_checkpoints(checkpoints)):
-            unreadable = unreadable.unionByName(each)
-        partitions = partition_offsets(batches, log_start_offsets(files, checkpoints))
-    commits = groups.offset_commits(records)
-    commits = job.keep(_of_groups(commits, args.group))
+    batches, partitions, damaged = _data(job)
+    unreadable = [_cli.unreadable_records(records), *damaged]
+    commits = job.keep(_of_groups(groups.offset_commits(records), args.group))
     history = job.keep(groups.offset_history(commits, records, jump=args.jump))
     tables = {
         "commits": commits,
@@ -74,13 +68,29 @@ def work(job: _cli.Job) -> None:
         "removed_offsets": groups.removed_offsets(history),
         "rebalances": job.keep(_of_groups(rebalances(records), args.group)),
     }
+    if (states := job.log_if_any(args.paths, SHARE_TOPIC)) is not None:
+        states = job.keep(share_group_state(states))
+        unreadable.append(_cli.unreadable_records(states))
+        of_shares = share_offsets(states, topic_names(records), partitions)
+        tables["share_offsets"] = job.keep(_of_groups(of_shares, args.group))
     tables["groups"] = job.keep(_groups(records, tables, args.group))
     job.say("looking for resets and storms")
     picture = drawn.picture(tables["history"], tables["offsets"], batches) if job.draws else None
     _report(job, records, tables, partitions is not None, picture)
     for name, table in tables.items():
         job.write(name, table)
-    job.unreadable(unreadable)
+    job.unreadable(reduce(DataFrame.unionByName, unreadable))
+
+
+def _data(job: _cli.Job) -> tuple[DataFrame | None, DataFrame | None, list[DataFrame]]:
+    """The batches of the data segments, what there is of each partition, and what cannot be read; if there are any."""
+    if not job.args.data:
+        return None, None, []
+    files = job.files(job.args.data, "data segments")
+    batches = job.keep(batches_in(files))
+    checkpoints = job.checkpoint(job.args.data, LOG_START_OFFSET)
+    partitions = partition_offsets(batches, log_start_offsets(files, checkpoints))
+    return batches, partitions, [_cli.corrupt_batches(batches), _cli.damaged_checkpoints(checkpoints)]
 
 
 def _of_groups(rows: DataFrame, chosen: list[str] | None) -> DataFrame:
@@ -109,15 +119,14 @@ def _groups(records: DataFrame, tables: dict[str, DataFrame], chosen: list[str] 
             F.count_if("is_tombstone").alias("removed_offsets"),
         )
     )
-    offsets = (
-        tables["offsets"]
-        .groupBy("group")
-        .agg(
-            F.count("*").alias("partitions"),
-            F.sum("lag").alias("lag"),
-            F.max("lag_ms").alias("lag_ms"),
-            F.count_if(F.col("place") != "within").alias("outside_the_log"),
-        )
+    offsets = tables["offsets"].select("group", "lag", "lag_ms", "place")
+    if "share_offsets" in tables:
+        offsets = offsets.unionByName(tables["share_offsets"].select("group", "lag"), allowMissingColumns=True)
+    offsets = offsets.groupBy("group").agg(
+        F.count("*").alias("partitions"),
+        F.sum("lag").alias("lag"),
+        F.max("lag_ms").alias("lag_ms"),
+        F.count_if(F.col("place") != "within").alias("outside_the_log"),
     )
     storms = tables["storms"].groupBy("group").agg(F.count("*").alias("storms"))
     generations = tables["rebalances"].groupBy("group").agg(F.count("*").alias("rebalances"))
@@ -139,6 +148,7 @@ def _report(
     span = log.agg(F.count("*"), F.sum("records"), F.sum("offsets")).collect()[0]
     total = tables["groups"].agg(F.count("*"), *(F.sum(name) for name in _FIGURES[1:])).collect()[0]
     figures = dict(zip(_FIGURES, (each or 0 for each in total), strict=True))
+    figures["share_partitions"] = tables["share_offsets"].count() if "share_offsets" in tables else 0
     missing = max(0, (span[2] or 0) - (span[1] or 0))
     report.facts(
         {
@@ -171,7 +181,7 @@ def _sections(tables: dict[str, DataFrame], sort: str, *, with_data: bool) -> di
     outside = ("group", "topic", "partition", "committed_offset", "start_offset", "end_offset", "place")
     removed = tables["removed_offsets"].orderBy(*newest).withColumnRenamed("idle_ms", "idle")
     storms = tables["storms"].orderBy(F.desc("peak"), "group", "topic", "partition", "start")
-    return {
+    found = {
         "groups": (
             "Groups",
             tables["groups"].orderBy(*map(F.desc_nulls_last, _SORTS[sort]), "group").select(*columns, *lag),
@@ -185,6 +195,18 @@ def _sections(tables: dict[str, DataFrame], sort: str, *, with_data: bool) -> di
         ),
         "rebalances": ("Rebalances", _rebalances(tables["rebalances"])),
     }
+    if "share_offsets" in tables:
+        columns = [
+            "group",
+            "topic",
+            "partition",
+            "start_offset",
+            "delivered",
+            *(["end_offset", "lag"] if with_data else []),
+        ]
+        rows = tables["share_offsets"].orderBy(F.desc_nulls_last("lag"), "group", "topic", "topic_id", "partition")
+        found["share_partitions"] = "Share groups", rows.select(*columns)
+    return found
 
 
 def _rebalances(rows: DataFrame) -> DataFrame:

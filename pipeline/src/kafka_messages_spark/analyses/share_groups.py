@@ -1,0 +1,82 @@
+"""Where share groups are: start offsets of their partitions in ``__share_group_state``, and how many records are left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from ..columns.frames import require
+from .copies import once
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+__all__ = ["share_offsets", "topic_names"]
+
+_KEY = ("group", "topic_id", "partition")
+_PLACE = ("log_topic", "log_partition", "log_offset")
+
+
+def topic_names(records: DataFrame) -> DataFrame:
+    """The names of topics that share groups read: ``topic_id`` and ``topic``, of the rows of ``consumer_offsets``."""
+    require(records, "share_group_state_partition_metadata", "topic_names")
+    value = F.col("share_group_state_partition_metadata.value")
+    lists = (value["initializing_topics"], value["initialized_topics"], value["deleting_topics"])
+    named = [F.transform(each, lambda topic: F.struct(topic["topic_id"], topic["topic_name"])) for each in lists]
+    none = F.array().cast("array<struct<topic_id: string, topic_name: string>>")
+    rows = records.where("record_type = 'share_group_state_partition_metadata' and problem is null")
+    all_of_them = F.concat(*(F.coalesce(each, none) for each in named))
+    found = rows.select(F.explode(all_of_them).alias("each"))
+    return found.select(F.col("each.topic_id"), F.col("each.topic_name").alias("topic")).dropDuplicates(["topic_id"])
+
+
+def share_offsets(states: DataFrame, names: DataFrame, partitions: DataFrame | None = None) -> DataFrame:
+    """Where share groups are in each partition, at the end of the log; what was deleted is left out.
+
+    ``states`` are the rows of ``share_group_state``, ``names`` those of ``topic_names``. Columns: ``group``, ``topic``
+    (null where its name is not known), ``topic_id``, ``partition``, ``start_offset`` (records below it are done with),
+    ``delivered`` (records above it that are, null where the broker does not say), ``time``, ``log_partition``, and with
+    ``partitions`` (``transactions.partition_offsets`` of the data segments) ``end_offset`` and ``lag``: what is left of
+    the records from the start offset on, as Kafka's tools count it (KIP-1226); null where ``delivered`` is.
+    """
+    for name in ("share_snapshot", "share_update", "is_tombstone", "topic", "partition", "offset"):
+        require(states, name, "share_offsets")
+    kinds = F.col("record_type").isin("share_snapshot", "share_update") & F.col("problem").isNull()
+    events = once(states.where(kinds)).select(
+        _of("key", "group_id").alias("group"),
+        _of("key", "topic_id").alias("topic_id"),
+        _of("key", "partition").alias("partition"),
+        _of("value", "start_offset").alias("start_offset"),
+        _of("value", "delivery_complete_count").alias("delivered"),
+        "is_tombstone",
+        "timestamp",
+        *(F.col(name).alias(f"log_{name}") for name in ("topic", "partition", "offset")),
+    )
+    place = F.struct(*_PLACE)
+    last = F.struct("delivered", F.col("timestamp").alias("time"), "log_partition", "is_tombstone")
+    told = F.when((F.col("start_offset") >= 0) & ~F.col("is_tombstone"), place)  # -1: as it was
+    found = events.groupBy(*_KEY).agg(
+        F.max_by("start_offset", told).alias("start_offset"),
+        F.max(told).alias("told"),
+        F.max(F.when(F.col("is_tombstone"), place)).alias("gone"),
+        F.max_by(last, place).alias("last"),
+    )
+    is_there = F.col("told").isNotNull() & (F.col("gone").isNull() | (F.col("told") > F.col("gone")))
+    delivered = F.when(F.col("last.delivered") >= 0, F.col("last.delivered"))
+    now = found.where(is_there).join(names, "topic_id", "left")
+    now = now.select(
+        "group", "topic", *_KEY[1:], "start_offset", delivered.alias("delivered"), "last.time", "last.log_partition"
+    )
+    if partitions is None:
+        return now.withColumns({name: F.lit(None).cast("long") for name in ("end_offset", "lag")})
+    ends = partitions.select("topic", "partition", F.col("next_offset").alias("end_offset"))
+    left = F.col("end_offset") - F.col("start_offset") - F.col("delivered")
+    return now.join(ends, ["topic", "partition"], "left").select(
+        *now.columns, "end_offset", F.when(left < 0, F.lit(0)).otherwise(left).alias("lag")
+    )
+
+
+def _of(part: str, field: str) -> Column:
+    """A field of snapshots and updates."""
+    return F.coalesce(*(F.col(f"share_{kind}.{part}.{field}") for kind in ("snapshot", "update")))
