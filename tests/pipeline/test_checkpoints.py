@@ -13,11 +13,14 @@ from kafka_messages.segments.batch_writer import write_batches
 from kafka_messages_spark.analyses import transactions
 from kafka_messages_spark.analyses.batches import read_batches
 from kafka_messages_spark.analyses.checkpoints import (
+    HIGH_WATERMARK,
     LOG_START_OFFSET,
+    high_watermarks,
     log_start_offsets,
     read_checkpoints,
 )
 from kafka_messages_spark.jobs import groups
+from kafka_messages_spark.jobs import segments as segments_job
 from kafka_messages_spark.jobs import transactions as transactions_job
 from kafka_messages_spark.sources._checkpoint_files import parsed, places_of
 from kafka_messages_spark.sources._files import File
@@ -35,9 +38,9 @@ def commits(folder: Path, **offsets: int) -> None:
     segment(folder, "__consumer_offsets-0", write_batches(rows))
 
 
-def checkpoint(folder: Path, *entries: str) -> Path:
+def checkpoint(folder: Path, *entries: str, name: str = LOG_START_OFFSET) -> Path:
     """The file as a broker writes it into a log directory."""
-    file = folder / LOG_START_OFFSET
+    file = folder / name
     file.write_text("".join(f"{line}\n" for line in ("0", len(entries), *entries)))
     return file
 
@@ -183,3 +186,50 @@ def test_stable_offset_below_the_start(spark: SparkSession, tmp_path: Path) -> N
     )
     found = transactions.stable_offsets(transactions.find_transactions(batches), partitions).orderBy("partition")
     assert [(row.last_stable_offset, row.blocked_offsets) for row in found.collect()] == [(5, 5), (9, 0)]
+
+
+def test_high_watermarks(spark: SparkSession, tmp_path: Path) -> None:
+    """Of several replicas the highest counts; where nobody wrote one down it is not known, and none is made up."""
+    for name, mark in (("one", 8), ("two", 9)):
+        segment(tmp_path / name, "orders-0", data(0, count=10))
+        segment(tmp_path / name, "orders-1", data(0, count=10))
+        checkpoint(tmp_path / name, f"orders 0 {mark}", "other 3 4", name=HIGH_WATERMARK)
+    batches = read_batches(spark, [str(tmp_path)])
+    marks = high_watermarks(read_checkpoints(spark, [str(tmp_path)], HIGH_WATERMARK))
+    found, partitions = transactions.find_transactions(batches), transactions.partition_offsets(batches)
+    stable = transactions.stable_offsets(found, partitions, marks).orderBy("partition")
+    assert [(row.next_offset, row.high_watermark) for row in stable.collect()] == [(10, 9), (10, None)]
+    assert {row.high_watermark for row in transactions.stable_offsets(found, partitions).collect()} == {None}
+
+
+def test_a_log_that_ends_below_its_high_watermark(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was replicated is not in the files; told of each replica by its own checkpoint, and no alarm by itself."""
+    for name, mark in (("one", 12), ("two", 10)):
+        segment(tmp_path / name, "orders-0", data(0, count=4))
+        segment(tmp_path / name, "orders-0", data(4, count=6), base=4)
+        segment(tmp_path / name, "orders-1", data(0, count=10))
+        checkpoint(tmp_path / name, f"orders 0 {mark}", "orders 1 7", "other 3 4", name=HIGH_WATERMARK)
+    out = tmp_path / "out"
+    assert segments_job.main([str(tmp_path / "one"), str(tmp_path / "two"), "--output", str(out), "--quiet"]) == 0
+    assert "a log that ends below what the broker knew to be replicated" in capsys.readouterr().out
+    (row,) = spark.read.parquet(f"{out}/findings").collect()
+    file = tmp_path / "one" / "orders-0" / f"{4:020}.log"
+    detail = "ends at offset 10, below the high watermark 12: lost, or copied before the checkpoint"
+    assert row.asDict() == {
+        "check": "high_watermark",
+        "severity": "info",
+        "file": str(file),
+        "topic": "orders",
+        "partition": 0,
+        "position": None,
+        "offset": 10,
+        "count": 2,
+        "detail": detail,
+    }
+    damaged = checkpoint(tmp_path / "two", "orders 0 1", name=HIGH_WATERMARK)
+    damaged.write_bytes(damaged.read_bytes()[:-2])
+    assert segments_job.main([str(tmp_path / "two"), "--quiet"]) == 1
+    told = "the checkpoint is damaged, and not used: line 3 is 'orders 0 ' and has no end"
+    assert any(line.endswith(told) for line in capsys.readouterr().out.splitlines())

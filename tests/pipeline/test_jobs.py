@@ -10,6 +10,7 @@ from job_files import at, data, marker, metadata, segment
 from kafka_messages.records import write_coordinator_record
 from kafka_messages_spark import register
 from kafka_messages_spark.jobs import _cli, segments
+from kafka_messages_spark.jobs._faults import message_of
 from kafka_messages_spark.jobs._report import Report
 from kafka_messages_spark.jobs.internal_topics import main
 from pyspark.errors import AnalysisException
@@ -154,7 +155,7 @@ def test_module_that_workers_lack() -> None:
     error = RuntimeError(
         "[PYTHON_DATA_SOURCE_ERROR] ...\nModuleNotFoundError: No module named 'pyarrow'\n SQLSTATE: 38000"
     )
-    assert _cli._message(error) == (
+    assert message_of(error) == (
         "the Python of Spark's workers has no module 'pyarrow': numpy, pyarrow and both packages must be there "
         "(PYSPARK_PYTHON, --archives, --py-files)"
     )

@@ -1,4 +1,4 @@
-"""The checkpoint files in a broker's log directories: where its logs begin, and where its cleaner has been."""
+"""The checkpoint files in a broker's log directories: where its logs begin, what is replicated, where its cleaner was."""
 
 from __future__ import annotations
 
@@ -13,12 +13,21 @@ from ._logs import NAME_OFFSET
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["CLEANER_OFFSET", "LOG_START_OFFSET", "log_start_offsets", "read_checkpoints"]
+__all__ = [
+    "CLEANER_OFFSET",
+    "HIGH_WATERMARK",
+    "LOG_START_OFFSET",
+    "high_watermarks",
+    "log_start_offsets",
+    "read_checkpoints",
+]
 
 LOG_START_OFFSET = "log-start-offset-checkpoint"
 """Partitions whose log begins behind the first offset of their first segment, as DeleteRecords leaves them."""
 CLEANER_OFFSET = "cleaner-offset-checkpoint"
 """Partitions that the cleaner has compacted, up to the offset."""
+HIGH_WATERMARK = "replication-offset-checkpoint"
+"""Partitions with the offset up to which all replicas in sync have them, as it was a few seconds before."""
 
 
 def read_checkpoints(
@@ -59,3 +68,14 @@ def log_start_offsets(files: DataFrame, checkpoints: DataFrame) -> DataFrame:
     highest = entries.agg(F.max("offset").alias("checkpoint"))
     known = segments.where("topic is not null and partition is not null")
     return known.join(highest, ["topic", "partition"], "left")
+
+
+def high_watermarks(checkpoints: DataFrame) -> DataFrame:
+    """The high watermark of each partition that ``checkpoints`` (``read_checkpoints`` of ``HIGH_WATERMARK``) names.
+
+    Columns: ``topic``, ``partition``, ``high_watermark``. Brokers write it down every five seconds
+    (``replica.high.watermark.checkpoint.interval.ms``) and when they stop, so it is the least that was replicated. Of
+    several replicas the highest counts: followers hear of it later.
+    """
+    entries = checkpoints.where("problem is null").groupBy("topic", "partition")
+    return entries.agg(F.max("offset").alias("high_watermark"))

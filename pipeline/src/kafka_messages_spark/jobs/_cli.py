@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
@@ -17,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pyspark.errors import PySparkException, PySparkValueError
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.datasource import DataSource
@@ -25,6 +24,7 @@ from pyspark.sql.datasource import DataSource
 from kafka_messages_spark._core.errors import wrong
 from kafka_messages_spark._core.worker_python import use_for_next_session, use_for_session
 from kafka_messages_spark.jobs import _small
+from kafka_messages_spark.jobs._faults import message_of
 from kafka_messages_spark.jobs._report import Finding, Report, Run, Severity, size
 from kafka_messages_spark.jobs._saved import inputs, is_page, save
 from kafka_messages_spark.jobs._session import is_elsewhere, is_ours, start
@@ -42,44 +42,9 @@ PROGRAM = "kafka-messages-spark"
 """The command that runs any of the jobs."""
 METADATA = "__cluster_metadata"
 """The one topic of which there are snapshots; a log directory may have one more, ``bootstrap.checkpoint``."""
-_SPARKS = re.compile(r"\[(?:DATA_SOURCE_NOT_FOUND|TABLE_OR_VIEW_ALREADY_EXISTS|DELTA_\w+|PATH_\w+)\] .*")
-_OURS = re.compile(r"PySparkValueError: (.+)")
-_STORES = re.compile(r"(?:org\.apache\.hadoop(?:\.\w+)+|java\.io|java\.nio\.file)\.(\w+Exception)\)?:? (.+)")
-_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _CACHED_PARTITIONS = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
 """Lets Spark put the small shuffle partitions of what is kept together, as it does with all others; without it a few rows
 are 200 tasks and files."""
-
-
-UNREADABLE = ("file", "topic", "partition", "position", "offset", "reason")
-"""Columns of the table of what could not be read: corrupt batches, files, and records."""
-
-
-def corrupt_batches(batches: DataFrame) -> DataFrame:
-    """What is corrupt among batches, or among records that were read with ``file``, in the columns of ``UNREADABLE``."""
-    offset = F.lit(None).cast("long").alias("offset")
-    reason = F.col("corrupt.reason").alias("reason")
-    return batches.where("corrupt is not null").select("file", "topic", "partition", "position", offset, reason)
-
-
-def unreadable_records(records: DataFrame) -> DataFrame:
-    """Corrupt batches, and records with a ``problem``, of an internal topic, in the columns of ``UNREADABLE``."""
-    file = F.col("file") if "file" in records.columns else F.lit(None).cast("string").alias("file")
-    return records.where("corrupt is not null or problem is not null").select(
-        file,
-        "topic",
-        "partition",
-        F.col("corrupt.position").alias("position"),
-        "offset",
-        F.coalesce("corrupt.reason", "problem").alias("reason"),
-    )
-
-
-def damaged_checkpoints(checkpoints: DataFrame) -> DataFrame:
-    """Checkpoint files that are not believed, in the columns of ``UNREADABLE``."""
-    nowhere = [F.lit(None).cast("long").alias(name) for name in ("position", "offset")]
-    problem = F.col("problem").alias("reason")
-    return checkpoints.where("problem is not null").select("file", "topic", "partition", *nowhere, problem)
 
 
 @dataclass
@@ -240,7 +205,7 @@ class Job:
         self.say(f"reading {what}: {files} file{'s' if files != 1 else ''}, {size(total)}")
 
     def unreadable(self, df: DataFrame) -> None:
-        """Report, count as findings, and write what could not be read; the columns are those of ``UNREADABLE``."""
+        """Report, count as findings, and write what could not be read; the columns are those of ``_unreadable``."""
         df = self.keep(df)
         if df.limit(1).count():
             self.report.section("Unreadable")
@@ -367,7 +332,7 @@ def run(
         work(job)
         job.finish()
     except Exception as error:
-        message = _message(error)
+        message = message_of(error)
         if message is None:
             raise
         print(f"{job.name}: error: {message.removeprefix(f'{job.name}: ')}", file=sys.stderr)
@@ -394,21 +359,3 @@ def _found_by_itself(spark: SparkSession) -> bool:
 def _terminal() -> int | None:
     """Characters of a line, if stdout is a terminal."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-
-
-def _message(error: Exception) -> str | None:
-    """What was wrong, if it was the arguments or the input; None for what should not have happened."""
-    if isinstance(error, PySparkValueError | OSError):
-        return str(error)
-    if found := _OURS.findall(str(error)):
-        return str(found[-1])
-    if found := _MODULE.findall(str(error)):
-        return (
-            f"the Python of Spark's workers has no module {found[-1]!r}: numpy, pyarrow and both packages must be there "
-            "(PYSPARK_PYTHON, --archives, --py-files)"
-        )
-    # Not every one of these has a class of its own in PySpark.
-    if planned := _SPARKS.search(str(error)):
-        return planned[0]
-    stored = _STORES.search(str(error))
-    return f"{stored[1]}: {stored[2]}" if stored else None

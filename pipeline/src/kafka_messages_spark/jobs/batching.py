@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from kafka_messages_spark._core.errors import wrong
 from kafka_messages_spark.analyses import batching
 from kafka_messages_spark.analyses.checkpoints import CLEANER_OFFSET
-from kafka_messages_spark.jobs import _cli
+from kafka_messages_spark.jobs import _cli, _unreadable
 from kafka_messages_spark.jobs._report import size
 
 _BYTES = ("bytes", "uncompressed_bytes", "median_bytes", "p95_bytes", "dead_bytes", "cleanable_bytes", "dirty_bytes")
@@ -65,8 +65,8 @@ def work(job: _cli.Job) -> None:
     faults = batches.where("fault is not null").select(
         "file", "topic", "partition", "position", F.col("last_offset").alias("offset"), F.col("fault").alias("reason")
     )
-    unreadable = _cli.corrupt_batches(batches).unionByName(faults)
-    job.unreadable(unreadable.unionByName(_cli.damaged_checkpoints(cleaned)))
+    unreadable = _unreadable.corrupt_batches(batches).unionByName(faults)
+    job.unreadable(unreadable.unionByName(_unreadable.damaged_checkpoints(cleaned)))
 
 
 @dataclass(frozen=True)

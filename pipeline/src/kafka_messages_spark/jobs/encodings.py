@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 from kafka_messages_spark._core.errors import wrong
 from kafka_messages_spark.analyses import encodings
 from kafka_messages_spark.analyses.traffic import pair
-from kafka_messages_spark.jobs import _cli, _plots, _taken
+from kafka_messages_spark.jobs import _cli, _plots, _taken, _unreadable
 from kafka_messages_spark.jobs._report import size
 from kafka_messages_spark.jobs.internal_topics import TOPICS
 
@@ -76,7 +76,7 @@ def _measured(job: _cli.Job) -> DataFrame:
     if args.what in TOPICS:
         topic = f"__{args.what}"
         records = _taken.records(job, args.paths, topic, batch_metadata=True)
-        job.unreadable(_cli.corrupt_batches(records))
+        job.unreadable(_unreadable.corrupt_batches(records))
         return encodings.measure(encodings.messages_of(records.where("corrupt is null"), topic))
     if args.what == FRAMES:
         options = {"mode": "PERMISSIVE", "recursiveFileLookup": "true", "paths": json.dumps(args.paths)}
@@ -97,7 +97,7 @@ def _no_frames(frames: DataFrame) -> DataFrame:
     """Places in captures where no frame is, after which nothing more is read; with the columns of other unreadable ones."""
     nulls = {"topic": "string", "partition": "int", "offset": "long"}
     gone = frames.where("frame is null").withColumns({name: F.lit(None).cast(kind) for name, kind in nulls.items()})
-    return gone.withColumnRenamed("problem", "reason").select(*_cli.UNREADABLE)
+    return gone.withColumnRenamed("problem", "reason").select(*_unreadable.COLUMNS)
 
 
 def _plot(job: _cli.Job, best: DataFrame, histogram: DataFrame) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pyspark.sql import functions as F
 
 from kafka_messages_spark.analyses import segments
-from kafka_messages_spark.analyses.checkpoints import CLEANER_OFFSET
+from kafka_messages_spark.analyses.checkpoints import CLEANER_OFFSET, HIGH_WATERMARK
 from kafka_messages_spark.jobs import _cli
 from kafka_messages_spark.jobs._drawn import segments as drawn
 from kafka_messages_spark.jobs._report import size
@@ -27,9 +27,9 @@ def work(job: _cli.Job) -> None:
     """Findings are those with the severity warning or error."""
     report, limit = job.report, job.args.limit
     checks = job.keep(segments.checked_ranges(job.files(job.args.paths, "segments", all_of_them=True), job.args.depth))
-    cleaned = job.checkpoint(job.args.paths, CLEANER_OFFSET)
-    found = job.keep(segments.findings(checks, cleaned))
-    files = job.keep(segments.files(checks, cleaned))
+    checkpoints = [job.checkpoint(job.args.paths, name) for name in (CLEANER_OFFSET, HIGH_WATERMARK)]
+    found = job.keep(segments.findings(checks, *checkpoints))
+    files = job.keep(segments.files(checks, *checkpoints))
     total = files.agg(
         F.count("*"), F.sum("size"), F.sum("batches"), F.sum("records"), F.count_if(F.col("verdict") == "ok")
     ).collect()[0]

@@ -17,10 +17,15 @@ from pyspark.sql import functions as F
 
 from kafka_messages_spark.analyses import transactions as txn
 from kafka_messages_spark.analyses.batches import batches_in
-from kafka_messages_spark.analyses.checkpoints import LOG_START_OFFSET, log_start_offsets
+from kafka_messages_spark.analyses.checkpoints import (
+    HIGH_WATERMARK,
+    LOG_START_OFFSET,
+    high_watermarks,
+    log_start_offsets,
+)
 from kafka_messages_spark.analyses.copies import once
 from kafka_messages_spark.analyses.internal_topics import transaction_state
-from kafka_messages_spark.jobs import _cli
+from kafka_messages_spark.jobs import _cli, _unreadable
 from kafka_messages_spark.jobs._drawn import transactions as drawn
 from kafka_messages_spark.jobs._report import Severity, duration, size, timestamp
 
@@ -43,16 +48,18 @@ def work(job: _cli.Job) -> None:
     args = job.args
     files = job.files(args.paths, "data segments")
     batches = job.keep(batches_in(files))
-    states, unreadable, read, unread = None, _cli.corrupt_batches(batches), 0, 0
+    states, unreadable, read, unread = None, _unreadable.corrupt_batches(batches), 0, 0
     if paths := args.transaction_state or _state_files(files):
         of_states = job.segments_of(paths, STATE_TOPIC)
         records = job.keep(transaction_state(once(job.read(of_states, batch_metadata=True))))
         states = job.keep(txn.coordinator_states(records))
         read, unread = _coordinators(of_states)
         of_data = unreadable.where(F.coalesce("topic", F.lit("")) != STATE_TOPIC)
-        unreadable = of_data.unionByName(_cli.unreadable_records(records))
+        unreadable = of_data.unionByName(_unreadable.bad_records(records))
     checkpoints = job.checkpoint(args.paths, LOG_START_OFFSET)
-    unreadable = unreadable.unionByName(_cli.damaged_checkpoints(checkpoints))
+    watermarks = job.checkpoint(args.paths, HIGH_WATERMARK)
+    for each in (checkpoints, watermarks):
+        unreadable = unreadable.unionByName(_unreadable.damaged_checkpoints(each))
     partitions = job.keep(txn.partition_offsets(batches, log_start_offsets(files, checkpoints)))
     found = job.keep(txn.find_transactions(batches))
     now = _as_of(args.as_of, partitions, states)
@@ -62,7 +69,7 @@ def work(job: _cli.Job) -> None:
             found, partitions, states, as_of=now or 0, max_timeout_ms=args.max_timeout_ms, unread=unread
         )
     )
-    stable = txn.stable_offsets(found, partitions)
+    stable = txn.stable_offsets(found, partitions, high_watermarks(watermarks))
     known = _ids(states, read, unread)
     _report(job, now, opened, found, stable, states, known)
     job.write("open_transactions", opened)

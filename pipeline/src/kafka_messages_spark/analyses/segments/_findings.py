@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 
 from .._times import timestamp_of
 from ._neighbours import between, producers, tails
+from ._watermarks import ABOVE, below_watermark
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -34,16 +35,16 @@ CHECKS = {
     "sequence_duplicate": "a batch of a producer that is there twice",
     "sequence_back": "sequence numbers of a producer that go back",
     "sequence_not_zero": "a sequence number where the group coordinator writes 0",
+    "high_watermark": "a log that ends below what the broker knew to be replicated",
     "checkpoint": "a checkpoint file of a log directory that is damaged",
 }
 """What is checked."""
 
 _COMPACTED = ("__consumer_offsets", "__transaction_state")
 """Topics that Kafka itself makes with ``cleanup.policy=compact``."""
-_FOLDER = r"^(.*?)[/\\]?[^/\\]*$"
 
 
-def files(checks: DataFrame, cleaned: DataFrame | None = None) -> DataFrame:
+def files(checks: DataFrame, cleaned: DataFrame | None = None, watermarks: DataFrame | None = None) -> DataFrame:
     """One row a file: what it holds, and the ``verdict``, the worst severity of its findings, or ``ok``.
 
     Columns: ``file``, ``size``, ``topic``, ``partition``, ``name_offset`` (of its name), ``first_offset``,
@@ -73,7 +74,7 @@ def files(checks: DataFrame, cleaned: DataFrame | None = None) -> DataFrame:
         F.coalesce(F.sum(F.when(F.col("severity") == name, 1)), F.lit(0)).alias(f"{name}_findings")
         for name in SEVERITIES
     ]
-    worst = findings(checks, cleaned).groupBy("file").agg(*severities)
+    worst = findings(checks, cleaned, watermarks).groupBy("file").agg(*severities)
     joined = by_file.join(worst, "file", "left").fillna(0, [f"{name}_findings" for name in SEVERITIES])
     verdict = F.lit("ok")
     for name in SEVERITIES:
@@ -81,7 +82,7 @@ def files(checks: DataFrame, cleaned: DataFrame | None = None) -> DataFrame:
     return joined.withColumn("verdict", verdict)
 
 
-def findings(checks: DataFrame, cleaned: DataFrame | None = None) -> DataFrame:
+def findings(checks: DataFrame, cleaned: DataFrame | None = None, watermarks: DataFrame | None = None) -> DataFrame:
     """One row a finding: ``check`` (see ``CHECKS``), ``severity``, ``file``, ``topic``, ``partition``, ``position``,
     ``offset``, ``count`` (missing offsets of a gap; else findings) and ``detail``.
 
@@ -89,15 +90,18 @@ def findings(checks: DataFrame, cleaned: DataFrame | None = None) -> DataFrame:
     in their names. A gap is ``info`` where the log shows traces of compaction (batches with fewer records than offsets,
     delete horizons) or is a topic that is compacted: that leaves gaps too, and nobody can tell loss from cleaning. Those
     are the topics that Kafka itself makes so, and any in ``cleaned``, which is ``checkpoints.read_checkpoints`` of
-    ``cleaner-offset-checkpoint``.
+    ``cleaner-offset-checkpoint``. Where a log ends below its high watermark is told with ``watermarks``, those of
+    ``replication-offset-checkpoint``.
     """
     summary = (
         checks.where("summary is not null")
         .select("file", "size", "start", "summary.*")
-        .withColumn("folder", F.regexp_extract("file", _FOLDER, 1))
+        .withColumn("folder", F.regexp_extract("file", ABOVE, 1))
     )
     inside = checks.where("finding is not null").select("file", "finding.*")
     found = inside.unionByName(between(summary)).unionByName(tails(summary)).unionByName(producers(checks, summary))
+    if watermarks is not None:
+        found = found.unionByName(below_watermark(summary, watermarks))
     facts = summary.groupBy("file").agg(
         F.min_by("topic", "start").alias("topic"),
         F.min_by("partition", "start").alias("partition"),
@@ -121,14 +125,16 @@ def findings(checks: DataFrame, cleaned: DataFrame | None = None) -> DataFrame:
         "count",
         detail.alias("detail"),
     )
-    return table if cleaned is None else table.unionByName(_damaged(cleaned))
+    for checkpoints in (cleaned, watermarks):
+        table = table if checkpoints is None else table.unionByName(_damaged(checkpoints))
+    return table
 
 
-def _damaged(cleaned: DataFrame) -> DataFrame:
+def _damaged(checkpoints: DataFrame) -> DataFrame:
     """Checkpoint files that say nothing, as findings."""
     none = {name: F.lit(None).cast("long").alias(name) for name in ("position", "offset")}
     kind, severity, one = F.lit("checkpoint"), F.lit("warning"), F.lit(1).cast("long")
-    return cleaned.where("problem is not null").select(
+    return checkpoints.where("problem is not null").select(
         kind.alias("check"),
         severity.alias("severity"),
         "file",

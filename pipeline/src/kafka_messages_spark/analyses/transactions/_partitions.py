@@ -80,13 +80,18 @@ def _with_starts(partitions: DataFrame, starts: DataFrame) -> DataFrame:
     return both.withColumns(known).select(*partitions.columns)
 
 
-def stable_offsets(transactions: DataFrame, partitions: DataFrame) -> DataFrame:
+def stable_offsets(transactions: DataFrame, partitions: DataFrame, watermarks: DataFrame | None = None) -> DataFrame:
     """``partition_offsets`` with what open transactions do to readers of committed data (``read_committed``).
 
     Added: ``open`` transactions, ``last_stable_offset`` (the first offset of the oldest one; readers stop there),
-    ``blocked_offsets`` behind it, and ``oldest_open_timestamp``. The high watermark is not known from files: the end of
-    the log stands in its place.
+    ``blocked_offsets`` behind it, ``oldest_open_timestamp``, and ``high_watermark`` (``checkpoints.high_watermarks``;
+    null where it is not known). Readers do not get beyond that either, but the file that tells it is a few seconds old:
+    for the others the end of the log stands in its place.
     """
+    if watermarks is None:
+        known = partitions.withColumn("high_watermark", F.lit(None).cast("long"))
+    else:
+        known = partitions.join(watermarks, [*LOG], "left")
     opened = (
         transactions.where("status = 'open'")
         .groupBy(*LOG)
@@ -100,10 +105,11 @@ def stable_offsets(transactions: DataFrame, partitions: DataFrame) -> DataFrame:
     stable = F.when(F.col("open").isNull(), F.col("next_offset")).otherwise(
         F.greatest("first_open", "log_start_offset")
     )
-    return partitions.join(opened, [*LOG], "left").select(
+    return known.join(opened, [*LOG], "left").select(
         *partitions.columns,
         F.coalesce("open", F.lit(0)).alias("open"),
         stable.alias("last_stable_offset"),
         (F.col("next_offset") - stable).alias("blocked_offsets"),
         "oldest_open_timestamp",
+        "high_watermark",
     )

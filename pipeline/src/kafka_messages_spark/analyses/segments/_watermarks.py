@@ -1,0 +1,49 @@
+"""Logs that end below their high watermark: what a broker knew to be replicated is not in the files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from .._words import text
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+ABOVE = r"^(.*?)[/\\]?[^/\\]*$"
+"""The folder of a file, or the one above a folder."""
+_LOG = ("directory", "topic", "partition")
+
+
+def below_watermark(summary: DataFrame, watermarks: DataFrame) -> DataFrame:
+    """The last files of logs that end below what the checkpoint of their own log directory says.
+
+    ``info``, as a copy of a broker that writes ends so too, if it takes the checkpoint later than the segments. Nobody
+    can tell that from a loss.
+    """
+    is_log = F.col("name_offset").isNotNull() & F.col("topic").isNotNull() & ~F.col("file").endswith(".checkpoint")
+    end = F.max(F.greatest("next_offset", "name_offset"))
+    directory = F.regexp_extract("folder", ABOVE, 1).alias("directory")
+    logs = summary.where(is_log).groupBy(directory, "topic", "partition")
+    ends = logs.agg(end.alias("end"), F.max_by("file", "name_offset").alias("file"))
+    marks = watermarks.where("problem is null").select(
+        F.regexp_extract("file", ABOVE, 1).alias("directory"), "topic", "partition", F.col("offset").alias("mark")
+    )
+    mark, end = F.col("mark"), F.col("end")
+    detail = text(
+        "ends at offset ", end, ", below the high watermark ", mark, ": lost, or copied before the checkpoint"
+    )
+    return (
+        ends.join(F.broadcast(marks), [*_LOG])
+        .where(mark > end)
+        .select(
+            "file",
+            F.lit("high_watermark").alias("check"),
+            F.lit("info").alias("severity"),
+            F.lit(None).cast("long").alias("position"),
+            end.alias("offset"),
+            (mark - end).alias("count"),
+            detail.alias("detail"),
+        )
+    )
