@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from job_files import at
-from kafka_messages_spark.jobs._drawn import groups, metadata, segments, transactions
+from kafka_messages_spark.jobs._drawn import batching, groups, metadata, segments, transactions
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
@@ -117,3 +117,23 @@ def test_metadata_and_segments(spark: SparkSession) -> None:
     assert bars.bars[0].name == f"{3:020}.log"
     assert len(bars.bars) == segments.MOST
     assert bars.remark.startswith("Files below logs/t-0. 60 of 80 files are drawn")
+
+
+def test_batching(spark: SparkSession) -> None:
+    """The largest topics are there, also the one without a name; dead bytes are those of all their partitions."""
+    columns = "topic string, bytes long, gain double"
+    small = [(f"t{number:02}", number, None) for number in range(1, batching.MOST)]
+    topics = spark.createDataFrame([*small, ("orders", 1000, 1.5), (None, 900, None), ("states", 800, 0.9)], columns)
+    dead = spark.createDataFrame(
+        [("orders", 0, 100), ("orders", 1, 200), ("states", 0, 400)], "topic string, partition int, dead_bytes long"
+    )
+    drawn = batching.picture(topics, dead, batching.MOST + 2)
+    assert [(bar.name, bar.value, bar.kind, bar.note) for bar in drawn.bars[:4]] == [
+        ("orders", 1000, "compacted", "300 B dead; 1.50 times as large without compression"),
+        ("-", 900, "not compacted", ""),
+        ("states", 800, "half dead or more", "400 B dead; 0.90 times as large without compression"),
+        (f"t{batching.MOST - 1:02}", batching.MOST - 1, "not compacted", ""),
+    ]
+    assert len(drawn.bars) == batching.MOST
+    assert list(drawn.kinds) == ["not compacted", "compacted", "half dead or more"]
+    assert drawn.remark == "The largest 60 of 62 topics are drawn."

@@ -17,6 +17,7 @@ from kafka_messages_spark._core.errors import wrong
 from kafka_messages_spark.analyses import batching
 from kafka_messages_spark.analyses.checkpoints import CLEANER_OFFSET
 from kafka_messages_spark.jobs import _cli, _unreadable
+from kafka_messages_spark.jobs._drawn import batching as drawn
 from kafka_messages_spark.jobs._report import size
 
 _BYTES = ("bytes", "uncompressed_bytes", "median_bytes", "p95_bytes", "dead_bytes", "cleanable_bytes", "dirty_bytes")
@@ -58,6 +59,9 @@ def work(job: _cli.Job) -> None:
     keys = job.keep(batching.by_key(files, logs, transactions=bool(compacted & told.transactional)))
     dead = job.keep(batching.dead(keys))
     _facts(job, told, dead)
+    if job.draws and told.topics:
+        topics = batching.of_level(found, "topics")
+        job.report.picture(drawn.picture(topics, dead, told.counts["topics"]))
     findings = job.keep(batching.findings(found, dead, args.busy))
     _look_at(job, findings)
     _tables(job, found, dead, batching.offsets_by_group(keys))

@@ -1,0 +1,47 @@
+"""Sizes of topics as bars, with what compression gains and what is dead in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F
+
+from kafka_messages_spark.jobs._report import size
+from kafka_messages_spark.jobs._report._pictures import Bar, Bars, Look
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+MOST = 60
+MUCH = 0.5
+"""The share of a topic that is dead from which on it is told apart, that of ``min.cleanable.dirty.ratio``."""
+KINDS: Mapping[str, Look] = {"not compacted": "calm", "compacted": "good", "half dead or more": "notice"}
+
+
+def picture(topics: DataFrame, dead: DataFrame, total: int) -> Bars:
+    """Of ``total`` topics the largest; ``dead`` has the partitions of the compacted ones."""
+    gone = dead.groupBy("topic").agg(F.sum("dead_bytes").alias("dead_bytes"))
+    rows = topics.orderBy(F.desc("bytes"), "topic").limit(MOST).select("topic", "bytes", "gain")
+    return bars(rows.join(gone, "topic", "left").orderBy(F.desc("bytes"), "topic").collect(), total)
+
+
+def bars(rows: Sequence[Any], total: int) -> Bars:
+    """The picture of some topics of ``total``: ``topic``, ``bytes``, ``gain``, and ``dead_bytes`` of the compacted ones."""
+    drawn = [Bar(row["topic"] or "-", row["bytes"], size(row["bytes"]), _kind(row), _note(row)) for row in rows]
+    remark = f"The largest {len(rows)} of {total:,} topics are drawn." if len(rows) < total else ""
+    kinds = {kind: look for kind, look in KINDS.items() if any(bar.kind == kind for bar in drawn)}
+    return Bars("Sizes of the topics, and what is dead in them", kinds, drawn, remark, "bytes")
+
+
+def _kind(row: Any) -> str:
+    not_compacted, compacted, dead = KINDS
+    if row["dead_bytes"] is None:
+        return not_compacted
+    return dead if row["dead_bytes"] >= MUCH * row["bytes"] else compacted
+
+
+def _note(row: Any) -> str:
+    gain = None if row["gain"] is None else f"{row['gain']:.2f} times as large without compression"
+    gone = None if row["dead_bytes"] is None else f"{size(row['dead_bytes'])} dead"
+    return "; ".join(each for each in (gone, gain) if each)
