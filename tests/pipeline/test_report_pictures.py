@@ -129,9 +129,9 @@ def test_batching(spark: SparkSession) -> None:
     )
     drawn = batching.picture(topics, dead, batching.MOST + 2)
     assert [(bar.name, bar.value, bar.kind, bar.note) for bar in drawn.bars[:4]] == [
-        ("orders", 1000, "compacted", "300 B dead; 1.50 times as large without compression"),
+        ("orders", 1000, "compacted", "of them 300 B dead; gain 1.50"),
         ("-", 900, "not compacted", ""),
-        ("states", 800, "half dead or more", "400 B dead; 0.90 times as large without compression"),
+        ("states", 800, "half dead or more", "of them 400 B dead; gain 0.90"),
         (f"t{batching.MOST - 1:02}", batching.MOST - 1, "not compacted", ""),
     ]
     assert len(drawn.bars) == batching.MOST

@@ -42,6 +42,7 @@ def _kind(row: Any) -> str:
 
 
 def _note(row: Any) -> str:
-    gain = None if row["gain"] is None else f"{row['gain']:.2f} times as large without compression"
-    gone = None if row["dead_bytes"] is None else f"{size(row['dead_bytes'])} dead"
-    return "; ".join(each for each in (gone, gain) if each)
+    """What a bar does not show; a gain of 1 is none."""
+    dead = "" if row["dead_bytes"] is None else f"of them {size(row['dead_bytes'])} dead"
+    gain = "" if row["gain"] is None else f"gain {row['gain']:.2f}"
+    return "; ".join(each for each in (dead, gain) if each not in ("", "gain 1.00"))
