@@ -60,6 +60,7 @@ log.cleaner.backoff.ms=500
 log.cleaner.dedupe.buffer.size=4194304
 log.initial.task.delay.ms=100
 log.segment.delete.delay.ms=600000
+share.coordinator.state.topic.prune.interval.ms=86400000
 log.retention.ms=-1
 # What makes hanging transactions possible (KIP-890 prevents them), and those that time out end at once.
 transaction.partition.verification.enable=false
