@@ -67,6 +67,15 @@ def test_times(log: Path) -> None:
     assert offsets_of(reader_of(log, startingTimestamp="0", endingTimestamp="96000"))[-1] == 82
 
 
+@pytest.mark.parametrize("time", [(1 << 63) - 1, 10**18, 9223372036854776])
+def test_times_beyond_all(log: Path, time: int) -> None:
+    """A time is any number of 64 bits, as to Spark: the greatest one is how programs write that there is no end."""
+    assert offsets_of(reader_of(log, endingTimestamp=str(time))) == list(range(20, 80))
+    assert offsets_of(reader_of(log, endingOffsetsByTimestamp=offsets(p0=time))) == list(range(20, 80))
+    latest = {"startingOffsetsByTimestampStrategy": "latest"}
+    assert offsets_of(reader_of(log, startingTimestamp=str(time), **latest)) == []
+
+
 def test_which_option_goes_first(log: Path) -> None:
     """A timestamp for all, then timestamps, then offsets, as Spark's documentation has it."""
     all_three: dict[str, Any] = {
@@ -145,6 +154,10 @@ REFUSED = [
         {"startingTimestamp": "2026-03-31"},
         "the option 'startingTimestamp' is in milliseconds. Expected a single long value, got 2026-03-31",
     ),
+    (
+        {"endingTimestamp": "9223372036854775808"},
+        "the option 'endingTimestamp' is in milliseconds. Expected a single long value, got 9223372036854775808",
+    ),
     *(
         (
             {"endingOffsets": text},
@@ -190,6 +203,15 @@ LOST = (
     ". Some data may have been lost: it may have been deleted by retention, or the topic may have been deleted, before it "
     "was read. If you do not want the streaming query to fail on this, set the option 'failOnDataLoss' to 'false'."
 )
+
+
+def test_log_ends_where_its_last_segment_begins(log: Path) -> None:
+    """A new segment that is empty yet begins at the end of the log, though the cleaner took what came before it."""
+    (log / f"{90:020}.log").write_bytes(b"")
+    assert offsets_of(reader_of(log, startingOffsets=offsets(p0=90))) == []
+    assert offsets_of(reader_of(log, endingOffsets=offsets(p0=90))) == list(range(20, 80))
+    with pytest.raises(ValueError, match="startingOffsets of orders-0 is 91, but the log ends before offset 90"):
+        reader_of(log, startingOffsets=offsets(p0=91)).partitions()
 
 
 @pytest.mark.parametrize(
