@@ -210,7 +210,9 @@ def test_log_ends_where_its_last_segment_begins(log: Path) -> None:
     (log / f"{90:020}.log").write_bytes(b"")
     assert offsets_of(reader_of(log, startingOffsets=offsets(p0=90))) == []
     assert offsets_of(reader_of(log, endingOffsets=offsets(p0=90))) == list(range(20, 80))
-    with pytest.raises(ValueError, match="startingOffsets of orders-0 is 91, but the log ends before offset 90"):
+    with pytest.raises(
+        ValueError, match=r"startingOffsets of orders-0 is 91, but the log in .+ ends before offset 90\."
+    ):
         reader_of(log, startingOffsets=offsets(p0=91)).partitions()
 
 
@@ -219,19 +221,37 @@ def test_log_ends_where_its_last_segment_begins(log: Path) -> None:
     [
         (
             {"startingOffsets": offsets(p0=7)},
-            "startingOffsets of orders-0 is 7, but its first segment begins at 20",
+            "startingOffsets of orders-0 is 7, but the log in {log} begins at 20",
         ),
-        ({"startingOffsets": offsets(p0=81)}, "startingOffsets of orders-0 is 81, but the log ends before offset 80"),
-        ({"endingOffsets": offsets(p0=81)}, "endingOffsets of orders-0 is 81, but the log ends before offset 80"),
+        (
+            {"startingOffsets": offsets(p0=81)},
+            "startingOffsets of orders-0 is 81, but the log in {log} ends before offset 80",
+        ),
+        (
+            {"endingOffsets": offsets(p0=81)},
+            "endingOffsets of orders-0 is 81, but the log in {log} ends before offset 80",
+        ),
     ],
 )
 def test_offsets_that_are_not_there(log: Path, options: dict[str, str], text: str) -> None:
     """As with a broker, offsets out of range are an error, or with failOnDataLoss=false what is there is read."""
     with pytest.raises(ValueError, match=r".") as caught:
         reader_of(log, **options).partitions()
-    assert str(caught.value) == f"kafka_log: {text}{LOST}"
+    assert str(caught.value) == f"kafka_log: {text.format(log=log)}{LOST}"
     there = [] if options == {"startingOffsets": offsets(p0=81)} else [*range(20, 80)]
     assert offsets_of(reader_of(log, failOnDataLoss="false", **options)) == there
+
+
+def test_offsets_that_one_copy_has_not(log: Path) -> None:
+    """Of several copies of a partition the error names the one, as a broker that lags behind is what happens."""
+    copy = log.parent / "b2" / "orders-0"
+    segment(copy, 20, 4)
+    with pytest.raises(ValueError, match=r".") as caught:
+        reader_of(log.parent, recursiveFileLookup="true", endingOffsets=offsets(p0=60)).partitions()
+    assert (
+        str(caught.value)
+        == f"kafka_log: endingOffsets of orders-0 is 60, but the log in {copy} ends before offset 40{LOST}"
+    )
 
 
 def open_stream(log: Path, **options: str) -> Any:
