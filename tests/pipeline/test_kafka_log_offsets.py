@@ -67,6 +67,15 @@ def test_times(log: Path) -> None:
     assert offsets_of(reader_of(log, startingTimestamp="0", endingTimestamp="96000"))[-1] == 82
 
 
+@pytest.mark.parametrize("time", [(1 << 63) - 1, 10**18, 9223372036854776])
+def test_times_beyond_all(log: Path, time: int) -> None:
+    """A time is any number of 64 bits, as to Spark: the greatest one is how programs write that there is no end."""
+    assert offsets_of(reader_of(log, endingTimestamp=str(time))) == list(range(20, 80))
+    assert offsets_of(reader_of(log, endingOffsetsByTimestamp=offsets(p0=time))) == list(range(20, 80))
+    latest = {"startingOffsetsByTimestampStrategy": "latest"}
+    assert offsets_of(reader_of(log, startingTimestamp=str(time), **latest)) == []
+
+
 def test_which_option_goes_first(log: Path) -> None:
     """A timestamp for all, then timestamps, then offsets, as Spark's documentation has it."""
     all_three: dict[str, Any] = {
@@ -145,6 +154,10 @@ REFUSED = [
         {"startingTimestamp": "2026-03-31"},
         "the option 'startingTimestamp' is in milliseconds. Expected a single long value, got 2026-03-31",
     ),
+    (
+        {"endingTimestamp": "9223372036854775808"},
+        "the option 'endingTimestamp' is in milliseconds. Expected a single long value, got 9223372036854775808",
+    ),
     *(
         (
             {"endingOffsets": text},
@@ -192,24 +205,53 @@ LOST = (
 )
 
 
+def test_log_ends_where_its_last_segment_begins(log: Path) -> None:
+    """A new segment that is empty yet begins at the end of the log, though the cleaner took what came before it."""
+    (log / f"{90:020}.log").write_bytes(b"")
+    assert offsets_of(reader_of(log, startingOffsets=offsets(p0=90))) == []
+    assert offsets_of(reader_of(log, endingOffsets=offsets(p0=90))) == list(range(20, 80))
+    with pytest.raises(
+        ValueError, match=r"startingOffsets of orders-0 is 91, but the log in .+ ends before offset 90\."
+    ):
+        reader_of(log, startingOffsets=offsets(p0=91)).partitions()
+
+
 @pytest.mark.parametrize(
     ("options", "text"),
     [
         (
             {"startingOffsets": offsets(p0=7)},
-            "startingOffsets of orders-0 is 7, but its first segment begins at 20",
+            "startingOffsets of orders-0 is 7, but the log in {log} begins at 20",
         ),
-        ({"startingOffsets": offsets(p0=81)}, "startingOffsets of orders-0 is 81, but the log ends before offset 80"),
-        ({"endingOffsets": offsets(p0=81)}, "endingOffsets of orders-0 is 81, but the log ends before offset 80"),
+        (
+            {"startingOffsets": offsets(p0=81)},
+            "startingOffsets of orders-0 is 81, but the log in {log} ends before offset 80",
+        ),
+        (
+            {"endingOffsets": offsets(p0=81)},
+            "endingOffsets of orders-0 is 81, but the log in {log} ends before offset 80",
+        ),
     ],
 )
 def test_offsets_that_are_not_there(log: Path, options: dict[str, str], text: str) -> None:
     """As with a broker, offsets out of range are an error, or with failOnDataLoss=false what is there is read."""
     with pytest.raises(ValueError, match=r".") as caught:
         reader_of(log, **options).partitions()
-    assert str(caught.value) == f"kafka_log: {text}{LOST}"
+    assert str(caught.value) == f"kafka_log: {text.format(log=log)}{LOST}"
     there = [] if options == {"startingOffsets": offsets(p0=81)} else [*range(20, 80)]
     assert offsets_of(reader_of(log, failOnDataLoss="false", **options)) == there
+
+
+def test_offsets_that_one_copy_has_not(log: Path) -> None:
+    """Of several copies of a partition the error names the one, as a broker that lags behind is what happens."""
+    copy = log.parent / "b2" / "orders-0"
+    segment(copy, 20, 4)
+    with pytest.raises(ValueError, match=r".") as caught:
+        reader_of(log.parent, recursiveFileLookup="true", endingOffsets=offsets(p0=60)).partitions()
+    assert (
+        str(caught.value)
+        == f"kafka_log: endingOffsets of orders-0 is 60, but the log in {copy} ends before offset 40{LOST}"
+    )
 
 
 def open_stream(log: Path, **options: str) -> Any:

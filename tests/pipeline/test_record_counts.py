@@ -10,6 +10,7 @@ pytest.importorskip("kafka_messages.segments.batch_writer", reason="nothing writ
 
 from kafka_messages_spark import count_records, register
 from log_files import batch_of, segment
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 LOGS = Path(__file__).parents[2] / "examples" / "cluster" / "logs"
@@ -46,3 +47,23 @@ def test_what_headers_do_not_tell(spark: SparkSession, tmp_path: Path) -> None:
     }
     (without,) = count_records(spark, [str(tmp_path / "b1" / "clicks-0")]).collect()
     assert (without.records, without.corrupt, without.bytes) == (5, 0, old.stat().st_size)
+
+
+def test_folders_without_batches(spark: SparkSession, tmp_path: Path) -> None:
+    """What has no batch has no row, as it is said; a sum over all rows is right either way."""
+    segment(tmp_path / "orders-0", 5, 2)
+    (tmp_path / "orders-1").mkdir()
+    (tmp_path / "orders-1" / f"{7:020}.log").write_bytes(b"")
+    assert [(row.partition, row.records) for row in count_records(spark, [str(tmp_path)]).collect()] == [(0, 10)]
+
+
+def test_wrong_paths(spark: SparkSession, tmp_path: Path) -> None:
+    """Errors name the function that was called, and tell a path that is no text before Spark is asked."""
+    with pytest.raises(ValueError, match=r".") as caught:
+        count_records(spark, str(tmp_path))
+    assert str(caught.value) == f"count_records: paths is a list of at least one path, not {str(tmp_path)!r}"
+    with pytest.raises(ValueError, match=r".") as caught:
+        count_records(spark, [tmp_path])  # type: ignore[list-item]  # what is refused
+    assert str(caught.value) == f"count_records: a path is text, not {tmp_path!r}"
+    with pytest.raises(PySparkException, match=r"count_records: \[PATH_NOT_FOUND\] Path does not exist: "):
+        count_records(spark, [str(tmp_path / "nothing")]).collect()

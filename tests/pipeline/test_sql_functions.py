@@ -55,6 +55,15 @@ def test_in_sql(spark: SparkSession) -> None:
         PySparkException, match=r'The third parameter of `kafka_message_json` requires the "BINARY" type'
     ):
         spark.sql("SELECT kafka_message_json('MetadataResponse', 12, 'text')").collect()
+    # Errors of Spark and of Python call a function what the user calls it.
+    with pytest.raises(
+        PySparkException, match=r'The first parameter of `metadata_response` requires the "BINARY" type'
+    ):
+        spark.sql("SELECT metadata_response('text')").collect()
+    with pytest.raises(
+        PySparkException, match=r"TypeError: metadata_response\(\) takes 1 positional argument but 2 were"
+    ):
+        spark.sql("SELECT metadata_response(value, 12) FROM messages").collect()
 
 
 @pytest.mark.parametrize(
@@ -84,9 +93,25 @@ def test_in_sql(spark: SparkSession) -> None:
             {"f": (int, 1)},
             f"messageName is the name of a message, such as 'MetadataResponse', not {int!r}",
         ),
+        (
+            {5: (MetadataResponse, 12)},
+            "register: a function's name is letters, digits and underscores, not 5",
+        ),
+        (
+            {"Responses": (MetadataResponse, 12), "responses": (MetadataResponse, 9)},
+            "register: the function 'responses' is there twice; SQL tells no capitals from small letters",
+        ),
+        (
+            {"f": (MetadataResponse, 12, "PERMISSIVE")},
+            "register: the options of the function 'f' map text to text; these are 'PERMISSIVE'",
+        ),
+        (
+            [("f", MetadataResponse, 12)],
+            f"register: functions map names to (message, version), not {[('f', MetadataResponse, 12)]!r}",
+        ),
     ],
 )
-def test_wrong_functions(functions: dict[str, Any], text: str) -> None:
+def test_wrong_functions(functions: Any, text: str) -> None:
     """They are refused before any is registered: a session is not even asked for."""
     from kafka_messages_spark.columns.sql import register_functions
 

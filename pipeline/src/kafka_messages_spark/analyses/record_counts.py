@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
+from ..sources._segment_ranges import ranges
 from ..sources._shares import MAX_PARTITION_BYTES
 from ._logs import folder
-from .batches import read_batches
+from .batches import batches_in
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -32,19 +33,15 @@ def count_records(
     ``bytes`` (as stored), ``first_offset`` and ``last_offset`` (of all batches; the first is null where a header does not
     tell it), ``max_timestamp``, ``uncounted`` (compressed messages of formats 0 and 1, whose headers do not say how many
     records are in them: ``records`` is without these), and ``corrupt`` (places that are no sound batch, and files that
-    cannot be read). Records of transactions that were aborted count.
+    cannot be read). Records of transactions that were aborted count. A folder whose files are empty has no row.
 
     ``paths`` and the other arguments are those of ``read_batches``, but that checksums are not looked at unless
     ``check_crcs`` is true. Raises as it does.
     """
-    batches = read_batches(
-        spark,
-        paths,
-        glob=glob,
-        recursive=recursive,
-        check_crcs=check_crcs,
-        max_partition_bytes=max_partition_bytes,
+    files = ranges(
+        spark, paths, owner="count_records", glob=glob, recursive=recursive, max_partition_bytes=max_partition_bytes
     )
+    batches = batches_in(files, check_crcs=check_crcs)
     is_sound = F.col("corrupt").isNull()
     is_data = is_sound & ~F.col("is_control")
     return batches.groupBy(folder().alias("folder"), "topic", "partition").agg(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -39,15 +40,19 @@ def register_functions(spark: SparkSession, functions: Mapping[str, Decoded]) ->
 
     Raises PySparkValueError for what is no function, before any is registered.
     """
+    if not isinstance(functions, Mapping):
+        raise wrong(f"{_OWNER}: functions map names to (message, version), not {functions!r}")
     made = {name: _function(name, what) for name, what in functions.items()}
+    if twice := [name for name, count in Counter(map(str.lower, made)).items() if count > 1]:
+        raise wrong(f"{_OWNER}: the function {twice[0]!r} is there twice; SQL tells no capitals from small letters")
     for name, function in made.items():
         spark.udf.register(name, function)
     spark.udf.register(JSON_FUNCTION, _json_function(JSON_FUNCTION, is_null_if_malformed=False))
     spark.udf.register(TRY_JSON_FUNCTION, _json_function(TRY_JSON_FUNCTION, is_null_if_malformed=True))
 
 
-def _function(name: str, what: object) -> Any:
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+def _function(name: object, what: object) -> Any:
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise wrong(f"{_OWNER}: a function's name is letters, digits and underscores, not {name!r}")
     if name.lower() in (JSON_FUNCTION, TRY_JSON_FUNCTION):
         raise wrong(f"{_OWNER}: there is a function {name.lower()!r} already")
@@ -60,38 +65,52 @@ def _function(name: str, what: object) -> Any:
         message = message.__name__
     if version is not None and (not isinstance(version, int) or isinstance(version, bool)):
         raise wrong(f"{_OWNER}: the version of the function {name!r} is an integer or None, not {version!r}")
+    if options is not None and not isinstance(options, Mapping):
+        raise wrong(f"{_OWNER}: the options of the function {name!r} map text to text; these are {options!r}")
     message_of(message)
     decoding = Decoding.checked(name, message, version, DecodeOptions.parse(name, options))
 
     def decode(data: pa.Array) -> pa.Array:
+        _require(name, "first", _BYTES, data)
         return decoding.decode(data)
 
-    return _udf(decode, struct_type(decoding.type()))
+    return _udf(name, decode, struct_type(decoding.type()))
 
 
-def _udf(function: Callable[..., pa.Array], returns: DataType) -> Any:
+def _udf(name: str, function: Callable[..., pa.Array], returns: DataType) -> Any:
+    """``name`` is what Python's own errors, such as that of too many arguments, call the function."""
+    function.__name__ = function.__qualname__ = name
     made: Any = arrow_udf
     return made(function, returnType=returns)
 
 
 def _json_function(name: str, *, is_null_if_malformed: bool) -> Any:
     def as_json(message: pa.Array, version: pa.Array, data: pa.Array) -> pa.Array:
-        for column, place, (required, is_so) in zip((message, version, data), _PLACES, _KINDS, strict=True):
-            if not pa.types.is_null(column.type) and not is_so(column.type):
-                raise mismatch(name, place, required, column.type)
+        for column, place, kind in zip((message, version, data), _PLACES, _KINDS, strict=True):
+            _require(name, place, kind, column)
         rows = zip(*(column.to_pylist() for column in (message, version, data)), strict=True)
         return pa.array([_json(name, at, row, is_null_if_malformed) for at, row in enumerate(rows)], pa.string())
 
-    return _udf(as_json, StringType())
+    return _udf(name, as_json, StringType())
 
 
+_Kind = tuple[str, Callable[[Any], bool]]
+"""A type in Spark's words, and whether one of Arrow's is of it."""
+_BYTES: _Kind = ('"BINARY"', lambda kind: pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 _PLACES = ("first", "second", "third")
-_KINDS: tuple[tuple[str, Callable[[Any], bool]], ...] = (
+_KINDS: tuple[_Kind, ...] = (
     ('"STRING"', lambda kind: pa.types.is_string(kind) or pa.types.is_large_string(kind)),
     ('"INT"', pa.types.is_integer),
-    ('"BINARY"', lambda kind: pa.types.is_binary(kind) or pa.types.is_large_binary(kind)),
+    _BYTES,
 )
 """What the arguments of the functions for any message are: its name, its version, its bytes."""
+
+
+def _require(name: str, place: str, kind: _Kind, column: pa.Array) -> None:
+    """Raise TypeError for a column of another type; one of nulls may have any."""
+    required, is_so = kind
+    if not pa.types.is_null(column.type) and not is_so(column.type):
+        raise mismatch(name, place, required, column.type)
 
 
 def _json(

@@ -68,5 +68,8 @@ class Listing(DataSource):
         """What ``load`` asks of, as options of the source."""
         if isinstance(paths, str) or not paths:
             raise wrong(f"{owner}: paths is a list of at least one path, not {paths!r}")
-        given = {"owner": owner, "paths": list(paths), "glob": glob, "recursive": recursive, **told}
+        given_paths: list[object] = list(paths)
+        if others := [each for each in given_paths if not isinstance(each, str)]:
+            raise wrong(f"{owner}: a path is text, not {others[0]!r}")
+        given = {"owner": owner, "paths": given_paths, "glob": glob, "recursive": recursive, **told}
         return {"told": json.dumps(given)}

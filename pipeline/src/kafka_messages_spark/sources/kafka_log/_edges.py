@@ -22,6 +22,7 @@ START_OPTIONS = (
     "startingOffsetsByTimestampStrategy",
 )
 END_OPTIONS = ("endingOffsets", "endingTimestamp", "endingOffsetsByTimestamp")
+_INT64 = 1 << 63
 
 TopicPartition = tuple[str, int]
 
@@ -52,7 +53,7 @@ class Edge:
         """
         name = f"{kind}Timestamp"
         if (text := given.text(name)) is not None:
-            if not re.fullmatch(r"\s*[0-9]{1,18}\s*", text):
+            if not re.fullmatch(r"\s*[0-9]{1,19}\s*", text) or int(text) >= _INT64:
                 raise wrong(
                     f"{owner}: the option {name!r} is in milliseconds. Expected a single long value, got {text}"
                 )
@@ -144,7 +145,7 @@ def _partition(text: str) -> int:
 
 
 def _number(found: object, least: int) -> int:
-    if not isinstance(found, int) or isinstance(found, bool) or not least <= found < 1 << 63:
+    if not isinstance(found, int) or isinstance(found, bool) or not least <= found < _INT64:
         raise ValueError(found)
     return found
 

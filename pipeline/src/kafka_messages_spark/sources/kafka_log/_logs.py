@@ -148,17 +148,22 @@ def _end(options: LogOptions, log: LogFiles) -> int | None:
         return None
     after = offset_after(log.files)
     if after is not None and number > after:
-        lost(options, f"{edge.option} of {_name(log)} is {number}, but the log ends before offset {after}")
+        lost(options, f"{edge.option} of {_name(log)} is {number}, but {_where(log)} ends before offset {after}")
     return number
 
 
 def _check_start(options: LogOptions, log: LogFiles, number: int) -> None:
     first, after = first_offset(log.files), offset_after(log.files)
     if first is not None and number < first:
-        lost(options, f"startingOffsets of {_name(log)} is {number}, but its first segment begins at {first}")
+        lost(options, f"startingOffsets of {_name(log)} is {number}, but {_where(log)} begins at {first}")
     if after is not None and number > after:
-        lost(options, f"startingOffsets of {_name(log)} is {number}, but the log ends before offset {after}")
+        lost(options, f"startingOffsets of {_name(log)} is {number}, but {_where(log)} ends before offset {after}")
 
 
 def _name(log: LogFiles) -> str:
     return f"{log.partition[0]}-{log.partition[1]}" if log.partition else log.folder
+
+
+def _where(log: LogFiles) -> str:
+    """A log by its place, as there may be several copies of a partition."""
+    return f"the log in {log.files[0].folder}"

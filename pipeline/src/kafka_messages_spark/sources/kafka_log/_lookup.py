@@ -14,6 +14,9 @@ from .._files import File, View, open_file
 from ._progress import base_of
 from ._walk import beyond_damage, walk
 
+_LATEST = (1 << 63) - 1
+"""Microseconds since 1970; records whose timestamp would be later have none."""
+
 
 def offset_for_time(files: Sequence[File], milliseconds: int) -> int | None:
     """The offset of the first record that is as late or later, as a broker finds it for ListOffsets; None if there is none.
@@ -37,14 +40,13 @@ def first_offset(files: Sequence[File]) -> int | None:
 
 
 def offset_after(files: Sequence[File]) -> int | None:
-    """The offset after the last whole batch; None where there is neither a batch nor a name that tells one."""
-    bases = [base_of(file.base_name) for file in files]
-    if None in bases:
-        return max((after for file in files if (after := _after(file)) is not None), default=None)
-    for file, base in zip(reversed(files), reversed(bases), strict=True):
-        if (after := _after(file)) is not None:
-            return max(after, base or 0)
-    return first_offset(files)
+    """Where the log ends: behind its last whole batch, or where a later segment begins that is empty yet. None where there
+    is neither a batch nor a name that tells it."""
+    bases = [base for file in files if (base := base_of(file.base_name)) is not None]
+    ends = (after for file in reversed(files) if (after := _after(file)) is not None)
+    if len(bases) < len(files):
+        return max(ends, default=None)
+    return max((*bases, next(ends, 0)), default=None)
 
 
 def _after(file: File) -> int | None:
@@ -64,7 +66,7 @@ def headers(file: File) -> Iterator[pa.RecordBatch]:
 
 
 def _offset_in(file: File, milliseconds: int) -> int | None:
-    time = pa.scalar(1000 * milliseconds, pa.timestamp("us", "UTC"))
+    time = pa.scalar(min(1000 * milliseconds, _LATEST), pa.timestamp("us", "UTC"))
     for batch in headers(file):
         late = pc.fill_null(pc.greater_equal(batch.column("max_timestamp"), time), True)
         for position in batch.column("position").filter(late).to_pylist():
