@@ -59,6 +59,21 @@ def reason(batch: bytes) -> str:
     return sum_text(padded(batch), 0, len(batch))
 
 
+def test_the_largest_offset(tmp_path: Path) -> None:
+    """A damaged batch may say the largest offset there is: what follows overlaps, and nothing ends the job."""
+    most = (1 << 63) - 1
+    first, last, next_ = data(0), data(most), data(1)
+    file = segment(tmp_path, "orders-0", first, last, next_)
+    _, at_last, at_next, _ = sized(first, last, next_)
+    assert sorted(check(file, with_records=False), reverse=True) == [
+        ("overlap", "error", at_next, 1, 1, f"begins at offset 1, but offsets up to {most - 1} were there before"),
+        ("gap", "warning", at_last, most, most - 1, f"{most - 1} offsets from 1 are missing"),
+    ]
+    alone = segment(tmp_path, "orders-1", last, base=most)
+    row = RangeCheck(str(alone), alone.stat().st_size, 0, None, True).rows().to_pylist()[-1]
+    assert row["summary"]["next_offset"] == most
+
+
 def test_epochs_and_times(tmp_path: Path) -> None:
     """Leader epochs only rise; so do log append times, but not the times that producers give."""
     appended = {"timestamp_type": 1}

@@ -170,6 +170,24 @@ def test_lag_over_time() -> None:
     assert [each.points for each in lag.series] == [[(5, None), (10, 3), (20, 6), (30, 0), (35, None)]]
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (105_234_100, 105_234_900, ["105,234,200", "105,234,400", "105,234,600", "105,234,800"]),
+        (1_200_000, 1_450_000, ["1.2M", "1.3M", "1.4M"]),
+        ((1 << 63) - 60, (1 << 63) - 1, [f"9,223,372,036,854,775,7{each}" for each in (60, 80)]),
+    ],
+    ids=["near each other", "apart", "the largest"],
+)
+def test_values_of_an_axis_differ(low: int, high: int, words: list[str]) -> None:
+    """Offsets of a busy partition are large and differ by little: no two lines of a picture have the same words."""
+    commits = [Row("g", "t", 0, at=10, value=low), Row("g", "t", 0, at=30, value=high)]
+    drawn = ElementTree.fromstring(figure(groups.chart([("g", "t")], commits, [], [], (1, 1), 40)))
+    beside = [each for each in drawn.iter("text") if each.get("class") == "tick" and each.get("text-anchor") == "end"]
+    assert [each.text for each in beside][: len(words)] == words
+    assert min(float(each.attrib["x"]) for each in beside) > 6.8 * max(map(len, words))  # nothing is cut off
+
+
 def test_what_is_cut_is_said() -> None:
     """A picture of a part must not be taken for the whole."""
     change = {"offset": 1, "time": START, "entity": "topic", "name": "t", "change": "added"}

@@ -14,6 +14,7 @@ from kafka_messages_spark.analyses.batches import read_batches
 from kafka_messages_spark.analyses.internal_topics import consumer_offsets, share_group_state
 from kafka_messages_spark.analyses.share_groups import share_offsets, topic_names
 from kafka_messages_spark.analyses.transactions import partition_offsets
+from kafka_messages_spark.jobs.groups import main
 from pyspark.sql import SparkSession
 
 CLUSTER = Path(__file__).parents[2] / "examples" / "cluster"
@@ -73,3 +74,16 @@ def test_states(spark: SparkSession, tmp_path: Path) -> None:
     }
     without = share_offsets(share_group_state(log), names).collect()
     assert {(row.end_offset, row.lag) for row in without} == {(None, None)}
+
+
+def test_lag_of_the_group(spark: SparkSession, tmp_path: Path) -> None:
+    """A share group, which never commits, has its partitions and its lag among the groups, and is sorted by it."""
+    logs, place = f"{CLUSTER}/logs", tmp_path / "report.json"
+    argv = [f"{logs}/__*", "--data", f"{logs}/clicks-*", "--group", "workers", "--group", "chatty", "--sort", "lag"]
+    assert main([*argv, "--report", str(place), "--quiet"]) == 1
+    groups = next(each for each in json.loads(place.read_text())["sections"] if each["title"] == "Groups")
+    rows = groups["tables"][0]["rows"]
+    assert [(row["group"], row["type"], row["partitions"], row["lag"]) for row in rows] == [
+        ("workers", "share", 2, 3),
+        ("chatty", None, 1, 0),
+    ]

@@ -265,7 +265,7 @@ def committed_offsets(history: DataFrame, partitions: DataFrame | None = None) -
         *now.columns,
         "start_offset",
         "end_offset",
-        F.greatest(F.try_subtract(end, offset), F.lit(0)).alias("lag"),
+        F.when(end.isNotNull(), F.greatest(F.try_subtract(end, offset), F.lit(0))).alias("lag"),
         F.when(end.isNotNull(), F.coalesce(place, F.lit("within"))).alias("place"),
     )
 

@@ -19,7 +19,7 @@ _LOG = ("topic", "partition")
 
 def with_lag_times(offsets: DataFrame, batches: DataFrame) -> DataFrame:
     """``groups.committed_offsets`` with ``lag_ms``: milliseconds from the first record of the batch that is read next until
-    the newest record of the partition. 0 without a lag; null for partitions without ``batches``.
+    the newest record of the partition. 0 without a lag; null for partitions without ``batches``, or without times in them.
 
     ``batches`` are those of the data segments (``batches.read_batches``). A batch is known by its first time alone, so
     the lag is that of its first record: too large by at most the time that the batch covers.
@@ -44,6 +44,7 @@ def with_lag_times(offsets: DataFrame, batches: DataFrame) -> DataFrame:
     found = wanted.unionByName(ends).withColumns(
         {"next": F.last("first", ignorenulls=True).over(backwards), "newest": F.max("newest").over(of_log)}
     )
-    behind = F.greatest(F.col("newest") - F.col("next"), F.lit(0))
+    behind = F.col("newest") - F.col("next")  # null where no batch has a time
+    behind = F.when(behind < 0, F.lit(0)).otherwise(behind)
     lag = F.when(F.col("row.lag") == 0, F.lit(0)).when(F.col("row.lag") > 0, behind).cast("long")
     return found.where("row is not null").select("row.*", lag.alias("lag_ms"))

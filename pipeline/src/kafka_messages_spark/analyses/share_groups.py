@@ -71,7 +71,7 @@ def share_offsets(states: DataFrame, names: DataFrame, partitions: DataFrame | N
     if partitions is None:
         return now.withColumns({name: F.lit(None).cast("long") for name in ("end_offset", "lag")})
     ends = partitions.select("topic", "partition", F.col("next_offset").alias("end_offset"))
-    left = F.col("end_offset") - F.col("start_offset") - F.col("delivered")
+    left = F.try_subtract(F.try_subtract(F.col("end_offset"), F.col("start_offset")), F.col("delivered"))
     return now.join(ends, ["topic", "partition"], "left").select(
         *now.columns, "end_offset", F.when(left < 0, F.lit(0)).otherwise(left).alias("lag")
     )

@@ -32,6 +32,8 @@ from kafka_messages_spark.jobs._report._pictures import Chart
 TOPIC, SHARE_TOPIC = "__consumer_offsets", "__share_group_state"
 _FIGURES = ("groups", "commits", "resets", "storms", "removed_offsets", "rebalances", "outside_the_log")
 """What the report counts: the groups, and sums over them."""
+_WIDE, _MOST = "decimal(38,0)", (1 << 63) - 1
+"""For sums of offsets, which damage can make as large as numbers of 64 bits are; and the largest of those."""
 _SORTS = {
     "findings": ("resets", "storms", "commits"),
     "lag": ("lag", "lag_ms"),
@@ -124,14 +126,14 @@ def _groups(records: DataFrame, tables: dict[str, DataFrame], chosen: list[str] 
         offsets = offsets.unionByName(tables["share_offsets"].select("group", "lag"), allowMissingColumns=True)
     offsets = offsets.groupBy("group").agg(
         F.count("*").alias("partitions"),
-        F.sum("lag").alias("lag"),
+        F.least(F.sum(F.col("lag").cast(_WIDE)), F.lit(_MOST)).cast("long").alias("lag"),
         F.max("lag_ms").alias("lag_ms"),
         F.count_if(F.col("place") != "within").alias("outside_the_log"),
     )
     storms = tables["storms"].groupBy("group").agg(F.count("*").alias("storms"))
     generations = tables["rebalances"].groupBy("group").agg(F.count("*").alias("rebalances"))
-    joined = commits.join(offsets, "group", "left").join(storms, "group", "left").join(states, "group", "full")
-    joined = joined.join(generations, "group", "left")
+    joined = commits.join(storms, "group", "left").join(states, "group", "full").join(generations, "group", "left")
+    joined = joined.join(offsets, "group", "full")  # share groups have offsets, and never commit
     counts = ("commits", "resets", "storms", "removed_offsets", "rebalances", "partitions", "outside_the_log")
     columns = ("group", "type", "protocol_type", "generation", "members", "removed", *counts)
     return joined.fillna(0, list(counts)).select(*columns, "lag", "lag_ms", "first_commit", "last_commit")
@@ -142,8 +144,9 @@ def _report(
 ) -> None:
     report, limit = job.report, job.args.limit
     keys = [key.alias(f"log_{at}") for at, key in enumerate(log_of(records))]
+    offset = F.col("offset").cast(_WIDE)
     log = records.groupBy(*keys).agg(
-        F.count_distinct("offset").alias("records"), (F.max("offset") - F.min("offset") + 1).alias("offsets")
+        F.count_distinct("offset").alias("records"), (F.max(offset) - F.min(offset) + 1).alias("offsets")
     )
     span = log.agg(F.count("*"), F.sum("records"), F.sum("offsets")).collect()[0]
     total = tables["groups"].agg(F.count("*"), *(F.sum(name) for name in _FIGURES[1:])).collect()[0]

@@ -19,6 +19,8 @@ from ._sequences import Producers
 
 MOST_FINDINGS = 100
 """So many findings of a check in a range are rows; the others are counted in one more row."""
+_LAST = (1 << 63) - 1
+"""The largest offset that a batch can say."""
 _NAME = re.compile(r"([0-9]{20})(-[A-Za-z0-9_-]{22})?\.log(\..*)?")
 
 FINDING = pa.struct(
@@ -175,14 +177,14 @@ class RangeCheck:
         self._epochs(_ints(batch, "leader_epoch"), position, base)
         self._times(batch, position, base)
         self._sequences(batch, position, base, last)
-        self.last.next_offset = int(last[-1]) + 1
+        self.last.next_offset = _behind(int(last[-1]))
 
     def _counted(self, batch: pa.RecordBatch, base: Ints, last: Ints, known: Bools, records: Ints) -> None:
         facts, counts = self.summary, self.summary
         if facts["first_offset"] is None:
             facts["first_offset"] = int(base[0])
             facts["first_leader_epoch"] = int(_ints(batch, "leader_epoch")[0])
-        facts["next_offset"] = int(last.max()) + 1
+        facts["next_offset"] = _behind(int(last.max()))
         facts["last_leader_epoch"] = int(_ints(batch, "leader_epoch")[-1])
         facts["magic"] = max(facts["magic"] or 0, int(_ints(batch, "magic").max()))
         counts["records"] += int(records.sum())
@@ -193,7 +195,7 @@ class RangeCheck:
 
     def _offsets(self, base: Ints, last: Ints, known: Bools, position: Ints, behind: Bools) -> None:
         """Offsets that come again, and offsets that are not there."""
-        before = np.concatenate(([self.last.next_offset], last[:-1] + 1))
+        before = np.concatenate(([self.last.next_offset], np.minimum(last[:-1], _LAST - 1) + 1))
         has = before >= 0
         for at in np.flatnonzero(has & (base < before)).tolist():
             self.add(
@@ -324,6 +326,11 @@ def checked(rows: Iterator[pa.RecordBatch], with_records: bool) -> Iterator[pa.R
     for batch in rows:
         for row in batch.to_pylist():
             yield RangeCheck(row["path"], row["size"], row["start"], row["end"], with_records).rows()
+
+
+def _behind(offset: int) -> int:
+    """The next offset; behind the last one that there can be, which only damage gives, that one again."""
+    return min(offset, _LAST - 1) + 1
 
 
 def _ints(batch: pa.RecordBatch, name: str) -> Ints:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from .._logs import NAME_OFFSET
+from .._logs import NAME_OFFSET, behind
 from ._named_batches import LOG, with_names
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def partition_offsets(batches: DataFrame, starts: DataFrame | None = None) -> Da
             F.count_if(is_sound).alias("batches"),
             F.count_if(~is_sound).alias("corrupt"),
             F.min(F.coalesce("base_offset", "last_offset")).alias("first_offset"),
-            (F.max("last_offset") + 1).alias("next_offset"),
+            behind(F.max("last_offset")).alias("next_offset"),
             F.max("max_timestamp").alias("last_timestamp"),
         )
     )
@@ -109,7 +109,7 @@ def stable_offsets(transactions: DataFrame, partitions: DataFrame, watermarks: D
         *partitions.columns,
         F.coalesce("open", F.lit(0)).alias("open"),
         stable.alias("last_stable_offset"),
-        (F.col("next_offset") - stable).alias("blocked_offsets"),
+        F.try_subtract(F.col("next_offset"), stable).alias("blocked_offsets"),
         "oldest_open_timestamp",
         "high_watermark",
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
+from kafka_messages_spark.analyses._logs import behind
 from kafka_messages_spark.jobs._report._pictures import Chart, Panel, Series
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def _chosen(history: DataFrame, offsets: DataFrame) -> tuple[list[tuple[str, str
     partitions = history.groupBy(*_KEY).agg(F.count_if("is_reset").alias("resets"), F.count("*").alias("commits"))
     partitions = partitions.join(offsets.select(*_KEY, "lag"), list(_KEY), "left")
     order = (F.desc("resets"), F.desc_nulls_last("lag"), F.desc("commits"))
-    sums = [F.sum(name).alias(name) for name in ("resets", "lag", "commits")]
+    sums = [F.sum(F.col(name).cast("double")).alias(name) for name in ("resets", "lag", "commits")]
     groups = partitions.groupBy("group", "topic").agg(*sums, F.count("*").alias("partitions"))
     count = groups.agg(F.count("*"), F.sum("partitions")).collect()[0]
     first = groups.orderBy(*order, "group", "topic").limit(MOST_ROWS).select("group", "topic")
@@ -75,7 +76,9 @@ def _last_of_each(
 def _ends(logs: DataFrame, low: int, high: int) -> list[Any]:
     """Where logs ended when; what is older than all commits is where they began."""
     time = F.greatest(F.unix_millis("max_timestamp"), F.lit(low))
-    return _last_of_each(logs, ("topic", "partition"), time, F.col("last_offset") + 1, F.col("last_offset"), low, high)
+    return _last_of_each(
+        logs, ("topic", "partition"), time, behind(F.col("last_offset")), F.col("last_offset"), low, high
+    )
 
 
 def chart(

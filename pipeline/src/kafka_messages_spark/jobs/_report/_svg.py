@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from ._axes import Axis, numbers, powers, times
 from ._markup import Markup, element
@@ -178,33 +179,55 @@ def _chart(picture: Chart) -> tuple[list[Markup], float]:
     span = low, high + max(1, (high - low) // 25)  # so that what came last is seen
     drawn: list[Markup] = []
     y = 6.0
-    for row in picture.rows:
+    scales = [[_scale(panel) for panel in row] for row in picture.rows]
+    values = max((len(word) for row in scales for scale in row for _, word in scale.marks), default=0) * _DIGIT + 14
+    for row, of_row in zip(picture.rows, scales, strict=True):
         room = WIDTH / len(row)
-        for at, panel in enumerate(row):
-            drawn += _panel(panel, span, at * room, y, room)
+        for at, (panel, scale) in enumerate(zip(row, of_row, strict=True)):
+            drawn += _panel(panel, scale, span, at * room, y, room, max(_VALUES, values))
         y += _PANEL + 58
     return drawn, y
 
 
 _PANEL, _COLORS = 120, 6
-_VALUES, _ENDS = 62, 92
-"""What values take at the left of a panel, and names of series at its right."""
+_VALUES, _ENDS, _DIGIT = 62, 92, 6.8
+"""What values take at the left of a panel at the least, and names of series at its right; how wide a digit is."""
 
 
-def _panel(panel: Panel, span: tuple[int, int], left: float, top: float, width: float) -> list[Markup]:
+@dataclass(frozen=True)
+class _Scale:
+    """Values of a panel from its lowest to its highest, and those that are written beside it."""
+
+    low: int
+    high: int
+    marks: Sequence[tuple[int, str]]
+
+
+def _scale(panel: Panel) -> _Scale:
     values = [value for series in panel.series for _, value in series.points if value is not None]
     low = 0 if panel.from_zero else min(values, default=0)
     high = max(values, default=1)
     if high == low:
         low, high = (low - 1, high + 1) if low else (0, 1)
-    across = Axis(*span, left + _VALUES, left + width - _ENDS)
-    up = Axis(low, high, top + 26 + _PANEL, top + 26)
-    drawn = [_text(left + _VALUES, top + 14, _cut(panel.title, width - _VALUES), "name")]
-    for value in numbers(low, high, 4):
+    marks = numbers(low, high, 4)
+    words = [_short(value) for value in marks]
+    if len(set(words)) < len(words) or any("e" in word for word in words):  # large offsets that differ by little
+        words = [f"{value:,}" for value in marks]
+    return _Scale(low, high, list(zip(marks, words, strict=True)))
+
+
+def _panel(
+    panel: Panel, scale: _Scale, span: tuple[int, int], left: float, top: float, width: float, values: float
+) -> list[Markup]:
+    """``values`` is the room for what is written beside the axis of values."""
+    across = Axis(*span, left + values, left + width - _ENDS)
+    up = Axis(scale.low, scale.high, top + 26 + _PANEL, top + 26)
+    drawn = [_text(across.start, top + 14, _cut(panel.title, width - values), "name")]
+    for value, word in scale.marks:
         y = up.at(value)
         drawn += [
             _line(across.start, y, across.end, y, "grid"),
-            _text(across.start - 6, y + 4, _short(value), "tick", "end"),
+            _text(across.start - 6, y + 4, word, "tick", "end"),
         ]
     for moment, word in times(*span, most=5 if width < WIDTH else 9):
         drawn.append(_text(across.at(moment), up.start + 16, word, "tick", "middle"))
