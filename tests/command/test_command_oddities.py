@@ -36,6 +36,33 @@ def test_negative_numbers_of_errors(capsys: pytest.CaptureFixture[str]) -> None:
     assert '"UNKNOWN_SERVER_ERROR"' in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("show", "MetadataRequest", "{0}"), "MetadataRequest has no version {0}, only 0-13"),
+        (("list", "--width", "{0}"), "--width takes at most 18 digits, not 5000\nusage: "),
+    ],
+)
+def test_numbers_without_end(words: tuple[str, ...], says: str, told: Told) -> None:
+    """Python refuses to read more than 4300 digits, which was a traceback."""
+    number = "9" * 5000
+    status, out, err = told(*(word.format(number) for word in words))
+    assert (status, out) == (2, "")
+    assert err.startswith(f"kafka-messages: {says.format(number)}")
+
+
+def test_a_terminal_of_any_width(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is set in the environment is no reason to fail."""
+    monkeypatch.setenv("COLUMNS", "9" * 5000)
+    assert told("list", "MetadataRequest", "--text")[0] == 0
+
+
+def test_the_difference_to_the_latest_version(told: Told) -> None:
+    """``latest`` is a version wherever one is asked for."""
+    assert told("diff", "MetadataRequest", "12", "latest") == told("diff", "MetadataRequest", "12", "v13")
+    assert told("diff", "MetadataRequest", "latest", "latest") == (0, "", "")
+
+
 def test_hex_of_digits_alone(capsys: pytest.CaptureFixture[str]) -> None:
     """Behind --header a message needs no version, so that digits alone may be all of the bytes."""
     data = "0012000000000007000161"

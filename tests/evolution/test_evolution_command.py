@@ -354,7 +354,8 @@ def test_junit(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> 
 def test_advice_never_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The exit code was 0, and the report of the same run told the build of a failure, or the reviewer of an error."""
     flexible = RELEASED.replace('"flexibleVersions": "none"', '"flexibleVersions": "0+"')
-    tagged = '"versions": "0+" },\n    { "name": "More", "type": "int32", "versions": "0+", "taggedVersions": "0+", "tag": 0 }'
+    more = '{ "name": "More", "type": "int32", "versions": "0+", "taggedVersions": "0+", "tag": 0 }'
+    tagged = f'"versions": "0+" }},\n    {more}'
     for name, text in (("old", flexible), ("new", flexible.replace('"versions": "0+" }', tagged))):
         (tmp_path / name).mkdir()
         (tmp_path / name / "OrderRecord.json").write_text(text)
