@@ -22,7 +22,7 @@ def main(words: Sequence[str]) -> int:
     status = program(command) if command else one_row()
     # Before anything else is asked: the counts below cost time, too.
     cost: dict[str, Any] = {"cpu": cpu_seconds(os.getpid()), "python": python_seconds(os.getpid())}
-    Path(file).write_text(json.dumps({**cost, **counts(), "status": status}), encoding="utf-8")
+    Path(file).write_text(json.dumps({**cost, **counts()}), encoding="utf-8")
     return status
 
 

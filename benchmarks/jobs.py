@@ -56,7 +56,6 @@ class Cost:
     jobs: int
     stages: int
     tasks: int
-    status: int
 
 
 def run(job: str, folder: Path) -> Cost:
@@ -111,8 +110,10 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the table there too")
     arguments = parser.parse_args(words)
     names = arguments.jobs.split(",")
-    if unknown := set(names) - set(JOBS):
+    if unknown := set(names) - (set(JOBS) - {SESSION}):
         parser.error(f"there is no job {', '.join(sorted(unknown))}")
+    if arguments.samples < 1:
+        parser.error("--samples is at least 1")
     taken = measure([SESSION, *names], 1 if arguments.quick else arguments.samples)
     text = render(shlex.join(["python", "benchmarks/jobs.py", *sys.argv[1:]]), taken)
     print(text)

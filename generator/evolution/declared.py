@@ -27,7 +27,7 @@ def declared_findings(old: Baseline, new: Side) -> Iterator[Finding]:
         if name not in new.plans:
             if name not in new.messages and (newest.messages[name].kind, newest.messages[name].api_key) in keys:
                 continue  # it has another name, or another message its key, which a rule of bytes says
-            yield _repath_now(name, newest, new)
+            yield _removed(name, newest, new)
             continue
         yield from _versions(name, old, new)
         moves = renames(name, newest, new)
@@ -37,7 +37,7 @@ def declared_findings(old: Baseline, new: Side) -> Iterator[Finding]:
     yield from _listeners(newest, new)
 
 
-def _repath_now(name: str, newest: Side, new: Side) -> Finding:
+def _removed(name: str, newest: Side, new: Side) -> Finding:
     place = new if name in new.messages else newest
     valid = str(newest.plans[name].valid)
     what = f"{name}, versions {valid}, is gone"

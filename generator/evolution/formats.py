@@ -29,7 +29,7 @@ _TOOL = "kafka-message-generator evolution"
 
 def github(report: Report, level: str) -> str:
     """Workflow commands, which show each finding at its line of a pull request."""
-    counting = report.at(level)
+    counting = report.counting(level)
     lines = []
     for finding in report.findings:
         kind = "error" if finding in counting else "notice"
@@ -69,7 +69,7 @@ def fingerprint(finding: Finding) -> str:
 
 def sarif(report: Report, level: str) -> str:
     """SARIF 2.1.0."""
-    counting = report.at(level)
+    counting = report.counting(level)
     names = sorted({finding.rule for finding in report.findings})
     driver = {"name": _TOOL, "rules": [_sarif_rule(name) for name in names]}
     results = [_result(finding, finding in counting, names) for finding in report.findings]
@@ -105,7 +105,7 @@ def junit(report: Report, level: str) -> str:
 
     It is ASCII, with references for the rest, for nobody knows what it is written to.
     """
-    counting = report.at(level)
+    counting = report.counting(level)
     suite = ElementTree.Element(
         "testsuite", name=_TOOL, tests=str(len(report.findings) + 1), failures=str(len(counting)), errors="0"
     )

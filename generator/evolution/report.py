@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from kafka_message_generator.evolution.declared import declared_findings
-from kafka_message_generator.evolution.findings import LEVELS, Finding
+from kafka_message_generator.evolution.findings import ADVICE, LEVELS, Finding
 from kafka_message_generator.evolution.tags import tag_findings
 from kafka_message_generator.evolution.wire import header_findings, key_findings, verdicts
 from kafka_message_generator.history.sides import Baseline, Side
@@ -44,9 +44,13 @@ class Report:
     findings: tuple[Finding, ...]
 
     def at(self, level: str) -> list[Finding]:
-        """The findings that count at a level: its own and those of the levels before it."""
+        """The findings up to a level: its own and those of the levels before it."""
         most = LEVELS.index(level)
         return [finding for finding in self.findings if LEVELS.index(finding.level) <= most]
+
+    def counting(self, level: str) -> list[Finding]:
+        """Those of them that count: advice never does."""
+        return [finding for finding in self.at(level) if finding.level != ADVICE]
 
 
 def compare(old: Baseline, new: Side) -> Report:

@@ -14,7 +14,7 @@ _MOST_BYTES = 64
 
 
 def text(report: Report, level: str) -> str:
-    """The findings that count at a level, with their places, and what was proved."""
+    """The findings up to a level, with their places, and what was proved."""
     lines = [line for finding in report.at(level) for line in lines_of(finding)]
     return "\n".join([*lines, *_summary(report, level)]) + "\n"
 
@@ -77,12 +77,12 @@ def _summary(report: Report, level: str) -> Iterator[str]:
             yield f"  {number} {words}"
     by_level = {each: sum(finding.level == each for finding in report.findings) for each in LEVELS}
     found = ", ".join(f"{number} {each}" for each, number in by_level.items() if number) or "none"
-    yield f"  findings: {found}; {len(report.at(level))} count at level {level}"
+    yield f"  findings: {found}; {len(report.counting(level))} count at level {level}"
 
 
 def as_json(report: Report, level: str) -> str:
     """The report as one JSON document."""
-    counting = report.at(level)
+    counting = report.counting(level)
     document = {
         "old": report.old,
         "new": report.new,

@@ -108,8 +108,9 @@ def place(path: str) -> str:
 
 
 def _key(message: Message) -> Key:
-    is_api = message.kind in (REQUEST, RESPONSE) and message.api_key is not None
-    return (message.kind, message.api_key or 0) if is_api else message.name
+    if message.kind in (REQUEST, RESPONSE) and message.api_key is not None:
+        return message.kind, message.api_key
+    return message.name
 
 
 def names_of(sides: Sequence[Side], today: Today) -> dict[str, str]:

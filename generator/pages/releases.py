@@ -161,12 +161,10 @@ def _news(changes: Changes, pages: Mapping[str, MessagePage]) -> Iterator[News]:
             later = {place(path) for path in changes.later.get(name, ())}
             back = changes.back.get(name, ())
             for version in versions:
-                is_back = version in back
-                yield (
-                    News(pages[name], version, (), (), (), False, True)
-                    if is_back
-                    else news_of(pages[name], version, later)
-                )
+                if version in back:
+                    yield News(pages[name], version, (), (), (), becomes_flexible=False, is_back=True)
+                else:
+                    yield news_of(pages[name], version, later)
 
 
 def news_of(page: MessagePage, version: int, later: Collection[str] = ()) -> News:

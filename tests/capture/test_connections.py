@@ -20,8 +20,10 @@ from kafka_messages import (
 )
 from kafka_messages.capture import (
     Capture,
+    Clients,
     Exchange,
     Segment,
+    client_lines,
     framing,
     read_packets,
     reassembly,
@@ -274,6 +276,16 @@ def test_a_client_id_that_takes_in_a_secret() -> None:
     body = bytes.fromhex("0024 0001 00000001 0012 6d65") + (14).to_bytes(4, "big") + b"planted-secret" + b"more"
     found, _ = capture_of(Talk().open().say(one(7)).say(frame(body)).close().packets())
     assert "planted" not in str([to_object(each) for each in found]) + "".join(map(to_line, found))
+    for show_secrets in (False, True):
+        clients = Clients(show_secrets=show_secrets)
+        for each in found:
+            clients.add(each)
+        shown = str([each.to_object() for each in clients]) + "".join(client_lines(clients))
+        assert ("planted" in shown) == show_secrets
+        assert {each.client_id for each in clients} == {
+            "me",
+            "me\0\0\0\x0eplanted-secr" if show_secrets else "(hidden)",
+        }
 
 
 def test_a_damaged_secret_is_hidden() -> None:

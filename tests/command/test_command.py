@@ -149,7 +149,7 @@ def test_decode_damaged(told: Told) -> None:
 def test_the_place_among_many(told: Told, tmp_path: Path) -> None:
     """Of many messages that which is damaged is named, by its number and its place in the input."""
     status, out, err = told("decode", "--frame", (FRAME * 2 + FRAME[:9]).hex())
-    reason = "the data ends at offset 9, inside the frame at offset 0"
+    reason = "the frame has 25 bytes, but 5 follow"
     assert (status, len(rows(out)), err) == (1, 2, f"kafka-messages: message 3, at byte {2 * len(FRAME)}: {reason}\n")
     file = tmp_path / "messages.txt"
     file.write_text(f"{BODY.hex()}\n{BODY[:8].hex()}\n")

@@ -67,6 +67,8 @@ FORMS: dict[str, str | bytes] = {
     "C": "{" + ", ".join(f"0x{byte:02x}" for byte in DATA) + "};",
     "C text": '"' + "".join(f"\\x{byte:02x}" for byte in DATA) + '"',
     "Java": "{" + ", ".join(f"(byte) {byte}" for byte in DATA) + "}",
+    "Python's hex": f"bytes.fromhex('{DATA.hex(' ')}')",
+    "Python's hex in pieces": f'bytearray.fromhex(\n    "{DATA.hex()[:20]}"\n    "{DATA.hex()[20:]}"\n)',
     "escapes alone": "".join(f"\\x{byte:02x}" for byte in DATA),
     "raw": DATA,
     "nothing": b"",
@@ -164,6 +166,11 @@ def test_doubtful(capsys: pytest.CaptureFixture[str]) -> None:
         ("{0x01, zwei}", "'zwei' is no number of a byte"),
         (r'"\xg1"', r"\xg1 at character 2 is no byte"),
         (r'"\q"', r"\q at character 2 is no escape of a byte"),
+        ('"abc', 'the text that begins with " does not end'),
+        ("b'ab' b'cd", "the text that begins with ' does not end"),
+        ("bytes.fromhex('05 6')", "3 hex digits are an odd number; bytes have two each"),
+        (r"bytes.fromhex('\xff')", "'ÿ' at line 1, column 1 is no hex digit"),
+        ("bytes.fromhex(5)", "bytes.fromhex takes a text of hex digits"),
     ],
 )
 def test_what_is_none(text: str, says: str) -> None:

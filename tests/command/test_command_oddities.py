@@ -6,11 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from kafka_messages import ApiVersionsRequest, MetadataRequest
+from kafka_messages import ApiVersionsRequest, MetadataRequest, OffsetCommitKey, TopicRecord
 from kafka_messages.batches import Batch, MissingCodecError, Record, write_batch
 from kafka_messages.command import main
 from kafka_messages.messages.metadata_request import MetadataRequestTopic
 from kafka_messages.protocol import encode_request
+from kafka_messages.records import write_metadata_record
 
 from tests.support.command import FRAME, Told, rows
 
@@ -34,6 +35,66 @@ def test_negative_numbers_of_errors(capsys: pytest.CaptureFixture[str]) -> None:
     """Kafka's UNKNOWN_SERVER_ERROR is -1, which is a number and no option."""
     assert main(("errors", "-1", "--json")) == 0
     assert '"UNKNOWN_SERVER_ERROR"' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("show", "MetadataRequest", "{0}"), "MetadataRequest has no version {0}, only 0-13"),
+        (("list", "--width", "{0}"), "--width takes at most 18 digits, not 5000\nusage: "),
+    ],
+)
+def test_numbers_without_end(words: tuple[str, ...], says: str, told: Told) -> None:
+    """Python refuses to read more than 4300 digits, which was a traceback."""
+    number = "9" * 5000
+    status, out, err = told(*(word.format(number) for word in words))
+    assert (status, out) == (2, "")
+    assert err.startswith(f"kafka-messages: {says.format(number)}")
+
+
+def test_a_terminal_of_any_width(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is set in the environment is no reason to fail."""
+    monkeypatch.setenv("COLUMNS", "9" * 5000)
+    assert told("list", "MetadataRequest", "--text")[0] == 0
+
+
+def test_the_difference_to_the_latest_version(told: Told) -> None:
+    """``latest`` is a version wherever one is asked for."""
+    assert told("diff", "MetadataRequest", "12", "latest") == told("diff", "MetadataRequest", "12", "v13")
+    assert told("diff", "MetadataRequest", "latest", "latest") == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ("", "frame_length: INT32: 4 bytes needed at offset 0, 0 left"),
+        ("0000", "frame_length: INT32: 4 bytes needed at offset 0, 2 left"),
+        ("00000000 00000000", "the frame has 0 bytes, but 4 follow"),
+        ("ffffffff 0012", "the frame has -1 bytes, but 2 follow"),
+        (f"{FRAME.hex()} 00000009 00", f"message 2, at byte {len(FRAME)}: the frame has 9 bytes, but 1 follow"),
+    ],
+)
+def test_frames_that_are_none(data: str, says: str, told: Told, tmp_path: Path) -> None:
+    """No frame, or one of no bytes, was a traceback; ``decode`` says what ``explain`` does."""
+    file = tmp_path / "frames"
+    file.write_bytes(bytes.fromhex(data))
+    status, _, err = told("decode", "--frame", str(file), "--in", "raw")
+    assert (status, err) == (1, f"kafka-messages: {says}\n")
+    status, out, _ = told("explain", "--frame", str(file), "--in", "raw", "--text")
+    assert status == 1
+    assert out.splitlines()[-1].endswith(says.removeprefix(f"message 2, at byte {len(FRAME)}: "))
+
+
+def test_records_of_another_type(told: Told) -> None:
+    """What was asked for is not what is there: its fields were printed without the name that tells."""
+    topic = write_metadata_record(TopicRecord(name="t"), 0).hex()
+    assert told("decode", "TopicRecord", "--header", topic)[0] == 0
+    says = "kafka-messages: the record type is 2, but that of PartitionRecord is 3\n"
+    assert told("decode", "PartitionRecord", "--header", topic) == (1, "", says)
+    key = "0001" + OffsetCommitKey(group="g", topic="t").write(0).hex()
+    assert told("decode", "OffsetCommitKey", "--header", key)[0] == 0
+    says = "kafka-messages: the record type is 1, but that of GroupMetadataKey is 2\n"
+    assert told("decode", "GroupMetadataKey", "--header", key) == (1, "", says)
 
 
 def test_hex_of_digits_alone(capsys: pytest.CaptureFixture[str]) -> None:

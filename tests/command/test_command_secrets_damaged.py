@@ -172,6 +172,7 @@ def test_captures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
                 file.write_bytes(pcap(packets))
                 for form in ("--text", "--json"):
                     main(["capture", str(file), "--explain", "1", form])
+                    main(["capture", str(file), "--clients", form])
                 out, err = capsys.readouterr()
                 assert leaks(out + err) == [], (name, version, number)
                 shown += "(hidden)" in out + text

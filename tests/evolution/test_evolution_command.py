@@ -351,6 +351,28 @@ def test_junit(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> 
     assert "      0004  00 00 00 00      the message ends at offset 4, but 4 more byte(s) follow\n" in str(failure.text)
 
 
+def test_advice_never_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The exit code was 0, and the report of the same run told the build of a failure, or the reviewer of an error."""
+    flexible = RELEASED.replace('"flexibleVersions": "none"', '"flexibleVersions": "0+"')
+    more = '{ "name": "More", "type": "int32", "versions": "0+", "taggedVersions": "0+", "tag": 0 }'
+    tagged = f'"versions": "0+" }},\n    {more}'
+    for name, text in (("old", flexible), ("new", flexible.replace('"versions": "0+" }', tagged))):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "OrderRecord.json").write_text(text)
+    told = {}
+    for each in ("text", "json", "github", "sarif", "junit"):
+        words = ("--old", str(tmp_path / "old"), "--new", str(tmp_path / "new"), "--level", "advice", "--format", each)
+        assert run(*words) == 0
+        told[each] = capsys.readouterr().out
+    assert "TAGGED_FIELD_ADDED: the tagged field More (tag 0) is new\n" in told["text"]
+    assert told["text"].endswith("  findings: 1 advice; 0 count at level advice\n")
+    assert [each["counts"] for each in json.loads(told["json"])["findings"]] == [False]
+    assert told["github"].startswith("::notice file=")
+    assert [each["level"] for each in json.loads(told["sarif"])["runs"][0]["results"]] == ["note"]
+    suite = ElementTree.fromstring(told["junit"])
+    assert (suite.attrib["tests"], suite.attrib["failures"], suite.find("testcase/failure")) == ("2", "0", None)
+
+
 ODD = "100% <a&b> ü\x07\udcff"
 """A name of a folder: what URIs encode, what XML cannot have, and a byte that is no UTF-8."""
 

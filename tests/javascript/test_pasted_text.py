@@ -47,6 +47,20 @@ def test_forms(protocol: Path, text: str, form: str) -> None:
     assert bytes.fromhex(answer["hex"])[: len(DATA)] == DATA
 
 
+@pytest.mark.parametrize("size", [1, 8, 15, 16, 17, 40])
+def test_dumps_of_characters_that_look_like_hex(protocol: Path, size: int) -> None:
+    """Behind a full row of xxd stand two blanks and the characters; those that are hex digits were taken for bytes."""
+    data = b"0123456789abcdefcafe" * 2
+    rows = [(at, data[at : min(at + 16, size)]) for at in range(0, size, 16)]
+    dumps = {
+        "xxd": [f"{at:08x}: {row.hex(' ', -2):39}  {row.decode()}" for at, row in rows],
+        "hexdump -C": [f"{at:08x}  {row[:8].hex(' '):23}  {row[8:].hex(' '):23}  |{row.decode()}|" for at, row in rows],
+        "Wireshark": [f"{at:04x}   {row.hex(' '):47}   {row.decode()}" for at, row in rows],
+    }
+    answers = javascript.ask(protocol, [{"as": "text", "text": "\n".join(dump)} for dump in dumps.values()])
+    assert answers == [{"hex": data[:size].hex(), "form": "a hex dump"}] * 3
+
+
 @pytest.mark.parametrize(("text", "data"), [("[10, 18]", "0a12"), ("{0, -1, 100}", "00ff64"), ("[0x10, 0x18]", "1018")])
 def test_numbers_in_brackets(protocol: Path, text: str, data: str) -> None:
     """Programs print arrays of bytes in decimal; taken for hex they would be other bytes, without a word."""

@@ -23,9 +23,13 @@
 
   // ---- what was pasted ------------------------------------------------------------------------------------------
 
-  /** A line of xxd or hexdump -C: the address, bytes in groups, and behind two blanks or a bar the characters. */
+  /** A line of xxd: the address with a colon, bytes in groups, and behind two blanks the characters. */
+  const XXD = /^\s*[0-9a-f]{4,16}:\s+((?:[0-9a-f]{2}){1,16}(?: (?:[0-9a-f]{2}){1,16})*)(?:\s*$|\s{2,}.*$)/i;
+  /** A line of hexdump -C or Wireshark: two blanks stand between bytes too, and behind three or a bar the characters. */
   const DUMP =
-    /^\s*[0-9a-f]{4,16}:?\s+((?:[0-9a-f]{2}){1,16}(?: {1,2}(?:[0-9a-f]{2}){1,16})*)(?:\s*$|\s{2,}.*$|\s*\|.*$)/i;
+    /^\s*[0-9a-f]{4,16}\s+((?:[0-9a-f]{2}){1,16}(?: {1,2}(?:[0-9a-f]{2}){1,16})*)(?:\s*$|\s{3,}.*$|\s*\|.*$)/i;
+  /** What is in a line of a dump: [the line, its bytes]; null for what is none. */
+  const inDump = (line) => XXD.exec(line) || DUMP.exec(line);
 
   /** The bytes that a text stands for: {bytes, form} or {problem}. Hex in any usual form comes before base64. */
   function bytesOf(text) {
@@ -33,11 +37,11 @@
       return { problem: `That is more than ${MOST_BYTES} bytes; the command line takes it.` };
     const lines = text.split(/\r?\n/).filter((line) => line.trim() && !/^\s*[0-9a-f]{4,16}\s*$/i.test(line));
     const isDump =
-      lines.length && /^\s*[0-9a-f]{4,16}(:|\s{2})/i.test(lines[0]) && lines.every((line) => DUMP.test(line));
+      lines.length && /^\s*[0-9a-f]{4,16}(:|\s{2})/i.test(lines[0]) && lines.every(inDump);
     const gap = isDump ? gapIn(lines) : null;
     if (gap) return { problem: gap };
     if (!isDump && /^\s*[[{(]/.test(text) && !/0x|\\x|["']/i.test(text)) return numbers(text);
-    const plain = isDump ? lines.map((line) => DUMP.exec(line)[1]).join("") : text;
+    const plain = isDump ? lines.map((line) => inDump(line)[1]).join("") : text;
     const digits = plain.replace(/\\x|0x|[\s:,;{}[\]"'-]/gi, "");
     if (/^[0-9a-f]*$/i.test(digits)) {
       if (!digits) return { problem: "There is nothing yet." };
@@ -64,7 +68,7 @@
       if (next !== null && at !== next) {
         return `The dump goes on at the address ${at.toString(16)}, but ${next.toString(16)} comes next.`;
       }
-      next = at + DUMP.exec(line)[1].replace(/ /g, "").length / 2;
+      next = at + inDump(line)[1].replace(/ /g, "").length / 2;
     }
     return null;
   }

@@ -11,6 +11,7 @@ from .errors import errors_in
 from .matching import Exchange
 from .plausible import api_of
 from .reassembly import Connection
+from .shown import client_id_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -163,9 +164,13 @@ def _gaps(key: int, version: int) -> tuple[str, ...]:
 
 
 class Clients:
-    """The clients of exchanges; ``add`` each of them."""
+    """The clients of exchanges; ``add`` each of them.
 
-    def __init__(self) -> None:
+    A client id that takes in what may be a secret is hidden unless ``show_secrets``.
+    """
+
+    def __init__(self, *, show_secrets: bool = False) -> None:
+        self._hides = not show_secrets
         self._clients: dict[tuple[str | None, str | None, str | None], Client] = {}
         self._software: dict[Connection, tuple[str, str]] = {}
         """Of each connection whose client said it."""
@@ -184,7 +189,7 @@ class Clients:
             if name and len(self._software) < 100 * MOST_CLIENTS:
                 self._software[connection] = name, version
         software = self._software.get(connection, (None, None))
-        client = self._client(header.client_id, *software)
+        client = self._client(client_id_of(exchange, self._hides), *software)
         client.versions[header.request_api_key, header.request_api_version] += 1
         if len(client.connections) < MOST_CLIENTS:
             client.connections.add(connection)

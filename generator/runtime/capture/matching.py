@@ -224,7 +224,8 @@ class _Talk:
             return
         self._waiting.append((number, frame, is_token))
         if len(self._waiting) > MOST_WAITING:
-            yield self._waiting[0][1], None, self._waiting.popleft()[2]
+            _, oldest, was_token = self._waiting.popleft()
+            yield oldest, None, was_token
 
     def response(self, frame: Frame) -> _Made:
         """A response came. Brokers answer in the order of requests: those before it will not be answered any more."""

@@ -37,7 +37,7 @@ def to_object(exchange: Exchange, *, show_secrets: bool = False, records: Record
             "api_key": header.request_api_key,
             "api_version": header.request_api_version,
             "correlation_id": header.correlation_id,
-            "client_id": _client_id(exchange, hides),
+            "client_id": client_id_of(exchange, hides),
         }
     elif exchange.is_token:
         shown["sasl_token"] = True
@@ -55,7 +55,7 @@ def to_object(exchange: Exchange, *, show_secrets: bool = False, records: Record
     return shown
 
 
-def _client_id(exchange: Exchange, hides: bool) -> str | None:
+def client_id_of(exchange: Exchange, hides: bool) -> str | None:
     """The client id; one with a damaged length takes in what follows it."""
     client = None if exchange.header is None else exchange.header.client_id
     is_odd = exchange.request is None and client is not None and not client.isprintable()
@@ -137,7 +137,7 @@ def to_line(exchange: Exchange) -> str:
     packets = "→".join("" if each is None else str(each.packet) for each in frames)
     sizes = "→".join("" if each is None else str(each.size) for each in frames)
     latency = "" if exchange.latency_ns is None else f"{exchange.latency_ns / 1e6:.3f}"
-    client = _client_id(exchange, hides=True)
+    client = client_id_of(exchange, hides=True)
     number = exchange.connection.number
     return (
         f"{exchange.number:>7} {time:15} {number:>4}  {name_of(exchange):32} {clean(client or '-'):20}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._core.value import dataclass
-from ._options import NotFoundError, UsageError, meant
+from ._options import MOST_DIGITS, NotFoundError, UsageError, meant
 
 _NO_VERSION = 32768
 
@@ -71,6 +71,12 @@ def _of_api(word: str, known: list[Entry]) -> list[Entry]:
     return [each for each in kinds if each.key == key or each.name.lower() == f"{wanted}{each.kind}"]
 
 
+def is_version(word: str) -> bool:
+    """Whether a word is meant as a version; longer digits are hex."""
+    number = word.removeprefix("v")
+    return word == "latest" or (number.isdigit() and len(number) < 4)
+
+
 def version_of(found: Entry, word: str) -> int:
     """A version of a message; ``latest`` is the highest. Raises UsageError, and NotFoundError."""
     if word == "latest":
@@ -78,7 +84,6 @@ def version_of(found: Entry, word: str) -> int:
     number = word.removeprefix("v")
     if not (number.isascii() and number.isdigit()):
         raise UsageError(f"{word!r} is no version; {found.name} has {found.versions}")
-    version = int(number)
-    if not found.lowest <= version <= found.highest:
-        raise NotFoundError(f"{found.name} has no version {version}, only {found.versions}")
-    return version
+    if len(number) > MOST_DIGITS or not found.lowest <= int(number) <= found.highest:
+        raise NotFoundError(f"{found.name} has no version {number}, only {found.versions}")
+    return int(number)

@@ -100,7 +100,8 @@ class ServerConnection(Side[ServerEvent]):
 
         ``text`` as for ``Message.read``.
         """
-        is_response = isinstance(announced, Message) and name_of(type(announced)) == "ApiVersionsResponse"
+        given: object = announced  # whatever it is: who checks no types may give anything
+        is_response = isinstance(given, Message) and name_of(type(given)) == "ApiVersionsResponse"
         if announced is not None and not is_response:
             raise TypeError(f"announced must be an ApiVersionsResponse or None, not {shown(announced)}")
         check_text(text)

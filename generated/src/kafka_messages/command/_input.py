@@ -247,16 +247,26 @@ def is_literal(text: str) -> bool:
     return text[:1] in "\"'[{(" or text[:2] in ("b'", 'b"') or "\\x" in text or text.startswith(("bytes", "bytearray"))
 
 
+_FROM_HEX = ("bytes.fromhex", "bytearray.fromhex")
+
+
 def read_literal(text: str) -> bytes:
-    """Bytes of a literal: texts with escapes, one behind the other, or numbers (-128 to 255) with commas between them."""
+    """Bytes of a literal: texts with escapes, one behind the other, or numbers (-128 to 255) with commas between them.
+
+    Of a call of Python's ``bytes.fromhex`` the texts are hex.
+    """
     text = text.strip().rstrip(";").strip()
-    for name in ("bytes.fromhex", "bytearray", "bytes"):
+    is_hex = text.startswith(_FROM_HEX)
+    for name in (*_FROM_HEX, "bytearray", "bytes"):
         text = text.removeprefix(name)
     inner = text.strip()
     while inner[:1] + inner[-1:] in ("()", "[]", "{}"):
         inner = inner[1:-1].strip()
     if inner[:1] in "\"'" or inner[:2] in ("b'", 'b"') or "\\x" in inner:
-        return _strings(inner)
+        found = _strings(inner)
+        return read_hex(found.decode("latin-1")) if is_hex else found
+    if is_hex:
+        raise UsageError("bytes.fromhex takes a text of hex digits")
     out = bytearray()
     for word in filter(None, (each.strip() for each in inner.replace("\n", ",").split(","))):
         bare = word.removeprefix("(byte)").strip()
@@ -291,6 +301,8 @@ def _strings(text: str) -> bytes:
         else:
             out += char.encode()
         at += 1
+    if quote in ("'", '"'):
+        raise UsageError(f"the text that begins with {quote} does not end")
     return bytes(out)
 
 

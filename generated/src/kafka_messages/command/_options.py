@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from ._output import Output
 
 
+MOST_DIGITS = 18
+"""Of a number on a command line; of some thousand Python reads none."""
 KINDS = ("request", "response", "header", "metadata", "coordinator-key", "coordinator-value", "data")
 """Of messages."""
 
@@ -157,6 +159,8 @@ def _option(known: dict[str, Option], text: str, left: list[str], given: Given) 
         raise UsageError(f"--{name} is one of {', '.join(option.choices)}, not {value!r}")
     if option.is_number and not (value.isascii() and value.isdigit()):
         raise UsageError(f"--{name} needs a number, not {value!r}")
+    if option.is_number and len(value) > MOST_DIGITS:
+        raise UsageError(f"--{name} takes at most {MOST_DIGITS} digits, not {len(value)}")
     given.add(name, value)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from .._base.message import class_of
 from ._input import FORMS, read_bytes
-from ._names import entry, version_of
+from ._names import entry, is_version, version_of
 from ._options import Argument, Option, UsageError
 from ._parts import has_part, module
 
@@ -63,7 +63,7 @@ class Subject:
         found = entry(words.pop(0))
         self.name, self.kind = found.name, found.kind
         says_itself = self.has_header and self.kind != "response"
-        if words and (not says_itself or len(words) > 1 or _is_version(words[0])):
+        if words and (not says_itself or len(words) > 1 or is_version(words[0])):
             self.version = version_of(found, words.pop(0))
         elif not says_itself:
             raise UsageError(f"VERSION is missing: {found.name} has {found.versions}")
@@ -94,12 +94,6 @@ class Subject:
             end = at + 4 + size if len(self.data) - at >= 4 and size >= _SHORTEST.get(self.kind, 0) else len(self.data)
             yield at, self.data[at : min(end, len(self.data))]
             at = max(end, at + 1)
-
-
-def _is_version(word: str) -> bool:
-    """Whether a word alone behind a message is a version; longer digits are hex."""
-    number = word.lstrip("v")
-    return word == "latest" or (number.isdigit() and len(number) < 4)
 
 
 def _is_bytes(words: list[str]) -> bool:

@@ -108,7 +108,7 @@ class Output:
 def _terminal_width() -> int:
     """Columns of the terminal, 100 where there is none."""
     told = os.environ.get("COLUMNS", "")
-    if told.isascii() and told.isdigit() and int(told):
+    if told.isascii() and told.isdigit() and len(told) < 6 and int(told):
         return int(told)
     stdout = sys.__stdout__
     try:

@@ -56,11 +56,11 @@ def _encodings(axes: Any, fields: Sequence[Mapping[str, Any]]) -> None:
         at = [number + shift for number in range(len(fields))]
         bars = axes.barh(at, [row[form] for row in fields], 0.25, color=color, label=form)
         axes.bar_label(bars, [f"{row[form]:,}" for row in fields], padding=2, fontsize=5)
+    axes.margins(x=0.1)  # room for the numbers; a limit that is set ends it
     is_wide = max(values, default=1) > MOST_TIMES * min(values, default=1)
     if is_wide:
         axes.set_xscale("log")
         axes.set_xlim(left=min(values) / 2)
-    axes.margins(x=0.1)
     axes.set_xlabel("bytes of all values" + (", logarithmic" if is_wide else ""))
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, 1.0 + 0.9 / max(len(fields), 4)), ncols=3, frameon=False)
 

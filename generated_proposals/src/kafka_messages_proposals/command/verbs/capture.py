@@ -116,7 +116,7 @@ def _explained(exchange: Any) -> Iterator[tuple[str, Any, Any]]:
 
 def _clients(found: Iterable[Any], out: Output) -> None:
     capture = part("capture")
-    clients = capture.Clients()
+    clients = capture.Clients(show_secrets=out.show_secrets)
     for exchange in found:
         clients.add(exchange)
     if out.is_json:

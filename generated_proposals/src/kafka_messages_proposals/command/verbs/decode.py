@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ...errors import KafkaMessageError
+from ...errors import DecodeError, KafkaMessageError
 from .._input import decoded
 from .._options import Command, Given, InputError, Option, UsageError
 from .._output import Output
@@ -42,7 +42,7 @@ def _pieces(subject: Subject, given: Given) -> Iterator[tuple[str, bytes]]:
 
 
 def _decoded(subject: Subject, data: bytes, show_secrets: bool) -> object:
-    from ...explain import has_secrets
+    from ...explain import explain_record, has_secrets
     from ...secrets import HIDDEN
     from .._shown import message_json
 
@@ -51,8 +51,7 @@ def _decoded(subject: Subject, data: bytes, show_secrets: bool) -> object:
         return message_json(message, subject.version, show_secrets)
     if subject.kind in ("request", "response"):
         protocol = part("protocol")
-        if subject.is_framed:
-            (data,) = protocol.split_frames(data)
+        data = _unframed(data) if subject.is_framed else data
         if subject.kind == "request":
             found = protocol.decode_request(data)
             head = {"api": found.api.name, "client_id": found.header.client_id}
@@ -64,6 +63,8 @@ def _decoded(subject: Subject, data: bytes, show_secrets: bool) -> object:
             is_shown = show_secrets or not has_secrets(type(found.message))
             head["trailing"] = found.trailing.hex() if is_shown else HIDDEN
         return head | {"message": message_json(found.message, found.version, show_secrets)}
+    if (error := explain_record(data, subject.message).error) is not None:
+        raise error  # also where the bytes say that they are another message
     records = part("records")
     if subject.kind == "metadata":
         record = records.read_metadata_record(data, _log_of(subject.name))
@@ -73,6 +74,17 @@ def _decoded(subject: Subject, data: bytes, show_secrets: bool) -> object:
     else:
         message, version = records.read_versioned(subject.message, data)
     return {"version": version, "message": message_json(message, version, show_secrets)}
+
+
+def _unframed(data: bytes) -> bytes:
+    """What is in the frame that some bytes are. Raises DecodeError for what is none."""
+    if len(data) < 4:
+        reason = f"INT32: 4 bytes needed at offset 0, {len(data)} left"
+        raise DecodeError(reason, path="frame_length", offset=0)
+    size, left = int.from_bytes(data[:4], "big", signed=True), len(data) - 4
+    if size != left:
+        raise DecodeError(f"the frame has {size} bytes, but {left} follow", offset=4)
+    return data[4:]
 
 
 def _log_of(name: str) -> str:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from .._input import read_bytes
-from .._names import Entry, entry, version_of
+from .._names import Entry, entry, is_version, version_of
 from .._options import Argument, Command, Given, InputError, UsageError
 from .._output import Output
 from .._subject import IN
@@ -19,7 +19,7 @@ def run(given: Given, out: Output) -> int:
     found = entry(given.text("message") or "")
     version = version_of(found, given.text("version") or "")
     words = given.every("other")
-    if len(words) == 1 and words[0].lstrip("v").isdigit():
+    if len(words) == 1 and is_version(words[0]):
         return _versions(found, version, version_of(found, words[0]), out)
     if len(words) != 2:
         raise UsageError("another version is needed, or two messages as files or hex")
