@@ -321,3 +321,13 @@ def test_batches_that_are_not_wanted(compression: str | None) -> None:
     assert [row["offset"] for row in rows] == [3, 4, 5, None]
     assert rows[-1]["corrupt"]["position"] == len(b"".join(parts[:3]))
     assert (report.batches, report.decoded_batches, report.corrupt_batches) == (3, 1, 1)
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_largest_offset() -> None:
+    """No checksum covers the offset of a batch: what is behind the largest there is was the smallest, with a warning."""
+    data = struct.pack(">q", (1 << 63) - 1) + write_batches([{"value": b"v"}])[8:]
+    with read_segments(io.BytesIO(data)) as batches:
+        assert [row["offset"] for batch in batches for row in batch.to_pylist()] == [(1 << 63) - 1]
+        (report,) = batches.reports
+    assert report.next_offset == 1 << 63

@@ -122,9 +122,17 @@ def test_a_group_of_the_new_protocol() -> None:
     ]
 
 
+def test_a_group_of_the_new_protocol_of_which_the_beginning_is_gone() -> None:
+    """Its first epochs were compacted away: all members were told as having joined in the first that is left."""
+    assert told(member(ONE), member(TWO), epoch(9), member(ONE, **GONE), epoch(10)) == [
+        (9, 2, None, None, None),
+        (10, 1, "", "a", None),
+    ]
+
+
 def test_members_that_are_ahead_of_their_group() -> None:
     """Where the epoch's record is gone, or in a damaged place, what members say of it belongs to no row."""
-    assert told(reached(ONE, 7), member(ONE), epoch(7), reached(ONE, 9)) == [(7, 1, "a", "", None)]
+    assert told(reached(ONE, 7), member(ONE), epoch(7), reached(ONE, 9)) == [(7, 1, None, None, None)]
 
 
 def test_the_broker_of_the_example(spark: SparkSession) -> None:

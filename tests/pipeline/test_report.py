@@ -96,3 +96,15 @@ def test_texts_that_turn() -> None:
     made = Report("t")
     made.facts({"group": "gnp.\u202egpj\u2066\u2028\x1b[0m", "file": "\udcff.log"})
     assert made.text().splitlines()[-2:] == ["group  gnp.\\u202egpj\\u2066\\u2028\\x1b[0m", "file   \\udcff.log"]
+
+
+def test_markdown_shows_names_letter_by_letter() -> None:
+    """A group called like a picture made whoever looked at the report ask a server for it."""
+    made = Report("a *b*")
+    made.facts({"<b>name</b>": "![](http://example.com/x.png)"})
+    made.table(["topic"], [["__consumer_offsets"], ["a_b|c"], ["\\| `x` ~y~ &lt;"]])
+    assert made.markdown() == (
+        "# a \\*b\\*\n\n"
+        "|  |  |\n| --- | --- |\n| \\<b\\>name\\</b\\> | !\\[\\](http://example.com/x.png) |\n\n"
+        "| topic |\n| --- |\n| \\__consumer_offsets |\n| a_b\\|c |\n| \\\\\\| \\`x\\` \\~y\\~ \\&lt; |\n"
+    )

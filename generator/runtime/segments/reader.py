@@ -187,7 +187,7 @@ def count_batches(
     report.control_batches += int(np.count_nonzero(facts.control[numbers]))
     report.batch_bytes += int(run.size[numbers].sum())
     last = numbers[-1]
-    report.next_offset = int(facts.base_offset[last] + facts.last_offset_delta[last] + 1)
+    report.next_offset = int(facts.base_offset[last]) + int(facts.last_offset_delta[last]) + 1
 
 
 def read_segments(

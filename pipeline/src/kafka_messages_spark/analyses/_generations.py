@@ -51,6 +51,9 @@ SCHEMA = pa.schema(
     ]
 )
 
+_FIRST_EPOCH = 2
+"""The highest epoch that the first members of a new group have, as a 4.4.0 broker writes it; earlier ones begin with 1."""
+
 Row = dict[str, Any]
 Members = dict[str, Row]
 
@@ -114,7 +117,8 @@ class _Group:
         if event["is_tombstone"]:
             self.members, self._before, self._generation = {}, {}, None
             return
-        self.rows.append(self._row(event, self._before, self.members))
+        is_cut = self._generation is None and event["generation"] > _FIRST_EPOCH
+        self.rows.append(self._row(event, None if is_cut else self._before, self.members))
         self._before, self._generation = dict(self.members), event["generation"]
 
     def _reached(self, event: Row) -> None:

@@ -73,7 +73,8 @@ class Job:
         if self._spark is None:
             use_for_next_session()
             small = _small.SETTINGS if self.is_small else {}
-            self._spark = start(self.name, {**small, **self.settings}, _small.JAVA if self.is_small else "")
+            quiet = {"spark.ui.showConsoleProgress": "false"} if self.args.quiet else {}
+            self._spark = start(self.name, {**small, **quiet, **self.settings}, _small.JAVA if self.is_small else "")
             use_for_session(self._spark)
             if not self.is_small:
                 self._register(self._spark)

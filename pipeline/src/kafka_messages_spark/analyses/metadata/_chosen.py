@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 
 from ...columns.frames import require
 from .._logs import SNAPSHOT
+from .._logs import behind
 from ..copies import once
 from ._rules import RULES
 
@@ -61,10 +62,11 @@ def missing_offsets(chosen: DataFrame) -> DataFrame:
         F.count("*").alias("count"), F.min("at").alias("first"), F.max("at").alias("last")
     )
     base = chosen.where(F.col("place") != _LAST_PLACE).agg(
-        (F.max("at") + 1).alias("base"), (F.count_if(F.col("control_type") == "SNAPSHOT_FOOTER") == 0).alias("footless")
+        behind(F.max("at")).alias("base"),
+        (F.count_if(F.col("control_type") == "SNAPSHOT_FOOTER") == 0).alias("footless"),
     )
     start = F.coalesce("base", F.lit(0))
-    missing = F.when(F.col("count") > 0, F.col("last") + 1 - start - F.col("count")).otherwise(0)
+    missing = F.when(F.col("count") > 0, behind(F.col("last")) - start - F.col("count")).otherwise(0)
     return of_log.crossJoin(base).select(
         F.coalesce("first", start).alias("first"),
         F.coalesce(F.col("last"), start - 1).alias("last"),

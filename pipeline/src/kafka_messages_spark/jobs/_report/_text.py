@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import accumulate
 from textwrap import wrap
@@ -20,7 +21,7 @@ def text(title: str, parts: Sequence[Part], width: int | None) -> str:
 
 def markdown(title: str, parts: Sequence[Part]) -> str:
     """The report as GitHub's Markdown."""
-    return "\n\n".join(part for part in (f"# {title}", *map(_markdown, parts)) if part) + "\n"
+    return "\n\n".join(part for part in (f"# {_escaped(title)}", *map(_markdown, parts)) if part) + "\n"
 
 
 def _underlined(text: str, line: str, width: int | None) -> str:
@@ -89,9 +90,9 @@ def _wrapped(text: str, width: int | None, indent: str = "") -> list[str]:
 
 def _markdown(part: Part) -> str:
     if isinstance(part, Heading):
-        return f"{'#' * part.level} {part.text}"
+        return f"{'#' * part.level} {_escaped(part.text)}"
     if isinstance(part, Paragraph):
-        return part.text
+        return _escaped(part.text)
     if isinstance(part, Facts):
         return _grid(("", ""), ("---", "---"), part.words) if part.words else ""
     if not isinstance(part, Table):
@@ -101,5 +102,13 @@ def _markdown(part: Part) -> str:
 
 
 def _grid(titles: Sequence[str], rule: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [f"| {' | '.join(word.replace('|', chr(92) + '|') for word in line)} |" for line in (titles, *rows)]
+    lines = [f"| {' | '.join(map(_escaped, line))} |" for line in (titles, *rows)]
     return "\n".join([lines[0], f"| {' | '.join(rule)} |", *lines[1:]])
+
+
+_SPECIAL = re.compile(r"[\\`*\[\]<>|~&$]|(?<!\w)_|_(?!\w)")
+"""What Markdown takes for more than a letter; an underscore between letters is one."""
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(r"\\\g<0>", text)
