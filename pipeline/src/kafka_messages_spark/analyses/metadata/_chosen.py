@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from ...columns.frames import require
-from .._logs import SNAPSHOT
-from .._logs import behind
+from .._logs import SNAPSHOT, behind
 from ..copies import once
 from ._rules import RULES
 
