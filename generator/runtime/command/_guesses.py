@@ -151,7 +151,6 @@ def _type_and_version(data: bytes) -> tuple[int, int, int] | None:
     try:
         for _ in range(3):
             value, at = UNSIGNED_VARINT.read(data, at)
-            assert isinstance(value, int)
             values.append(value)
     except SchemaError:
         return None
