@@ -19,7 +19,7 @@ def cpu_seconds(root: int, without: int | None = None) -> float:
 
 
 def python_seconds(root: int) -> float:
-    """The part of ``cpu_seconds`` that Python processes took; without workers of Spark that are gone, whose time is the JVM's."""
+    """The part of ``cpu_seconds`` that Python processes took, without those that the JVM began and saw end."""
     return sum(_seconds(pid) for pid in tree(root) if is_python(pid))
 
 
