@@ -90,6 +90,15 @@ def test_pages_say_how_long_programs_are(program: str) -> None:
     assert f"[examples/{program}.py](../../examples/{program}.py), {lines} lines; " in " ".join(page.split())
 
 
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Ctrl-C reaches programs also where the tests run in the background of a shell, which has all of them ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("page", ["client", "mock-broker"])
 def test_commands_of_pages(page: str) -> None:
     """A beginner's first command must not end in a traceback: each prints what its page says, the port aside."""
