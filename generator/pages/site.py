@@ -36,7 +36,7 @@ NAVIGATION = (
 """What every page links to, as far as the site has it: path, title, and what is there."""
 PROOF = "docs/history.html"
 """The page of prose with the bytes that show what releases changed, where the site has it."""
-PASTE = ("protocol.js", "wire.js", "codec.js", "explain.js", "paste.js")
+PASTE = ("protocol.js", "wire.js", "codec.js", "secrets.js", "explain.js", "paste.js")
 """The scripts that decode in a page; what they go by is the first."""
 Files = dict[str, str | bytes]
 Progress = Callable[[int, int], None]

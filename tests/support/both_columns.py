@@ -121,3 +121,12 @@ def _with_bytes(kind: Any) -> Any:
     if pa.types.is_struct(kind):
         return pa.struct([field.with_type(_with_bytes(field.type)) for field in kind])
     return kind
+
+
+def assert_same(call: str, *args: Any, **named: Any) -> Any:
+    """Do it natively and by numpy; the native result."""
+    got, wanted = both(call, *args, **named)
+    assert are_same(got, wanted), (args[1:], named, got, wanted)
+    if isinstance(got, pa.Array) and named.get("validate_utf8", True):
+        got.validate(full=True)
+    return got

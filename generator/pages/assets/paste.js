@@ -1,8 +1,9 @@
 /* "Paste your bytes": decodes and annotates in the page what somebody pastes; nothing leaves it.
  *
- * Behind site.js (whose function inspector links hex and tree), protocol.js (KAFKA_PROTOCOL), wire.js, codec.js and
- * explain.js. It expects a form #paste with the fields bytes (textarea), kind (find, request, response, message), message,
- * version, framed and secrets (check boxes), and the elements #paste-problem, #paste-guesses and #paste-result.
+ * Behind site.js (whose function inspector links hex and tree), protocol.js (KAFKA_PROTOCOL), wire.js, codec.js,
+ * secrets.js and explain.js. It expects a form #paste with the fields bytes (textarea), kind (find, request, response,
+ * message), message, version, framed and secrets (check boxes), and the elements #paste-problem, #paste-guesses and
+ * #paste-result.
  * In Node its first half is a module: bytesOf and guesses are tested there.
  */
 "use strict";

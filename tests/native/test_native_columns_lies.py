@@ -1,0 +1,195 @@
+"""Columns that lie, of producers that nobody checked, and plans that nobody printed: nothing is read where no memory is."""
+
+from __future__ import annotations
+
+import ctypes
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from kafka_messages import MetadataResponse, OffsetCommitValue
+from kafka_messages.arrow import decode
+
+from tests.support.both_columns import assert_same, binary, messages, result
+
+extension: Any = pytest.importorskip("kafka_messages_native._columns")
+NAMES = sorted(messages())
+ROWS = [OffsetCommitValue(offset=number, metadata=f"host-{number}").write(3) for number in range(100)]
+
+
+def lying(offsets: list[int], values: Any, kind: Any = None) -> Any:
+    """A list array whose offsets nobody checked."""
+    kind = pa.list_(pa.field("element", values.type))
+    return pa.Array.from_buffers(
+        kind, len(offsets) - 1, [None, pa.py_buffer(pa.array(offsets, pa.int32()).buffers()[1])], children=[values]
+    )
+
+
+@pytest.mark.parametrize(
+    "offsets",
+    [[0, 5, 2, 6], [0, 2_000_000_000, 2, 6], [0, -4, 2, 6], [0, 6, 6, 3], [3, 0, 0, 3]],
+    ids=["down", "beyond and back", "negative", "down at the end", "down at the start"],
+)
+def test_lists_that_lie_are_declined(offsets: list[int]) -> None:
+    """Nothing is read or written where no memory is: the extension gives the call back, or the capsule is refused."""
+    found = decode(pa.array([MetadataResponse().write(12)] * 3), MetadataResponse, 12)
+    brokers = pa.nulls(6, found.type.field("brokers").type.value_type)
+    children = [lying(offsets, brokers) if field.name == "brokers" else found.field(field.name) for field in found.type]
+    array = pa.StructArray.from_arrays(children, fields=list(found.type))
+    assert refused(array, MetadataResponse, 12)
+
+
+@pytest.mark.parametrize("offsets", [[0, 9, 2, 6], [0, 2_000_000_000, 2, 6], [0, -4, 2, 6]])
+def test_texts_that_lie_are_declined(offsets: list[int]) -> None:
+    """The same of the bytes of texts."""
+    found = decode(pa.array(ROWS[:3]), OffsetCommitValue, 3)
+    bounds = pa.array(offsets, pa.int32()).buffers()[1]
+    text = pa.Array.from_buffers(pa.string(), 3, [None, bounds, pa.py_buffer(b"sixsix")])
+    children = [text if field.name == "metadata" else found.field(field.name) for field in found.type]
+    assert refused(pa.StructArray.from_arrays(children, fields=list(found.type)), OffsetCommitValue, 3)
+
+
+@pytest.mark.parametrize("lie", [3000, 30_000, 1_000_000])
+def test_texts_that_lie_within_a_slice_are_declined(lie: int) -> None:
+    """An offset that is the last one of a slice is no measure of the bytes: these are those of the whole column."""
+    found = decode(pa.array(ROWS[:1] * 6), OffsetCommitValue, 3)
+    bounds = pa.array([0, 1, lie, 3, 4, 5, 6], pa.int32()).buffers()[1]
+    text = pa.Array.from_buffers(pa.string(), 6, [None, bounds, pa.py_buffer(b"sixsix")])
+    children = [text if field.name == "metadata" else found.field(field.name) for field in found.type]
+    array = pa.StructArray.from_arrays(children, fields=list(found.type))
+    assert refused(array[:2], OffsetCommitValue, 3)
+    assert refused(array[1:3], OffsetCommitValue, 3)
+
+
+def test_a_column_that_stands_twice_is_declined() -> None:
+    """At its own place and before it: nobody can say which is meant."""
+    found = decode(pa.array(ROWS[:1]), OffsetCommitValue, 3)
+    names = ["leader_epoch", *(field.name for field in found.type if field.name != "offset"), "offset"]
+    array = pa.StructArray.from_arrays([found.field(name) for name in names], names=names)
+    assert array.type.get_all_field_indices("leader_epoch") == [0, 1]
+    assert refused(array, OffsetCommitValue, 3)
+
+
+def refused(array: Any, message: Any, version: int) -> bool:
+    plan = extension.plan(message._plan, False)
+    return not isinstance(extension.encode(plan, *array.__arrow_c_array__(), version, False), tuple)
+
+
+class ArrowArray(ctypes.Structure):
+    """As arrow.h has it, for a producer that lies."""
+
+
+ArrowArray._fields_ = [
+    *((name, ctypes.c_int64) for name in ("length", "null_count", "offset", "n_buffers", "n_children")),
+    ("buffers", ctypes.POINTER(ctypes.c_void_p)),
+    ("children", ctypes.POINTER(ctypes.POINTER(ArrowArray))),
+    *((name, ctypes.c_void_p) for name in ("dictionary", "release", "private_data")),
+]
+
+
+def foreign(array: Any, change: Callable[[ArrowArray], object]) -> Any:
+    """The array as it comes from another library that told something else of it."""
+    told, schema = ArrowArray(), (ctypes.c_byte * 72)()
+    array._export_to_c(ctypes.addressof(told), ctypes.addressof(schema))
+    change(told)
+    return pa.Array._import_from_c(ctypes.addressof(told), ctypes.addressof(schema))
+
+
+def test_children_that_are_shorter_than_their_parents() -> None:
+    """Neither engine looks into an array that its own library calls invalid; the extension alone gives it back, too."""
+    found = decode(pa.array(ROWS), OffsetCommitValue, 3)
+    array = foreign(found, lambda told: setattr(told.children[0].contents, "length", 3))
+    got = assert_same("encode", array, OffsetCommitValue, 3)
+    text = "this is no sound Arrow array: Struct child array #0 has length smaller than expected for struct array (3 < 100)"
+    assert got == (TypeError, text)
+    assert refused(array, OffsetCommitValue, 3)
+
+
+def capsule(struct: Any, name: bytes) -> Any:
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+    return make(ctypes.addressof(struct), name, None)
+
+
+@pytest.mark.parametrize("place", [1, 2], ids=["offsets", "bytes"])
+def test_buffers_that_are_not_there(place: int) -> None:
+    """Messages, and columns of texts, without offsets or without bytes; pyarrow would not take such an array at all."""
+    found = decode(pa.array(ROWS), OffsetCommitValue, 3)
+    plan = extension.plan(OffsetCommitValue._plan, False)
+    for array, path in ((pa.array(ROWS), ()), (found, (2,))):
+        told, schema = ArrowArray(), (ctypes.c_byte * 72)()
+        array._export_to_c(ctypes.addressof(told), ctypes.addressof(schema))
+        column = told.children[path[0]].contents if path else told
+        kept, column.buffers[place] = column.buffers[place], None
+        capsules = capsule(schema, b"arrow_schema"), capsule(told, b"arrow_array")
+        if path:
+            assert extension.encode(plan, *capsules, 3, False) is None
+        else:
+            assert extension.decode(plan, *capsules, 3, 2, None, None) is None
+        column.buffers[place] = kept
+        pa.Array._import_from_c(ctypes.addressof(told), ctypes.addressof(schema))  # which releases it
+
+
+def test_offsets_of_messages_that_go_down() -> None:
+    """A binary array whose offsets nobody checked is given back, not read."""
+    bounds = pa.array([0, 30, 10, 40], pa.int32()).buffers()[1]
+    rows = pa.Array.from_buffers(pa.binary(), 3, [None, bounds, pa.py_buffer(bytes(40))])
+    plan = extension.plan(OffsetCommitValue._plan, False)
+    assert extension.decode(plan, *rows.__arrow_c_array__(), 3, 2, None, None) is None
+
+
+def test_arguments_of_the_extension() -> None:
+    """It is called by the package alone, and takes nothing else for a plan or an array."""
+    plan = extension.plan(OffsetCommitValue._plan, False)
+    capsules = pa.array(ROWS).__arrow_c_array__()
+    numbers = pa.array([1, 2]).__arrow_c_array__()
+    assert result(extension.decode, None, *capsules, 3, 0, None, None)[0] in (ValueError, TypeError)
+    assert result(extension.decode, plan, *numbers, 3, 0, None, None) == (
+        TypeError,
+        "encoded messages are a binary or large_binary array",
+    )
+    assert result(extension.decode, plan, *capsules, numbers, 0, None, None) == (
+        TypeError,
+        "versions are an int64 array, one a row",
+    )
+    assert result(extension.decode, capsules[0], *capsules, 3, 0, None, None)[0] is ValueError
+    assert result(extension.encode, plan, *capsules, 3, False) is None
+
+
+def test_plans_that_nobody_printed() -> None:
+    """A damaged text is refused with its line, or leads to no harm."""
+    assert result(extension.plan, "7\n", False) == (ValueError, "line 1 of the plan: another format")
+    assert result(extension.plan, "1\n:A a/i\n0 0 0\n", False) == (
+        ValueError,
+        "line 3 of the plan: a field stands twice in a layout",
+    )
+    deep = "1\n:S0 a/i\n0 0\n" + "".join(
+        f":S{n} a/@S{n - 1} b/@S{n - 1}\n0 0@{n - 1} 1@{n - 1}\n" for n in range(1, 20)
+    )
+    assert result(extension.plan, deep, False) == (ValueError, "the plan has too many columns")
+    rnd = random.Random(5)
+    taken = 0
+    for name in NAMES[::3]:
+        text, rows = messages()[name].cls._plan, binary([data for _, data in messages()[name].rows])
+        for _ in range(20):
+            at = rnd.randrange(len(text))
+            other = (
+                text[:at]
+                + rnd.choice(("", "0", "9", "n", "c", "[", "\n", " ", "-", ";", "?"))
+                + text[at + rnd.choice((0, 1)) :]
+            )
+            try:
+                plan, writer = extension.plan(other, True), extension.plan(other, False)
+            except ValueError:
+                continue
+            taken += 1
+            for version in messages()[name].versions[-2:]:
+                found = extension.decode(plan, *rows.__arrow_c_array__(), version, 8, "rest", "bad")
+                if found is not None:
+                    array = pa.Array._import_from_c_capsule(*found)
+                    array.validate(full=False)
+                    assert extension.encode(plan, *array.__arrow_c_array__(), version, False) is None
+                    extension.encode(writer, *array.__arrow_c_array__(), version, False)
+    assert taken > 50
