@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -22,6 +22,8 @@ CODE = re.compile(r">>> |from |import |\$ |nox |pip |python ")
 BESIDE = ("CONTRIBUTING.md", "SECURITY.md")
 """Pages about work on the project, which have nothing to run."""
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+MADE = ("site", "dist", "build")
+"""Folders of what sessions of nox write."""
 
 
 @pytest.fixture(autouse=True)
@@ -97,11 +99,18 @@ def test_links(page: str) -> None:
 
 @pytest.mark.parametrize("page", [*pages.pages(), *BESIDE])
 def test_paths_are_links(page: str) -> None:
-    """What a reader may want to open can be opened: a quoted path of the repository is the text of a link."""
+    """What a reader may want to open can be opened: a quoted path of the repository is the text of a link.
+
+    What sessions of nox write (site/, dist/) may be there or not, and cannot be linked.
+    """
     prose = re.sub(r"^```.*?^```$", "", pages.text(page), flags=re.MULTILINE | re.DOTALL)
     quoted = set(re.findall(r"(?<!\[)`(\w[\w.-]*/[\w./-]*|[\w.-]+\.md)`", prose))
     folders = (pages.ROOT, (pages.ROOT / page).parent)
-    assert [name for name in sorted(quoted) if any((folder / name).exists() for folder in folders)] == []
+    assert [name for name in sorted(quoted) if is_there(name, folders)] == []
+
+
+def is_there(name: str, folders: Iterable[Path]) -> bool:
+    return name.split("/")[0] not in MADE and any((folder / name).exists() for folder in folders)
 
 
 def _headings(text: str) -> set[str]:
