@@ -33,6 +33,10 @@ ROOMS = ("java", "_core", "columns", "sources", "analyses", "jobs")
 """Of the pipeline, from the ground up: each may import itself and those before it."""
 EXTRAS = ("numpy", "pyarrow", "hypothesis")
 """What parts of packages import that is neither theirs nor of the standard library."""
+QUICK = ("docs", "command", "generator", "package", "connection", "proposals")
+"""Folders of the tests of ``nox -s quick``."""
+NOT_QUICK = {"numpy", "pandas", "pyarrow", "pyspark", "mypy"}
+"""What that session does not install."""
 
 
 def modules_below(folder: Path) -> dict[str, Path]:
@@ -223,3 +227,13 @@ def test_every_folder_of_the_generator_is_installed() -> None:
     listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
     folders = {path.parent.relative_to(SOURCES).parts for path in SOURCES.rglob("*.py")}
     assert listed == sorted(".".join((NAME, *parts)) for parts in folders)
+
+
+@pytest.mark.parametrize("folder", QUICK)
+def test_quick_tests_are_collected_without_extras(folder: str) -> None:
+    """README's second command ended with an error, as one module imported pyarrow; every other session installs it."""
+    for path in sorted((ROOT / "tests" / folder).rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not NOT_QUICK & {name.partition(".")[0] for name in names}, path

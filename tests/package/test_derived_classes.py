@@ -7,7 +7,6 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pytest
 from kafka_messages import (
     ApiVersionsResponse,
@@ -26,7 +25,6 @@ from kafka_messages import (
     UnsupportedVersionError,
 )
 from kafka_messages._core import native
-from kafka_messages.arrow import decode
 from kafka_messages.connection import RequestReceived, ServerConnection, entities, error_response
 from kafka_messages.explain import explain
 from kafka_messages.history import since, words
@@ -318,28 +316,40 @@ def test_a_constructor_that_takes_other_arguments(read: Callable[[bytes], object
     assert detail.startswith("Strange.__init__() got an unexpected keyword argument '")
 
 
-def test_a_derived_class_that_is_gone_leaves_nothing() -> None:
+def use_messages(derived: type[HeartbeatResponse]) -> None:
+    """Everything that is kept by class, but for columns."""
+    derived().fitted(4)
+    derived.schemas()
+    derived().write(4, text="surrogateescape")
+    with pytest.raises(DecodeError):
+        derived.read(b"", 4, text="surrogateescape")
+    with pytest.raises(EncodeError):
+        derived(error_code="\udce9").write(4, text="surrogateescape")  # type: ignore[arg-type]  # what is refused
+    from_json(derived, to_json(derived(), 4), 4)
+    fields_of(derived)
+    decode_response(encode_response(derived(), 4, 1, framed=False), derived, 4)
+    assert api(derived).response_class is HeartbeatResponse
+
+
+def use_columns(derived: type[HeartbeatResponse]) -> None:
+    pa = pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
+    pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
+    from kafka_messages.arrow import decode
+
+    decode(pa.array([derived().write(4)]), derived, 4)
+
+
+@pytest.mark.parametrize("use", [use_messages, use_columns])
+def test_a_derived_class_that_is_gone_leaves_nothing(use: Callable[[type[HeartbeatResponse]], None]) -> None:
     """Definitions, schemas, shapes and routes were kept by class, 15 KB and more for each that a test had made."""
 
-    def use() -> weakref.ref[type]:
+    def used() -> weakref.ref[type]:
         class Short(HeartbeatResponse):
             pass
 
-        data = Short().write(4)
-        Short().fitted(4)
-        Short.schemas()
-        Short().write(4, text="surrogateescape")
-        with pytest.raises(DecodeError):
-            Short.read(b"", 4, text="surrogateescape")
-        with pytest.raises(EncodeError):
-            Short(error_code="\udce9").write(4, text="surrogateescape")  # type: ignore[arg-type]  # what is refused
-        from_json(Short, to_json(Short(), 4), 4)
-        fields_of(Short)
-        decode_response(encode_response(Short(), 4, 1, framed=False), Short, 4)
-        assert api(Short).response_class is HeartbeatResponse
-        decode(pa.array([data]), Short, 4)
+        use(Short)
         return weakref.ref(Short)
 
-    gone = use()
+    gone = used()
     gc.collect()
     assert gone() is None
