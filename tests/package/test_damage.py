@@ -1,4 +1,4 @@
-"""Bad bytes and bad values: always our error with the place of the fault, never another one, never much memory."""
+"""Bad bytes: always our error with the place of the fault, never another one, never much memory."""
 
 from __future__ import annotations
 
@@ -6,46 +6,30 @@ import random
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from functools import cache
-from typing import Any
-from uuid import UUID
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kafka_messages import (
-    AlterClientQuotasRequest,
     ApiVersionsRequest,
     BrokerHeartbeatRequest,
     ConsumerGroupDescribeRequest,
     CreateTopicsRequest,
     DecodeError,
-    DeleteTopicsRequest,
     DescribeTopicPartitionsRequest,
-    EncodeError,
     FetchRequest,
     FetchResponse,
-    HeartbeatRequest,
     JoinGroupRequest,
     ListTransactionsRequest,
     MetadataRequest,
     MetadataResponse,
     ProduceRequest,
-    ProducerSnapshot,
     RawTaggedField,
-    RegisterBrokerRecord,
     SaslAuthenticateRequest,
     ShareAcknowledgeRequest,
 )
 from kafka_messages._base.message import Message
-from kafka_messages.messages.alter_client_quotas_request import EntryData, OpData
-from kafka_messages.messages.create_topics_request import CreatableReplicaAssignment, CreatableTopic
-from kafka_messages.messages.fetch_request import FetchTopic, ReplicaState
 from kafka_messages.messages.fetch_response import EpochEndOffset, FetchableTopicResponse, PartitionData
-from kafka_messages.messages.metadata_request import MetadataRequestTopic
-from kafka_messages.messages.register_broker_record import BrokerEndpoint
-from kafka_messages.schema import NullableStruct, Schema
 from kafka_messages.schema.types import ArrayOf, Text
 
 from tests.support import vectors
@@ -81,18 +65,13 @@ def assert_sound(message: Message, data: bytes, version: int) -> None:
     assert out == written
 
 
-def samples(name: str, *wanted: str) -> list[Vector]:
-    """The vectors of a message that are one of the wanted samples."""
-    return [vector for vector in vectors.committed()[name] if vector.sample in wanted]
-
-
 # --- bytes: cut, added, changed ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_truncated(name: str) -> None:
     """A message that was cut off anywhere is never taken for a whole one."""
-    for vector in samples(name, "full", "random1"):
+    for vector in vectors.samples(name, "full", "random1"):
         length = len(vector.data)
         cuts = range(length) if length <= 40 else sorted(random.Random(str(vector)).sample(range(length), 40))
         for cut in cuts:
@@ -107,7 +86,7 @@ def test_truncated(name: str) -> None:
 @pytest.mark.parametrize("name", MESSAGES)
 def test_trailing_bytes(name: str) -> None:
     """Bytes after the message are an error for ``read``, which was given exactly one message, and none in a stream."""
-    for vector in samples(name, "default", "full"):
+    for vector in vectors.samples(name, "default", "full"):
         length, more = len(vector.data), vector.data + b"\0\0"
         with pytest.raises(DecodeError) as caught:
             vector.cls.read(more, vector.version)
@@ -132,7 +111,7 @@ CHANGES += [
 @pytest.mark.parametrize("name", MESSAGES)
 def test_mutated(name: str) -> None:
     """A changed, lost or added byte, or a length gone wild, gives an error or a message, and nothing else."""
-    for vector in samples(name, "full", "nulls", "random1", "random3"):
+    for vector in vectors.samples(name, "full", "nulls", "random1", "random3"):
         draw = random.Random(str(vector))
         for _ in range(16 if vector.data else 0):
             at = draw.randrange(len(vector.data))
@@ -158,13 +137,6 @@ def test_any_bytes(name: str, number: int, data: bytes) -> None:
 # --- bytes: every length, text and tag of every layout ----------------------------------------------------------------
 
 
-@cache
-def layouts(name: str) -> list[Vector]:
-    """The fullest vector of each distinct layout of a message."""
-    found = {id(vector.cls.schemas()[vector.version]): vector for vector in samples(name, "default", "full")}
-    return list(found.values())
-
-
 def assert_refused(vector: Vector, data: bytes, path: str, offset: int, reason: str) -> None:
     """Reading the bytes fails with exactly this reason at this place."""
     result = attempt(vector.cls, data, vector.version)
@@ -184,7 +156,7 @@ def assert_tolerated(vector: Vector, data: bytes) -> None:
 
 def sites(name: str, kind: str, *more: str) -> Iterator[tuple[Vector, Site, Callable[[bytes], bytes]]]:
     """Each site of a kind in a message's layouts and ``more`` samples, and a function that puts other bytes there."""
-    for vector in [*layouts(name), *samples(name, *more)]:
+    for vector in [*vectors.layouts(name), *vectors.samples(name, *more)]:
         for site in vectors.sites_of(vector)[0]:
             if site.kind == kind:
                 yield vector, site, _replacer(vector.data, site.start, site.end)
@@ -192,7 +164,7 @@ def sites(name: str, kind: str, *more: str) -> Iterator[tuple[Vector, Site, Call
 
 def sections(name: str) -> Iterator[tuple[Vector, TagsSite, Callable[[bytes], bytes]]]:
     """Each tag section in a message's layouts, and a function that puts another one there."""
-    for vector in layouts(name):
+    for vector in vectors.layouts(name):
         for site in vectors.sites_of(vector)[1]:
             yield vector, site, _replacer(vector.data, site.start, site.end)
 
@@ -466,355 +438,3 @@ def test_time_of_failures() -> None:
     assert isinstance(result, DecodeError)
     assert result.path == ""
     assert time.process_time() - start < 1.5
-
-
-# --- values -----------------------------------------------------------------------------------------------------------
-
-
-def refusal(message: Message, version: int) -> str:
-    """The text of the error with which a message is not written."""
-    with pytest.raises(EncodeError) as caught:
-        message.write(version)
-    assert caught.value.message == message.NAME
-    assert caught.value.version == version
-    return str(caught.value).removeprefix(f"{message.NAME} v{version}: ")
-
-
-def heartbeat(**values: Any) -> HeartbeatRequest:
-    """A message with two texts and an int32; mypy need not know of the wrong values."""
-    return HeartbeatRequest(**values)
-
-
-LONG = "a" * 32768
-RANGE32 = "-2147483648 to 2147483647"
-
-
-@pytest.mark.parametrize(
-    ("message", "text"),
-    [
-        (heartbeat(generation_id=None), "generation_id: expected an integer for INT32, not None"),
-        (heartbeat(generation_id="1"), "generation_id: expected an integer for INT32, not '1'"),
-        (heartbeat(generation_id=1.0), "generation_id: expected an integer for INT32, not 1.0"),
-        (heartbeat(generation_id=2**31), f"generation_id: 2147483648 is out of range for INT32, {RANGE32}"),
-        (heartbeat(generation_id=-(2**31) - 1), f"generation_id: -2147483649 is out of range for INT32, {RANGE32}"),
-        (heartbeat(generation_id=10**5000), f"generation_id: an unprintable int is out of range for INT32, {RANGE32}"),
-        (heartbeat(group_id=None), "group_id: is None, but this version has no null here"),
-        (heartbeat(group_id=b"g"), "group_id: expected a str, not b'g'"),
-        (heartbeat(group_id=10**5000), "group_id: expected a str, not an unprintable int"),
-        (heartbeat(group_id=["x" * 80]), f"group_id: expected a str, not ['{'x' * 55}..."),
-        (heartbeat(member_id=LONG), "member_id: has 32768 bytes of UTF-8, a string holds at most 32767"),
-        (heartbeat(member_id="é" * 16384), "member_id: has 32768 bytes of UTF-8, a string holds at most 32767"),
-        (heartbeat(member_id="ab\ud800"), "member_id: cannot be UTF-8: surrogates not allowed at character 2"),
-        (heartbeat(group_instance_id=5), "group_instance_id: expected a str, not 5"),
-        (
-            heartbeat(group_instance_id=LONG),
-            "group_instance_id: has 32768 bytes of UTF-8, a string holds at most 32767",
-        ),
-    ],
-    ids=lambda value: value.split(" ")[0] if isinstance(value, str) else "",
-)
-@pytest.mark.parametrize("version", [3, 4], ids=["classic", "compact"])
-def test_wrong_texts_and_integers(message: HeartbeatRequest, version: int, text: str) -> None:
-    """Texts and integers that do not fit are refused with field, value and limit, in both forms of lengths."""
-    assert refusal(message, version) == text
-
-
-def test_longest_text() -> None:
-    """32767 bytes of UTF-8 are a text, one more is none."""
-    for version in (3, 4):
-        message = heartbeat(group_id="a" * 32767)
-        assert HeartbeatRequest.read(message.write(version), version) == message
-
-
-def test_a_text_is_no_list_of_texts() -> None:
-    """A str is an iterable of str, so no type checker says that the brackets are missing: six topics would go."""
-    with pytest.raises(TypeError, match=r"^topic_names: expected a list of str, not the str 'orders'$"):
-        DeleteTopicsRequest(topic_names="orders")
-    assert DeleteTopicsRequest(topic_names=iter(("orders",))).topic_names == ["orders"]
-    for version in (1, 5):
-        request: Any = DeleteTopicsRequest()
-        request.topic_names = "orders"
-        assert refusal(request, version) == "topic_names: expected a list, not 'orders'"
-        with pytest.raises(EncodeError, match=r"^DeleteTopicsRequest v\d: topic_names: expected a list, not 'orders'$"):
-            request.size(version)
-
-
-INTEGERS: list[tuple[Callable[[int], Message], int, str, str, int, int]] = [
-    (lambda n: FetchRequest(isolation_level=n), 4, "isolation_level", "INT8", -128, 127),
-    (lambda n: ProduceRequest(acks=n), 9, "acks", "INT16", -32768, 32767),
-    (
-        lambda n: RegisterBrokerRecord(end_points=[BrokerEndpoint(port=n)]),
-        0,
-        "end_points[0].port",
-        "UINT16",
-        0,
-        65535,
-    ),
-    (lambda n: ProducerSnapshot(crc=n), 1, "crc", "UNSIGNED_INT32", 0, 2**32 - 1),
-    (lambda n: RegisterBrokerRecord(broker_epoch=n), 0, "broker_epoch", "INT64", -(2**63), 2**63 - 1),
-    (
-        lambda n: ListTransactionsRequest(producer_id_filters=[5, n]),
-        0,
-        "producer_id_filters[1]",
-        "INT64",
-        -(2**63),
-        2**63 - 1,
-    ),
-    (
-        lambda n: FetchRequest(replica_state=ReplicaState(replica_id=n)),
-        15,
-        "replica_state.replica_id",
-        "INT32",
-        -(2**31),
-        2**31 - 1,
-    ),
-]
-
-
-@pytest.mark.parametrize(("make", "version", "path", "kind", "lowest", "highest"), INTEGERS)
-def test_integer_ranges(
-    make: Callable[[int], Message], version: int, path: str, kind: str, lowest: int, highest: int
-) -> None:
-    """Each integer type has its range, plain, in arrays and in tagged fields; the ends of it can be written."""
-    for number in (lowest, highest):
-        message = make(number)
-        assert type(message).read(message.write(version), version) == message
-    for number in (lowest - 1, highest + 1):
-        text = f"{path}: {number} is out of range for {kind}, {lowest} to {highest}"
-        assert refusal(make(number), version) == text
-
-
-def quota(value: Any) -> AlterClientQuotasRequest:
-    """A message with a float64 in an array in an array."""
-    return AlterClientQuotasRequest(entries=[EntryData(ops=[OpData(value=value)])])
-
-
-def any_of(cls: Any, **values: Any) -> Any:
-    """A message with values that its types forbid, set after its constructor, which converts some."""
-    message = cls()
-    for name, value in values.items():
-        setattr(message, name, value)
-    return message
-
-
-@pytest.mark.parametrize(
-    ("message", "version", "text"),
-    [
-        (quota("1"), 1, "entries[0].ops[0].value: expected a number, not '1'"),
-        (quota(None), 1, "entries[0].ops[0].value: expected a number, not None"),
-        (quota(2**1024), 1, f"entries[0].ops[0].value: {str(2**1024)[:57]}... is out of range for FLOAT64"),
-        (
-            any_of(MetadataRequest, allow_auto_topic_creation=None),
-            4,
-            "allow_auto_topic_creation: expected True or False, not None",
-        ),
-        (
-            any_of(MetadataRequest, allow_auto_topic_creation=2),
-            4,
-            "allow_auto_topic_creation: expected True or False, not 2",
-        ),
-        (any_of(MetadataRequest, topics=5), 4, "topics: expected a list, not 5"),
-        (any_of(MetadataRequest, topics=[5]), 4, "topics[0]: expected MetadataRequestTopic, got 5"),
-        (any_of(MetadataRequest, topics=[None]), 4, "topics[0]: expected MetadataRequestTopic, got None"),
-        (any_of(MetadataRequest, topics=None), 0, "topics: is None, but this version has no null here"),
-        (
-            MetadataRequest(topics=[any_of(MetadataRequestTopic, topic_id="x")]),
-            12,
-            "topics[0].topic_id: expected a uuid.UUID, not 'x'",
-        ),
-        (
-            MetadataRequest(topics=[any_of(MetadataRequestTopic, topic_id=None)]),
-            12,
-            "topics[0].topic_id: expected a uuid.UUID, not None",
-        ),
-        (
-            MetadataRequest(topics=[MetadataRequestTopic(name=None)]),
-            9,
-            "topics[0].name: is None, but this version has no null here",
-        ),
-        (any_of(SaslAuthenticateRequest, auth_bytes=None), 1, "auth_bytes: is None, but this version has no null here"),
-        (any_of(SaslAuthenticateRequest, auth_bytes=None), 2, "auth_bytes: is None, but this version has no null here"),
-        (any_of(SaslAuthenticateRequest, auth_bytes="x"), 2, "auth_bytes: expected bytes, not 'x'"),
-        (any_of(SaslAuthenticateRequest, auth_bytes=7), 1, "auth_bytes: expected bytes, not 7"),
-        (
-            FetchResponse(responses=[FetchableTopicResponse(partitions=[any_of(PartitionData, records="x")])]),
-            12,
-            "responses[0].partitions[0].records: expected bytes, not 'x'",
-        ),
-        (
-            CreateTopicsRequest(
-                topics=[CreatableTopic(assignments=[any_of(CreatableReplicaAssignment, broker_ids=[1, "2"])])]
-            ),
-            5,
-            "topics[0].assignments[0].broker_ids[1]: expected an integer for INT32, not '2'",
-        ),
-        (
-            CreateTopicsRequest(topics=[CreatableTopic(name="a"), any_of(CreatableTopic, name=None)]),
-            2,
-            "topics[1].name: is None, but this version has no null here",
-        ),
-        (
-            any_of(ConsumerGroupDescribeRequest, group_ids=["a", None]),
-            0,
-            "group_ids[1]: is None, but this version has no null here",
-        ),
-        (
-            any_of(ConsumerGroupDescribeRequest, group_ids=[LONG]),
-            0,
-            "group_ids[0]: has 32768 bytes of UTF-8, a string holds at most 32767",
-        ),
-        (
-            any_of(BrokerHeartbeatRequest, offline_log_dirs=[UUID(int=1), 2]),
-            1,
-            "offline_log_dirs[1]: expected a uuid.UUID, not 2",
-        ),
-        (any_of(DescribeTopicPartitionsRequest, cursor=5), 0, "cursor: expected Cursor, got 5"),
-    ],
-    ids=lambda value: value.split(": ")[0] if isinstance(value, str) else "",
-)
-def test_wrong_values(message: Message, version: int, text: str) -> None:
-    """Every kind of field says what it expected, with the way to the value through structs, arrays and tags."""
-    assert refusal(message, version) == text
-
-
-def test_wrong_replacement_of_a_struct() -> None:
-    """None in place of a struct that has no null is refused, also where the constructor would not have let it in."""
-    message = FetchRequest()
-    message.replica_state = None  # type: ignore[assignment]  # that is the point
-    assert refusal(message, 17) == "replica_state: is None, but this version has no null here"
-
-
-@pytest.mark.parametrize(
-    ("message", "version", "path"),
-    [
-        (heartbeat(group_instance_id=""), 2, "group_instance_id"),
-        (MetadataRequest(allow_auto_topic_creation=False), 3, "allow_auto_topic_creation"),
-        (FetchRequest(replica_state=ReplicaState(replica_epoch=0)), 14, "replica_state"),
-        (BrokerHeartbeatRequest(cordoned_log_dirs=[]), 1, "cordoned_log_dirs"),
-        (BrokerHeartbeatRequest(offline_log_dirs=[UUID(int=0)]), 0, "offline_log_dirs"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_fields_the_version_lacks(message: Message, version: int, path: str) -> None:
-    """What the version cannot carry and may not be dropped is an error, also an empty value where null is usual."""
-    assert refusal(message, version) == f"{path}: is set, but version {version} does not have this field"
-    assert message.write(version + 1)
-
-
-def test_ignorable_fields_the_version_lacks() -> None:
-    """A field that may be dropped is dropped silently; that is what ignorable means."""
-    message = FetchRequest(session_id=5, rack_id="r", topics=[FetchTopic(topic_id=UUID(int=1))])
-    again = FetchRequest.read(message.write(4), 4)
-
-    assert (again.session_id, again.rack_id) == (0, "")
-
-
-def tagged(*fields: Any) -> ApiVersionsRequest:
-    """A message with unknown tagged fields."""
-    return ApiVersionsRequest(unknown_tagged_fields=fields)
-
-
-def raw(tag: Any, data: Any) -> RawTaggedField:
-    """An unknown tagged field with values that its types forbid."""
-    return RawTaggedField(tag, data)
-
-
-FIVE = RawTaggedField(5, b"")
-
-
-@pytest.mark.parametrize(
-    ("message", "version", "text"),
-    [
-        (tagged(FIVE), 2, "unknown_tagged_fields: is set, but this version has no tagged fields"),
-        (
-            MetadataRequest(topics=[MetadataRequestTopic(unknown_tagged_fields=(FIVE,))]),
-            8,
-            "topics[0].unknown_tagged_fields: is set, but this version has no tagged fields",
-        ),
-        (tagged(FIVE, RawTaggedField(7, b""), FIVE), 3, "unknown_tagged_fields[2]: tag 5 is used twice"),
-        (
-            tagged(RawTaggedField(-1, b"")),
-            3,
-            "unknown_tagged_fields[0]: -1 is out of range for UNSIGNED_VARINT, 0 to 4294967295",
-        ),
-        (
-            tagged(RawTaggedField(2**32, b"")),
-            3,
-            "unknown_tagged_fields[0]: 4294967296 is out of range for UNSIGNED_VARINT, 0 to 4294967295",
-        ),
-        (tagged(FIVE, 5), 3, "unknown_tagged_fields[1]: expected a RawTaggedField, not 5"),
-        (tagged(raw(5, None)), 3, "unknown_tagged_fields[0]: expected bytes, not None"),
-        (tagged(raw(5, "x")), 3, "unknown_tagged_fields[0]: expected bytes, not 'x'"),
-        (
-            tagged(raw("5", b"")),
-            3,
-            "unknown_tagged_fields[0]: expected an integer for UNSIGNED_VARINT, not '5'",
-        ),
-        (
-            FetchRequest(unknown_tagged_fields=(RawTaggedField(1, b""),)),
-            15,
-            "unknown_tagged_fields[0]: tag 1 is a field of the definition",
-        ),
-        (
-            FetchRequest(unknown_tagged_fields=(RawTaggedField(1, b""),)),
-            14,
-            "unknown_tagged_fields[0]: tag 1 is a field of the definition",
-        ),
-        (
-            BrokerHeartbeatRequest(unknown_tagged_fields=(RawTaggedField(0, b""),)),
-            0,
-            "unknown_tagged_fields[0]: tag 0 is a field of the definition",
-        ),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_wrong_unknown_tags(message: Message, version: int, text: str) -> None:
-    """Unknown tagged fields are checked like fields: what was written would otherwise not be read again, or change."""
-    assert refusal(message, version) == text
-
-
-# --- values: every field of every layout ------------------------------------------------------------------------------
-
-
-class Nothing:
-    """A value of no type that any field has."""
-
-
-@pytest.mark.parametrize("name", MESSAGES)
-def test_no_field_takes_anything(name: str) -> None:
-    """Each field of each layout refuses what no field can be; ``write`` and ``size`` fail with our error only."""
-    for vector in layouts(name):
-        version, schema = vector.version, vector.cls.schemas()[vector.version]
-        message = vector.cls.read(vector.data, version)
-        for struct, field, path in fields_of(schema, message):
-            old = getattr(struct, field)
-            for value in (Nothing(), Nothing, 10**5000):
-                setattr(struct, field, value)
-                with pytest.raises(EncodeError) as caught:
-                    message.write(version)
-                # The fault may be seen further in: Nothing has no fields of the struct that it should be.
-                assert caught.value.path.startswith(path), f"{vector}: {path}: {caught.value}"
-                assert "Error: " not in caught.value.reason, f"{vector}: {path}: {caught.value}"
-                assert_size_or_error(message, version)
-            setattr(struct, field, old)
-        assert message.write(version) == vector.data
-
-
-def assert_size_or_error(message: Message, version: int) -> None:
-    """``size`` does not check everything, but fails with nothing but our error."""
-    with suppress(EncodeError):
-        assert message.size(version) >= 0
-
-
-def fields_of(schema: Schema, struct: Any, path: str = "") -> Iterator[tuple[Any, str, str]]:
-    """Struct, name and path of every field of a message, of the first element where there are several."""
-    for field in (*schema.fields, *(schema.tags.fields.values() if schema.tags else ())):
-        where = f"{path}.{field.name}".removeprefix(".")
-        yield struct, field.name, where
-        kind, value = field.type, getattr(struct, field.name)
-        if isinstance(kind, ArrayOf) and value:
-            kind, value, where = kind.element, value[0], f"{where}[0]"
-        if isinstance(kind, NullableStruct):
-            kind = kind.schema
-        if isinstance(kind, Schema) and value is not None:
-            yield from fields_of(kind, value, where)

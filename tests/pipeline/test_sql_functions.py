@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import kafka_messages
@@ -47,23 +48,21 @@ def test_in_sql(spark: SparkSession) -> None:
         "Malformed Kafka messages are detected in message deserialization. To process malformed messages as null result, "
         "use the function 'try_kafka_message_json'. In this Arrow batch, row 0: MetadataResponse: "
     ) in str(caught.value)
-    with pytest.raises(
-        PySparkException, match=r"Kafka has no message 'MetadataRespons'; did you mean MetadataResponse"
-    ):
-        spark.sql("SELECT try_kafka_message_json('MetadataRespons', 12, X'00')").collect()
-    with pytest.raises(
-        PySparkException, match=r'The third parameter of `kafka_message_json` requires the "BINARY" type'
-    ):
-        spark.sql("SELECT kafka_message_json('MetadataResponse', 12, 'text')").collect()
-    # Errors of Spark and of Python call a function what the user calls it.
-    with pytest.raises(
-        PySparkException, match=r'The first parameter of `metadata_response` requires the "BINARY" type'
-    ):
-        spark.sql("SELECT metadata_response('text')").collect()
-    with pytest.raises(
-        PySparkException, match=r"TypeError: metadata_response\(\) takes 1 positional argument but 2 were"
-    ):
-        spark.sql("SELECT metadata_response(value, 12) FROM messages").collect()
+    for query, text in {
+        "try_kafka_message_json('MetadataRespons', 12, X'00')": (
+            "Kafka has no message 'MetadataRespons'; did you mean MetadataResponse"
+        ),
+        "kafka_message_json('MetadataResponse', 12, 'text')": (
+            'The third parameter of `kafka_message_json` requires the "BINARY" type'
+        ),
+        # Errors of Spark and of Python call a function what the user calls it.
+        "metadata_response('text')": 'The first parameter of `metadata_response` requires the "BINARY" type',
+        "metadata_response(value, 12) FROM messages": (
+            "TypeError: metadata_response() takes 1 positional argument but 2 were"
+        ),
+    }.items():
+        with pytest.raises(PySparkException, match=re.escape(text)):
+            spark.sql(f"SELECT {query}").collect()
 
 
 @pytest.mark.parametrize(

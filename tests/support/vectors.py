@@ -151,6 +151,18 @@ class TagEntry:
         return uvarint(self.tag) + uvarint(len(self.value)) + self.value
 
 
+def samples(name: str, *wanted: str) -> list[Vector]:
+    """The vectors of a message that are one of the wanted samples."""
+    return [vector for vector in committed()[name] if vector.sample in wanted]
+
+
+@cache
+def layouts(name: str) -> list[Vector]:
+    """The fullest vector of each distinct layout of a message."""
+    found = {id(vector.cls.schemas()[vector.version]): vector for vector in samples(name, "default", "full")}
+    return list(found.values())
+
+
 def uvarint(number: int) -> bytes:
     """An unsigned varint, of any size."""
     out = bytearray()

@@ -23,9 +23,9 @@ def behind(offset: Column) -> Column:
     return F.coalesce(F.try_add(offset, F.lit(1)), offset)
 
 
-def folder() -> Column:
-    """The folder of the column ``file``."""
-    return F.regexp_extract("file", r"^(.*)[/\\][^/\\]*$", 1)
+def folder(path: str = "file") -> Column:
+    """The folder of the file, or above the folder, that a column names."""
+    return F.regexp_extract(path, r"^(.*)[/\\][^/\\]*$", 1)
 
 
 def log_of(records: DataFrame) -> list[Column]:

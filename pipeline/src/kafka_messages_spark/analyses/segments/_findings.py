@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
+from .._logs import folder
 from .._times import timestamp_of
 from ._neighbours import between, producers, tails
-from ._watermarks import ABOVE, below_watermark
+from ._watermarks import below_watermark
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -94,9 +95,7 @@ def findings(checks: DataFrame, cleaned: DataFrame | None = None, watermarks: Da
     ``replication-offset-checkpoint``.
     """
     summary = (
-        checks.where("summary is not null")
-        .select("file", "size", "start", "summary.*")
-        .withColumn("folder", F.regexp_extract("file", ABOVE, 1))
+        checks.where("summary is not null").select("file", "size", "start", "summary.*").withColumn("folder", folder())
     )
     inside = checks.where("finding is not null").select("file", "finding.*")
     found = inside.unionByName(between(summary)).unionByName(tails(summary)).unionByName(producers(checks, summary))

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
+from .._logs import folder
 from .._words import text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-ABOVE = r"^(.*?)[/\\]?[^/\\]*$"
-"""The folder of a file, or the one above a folder."""
 _LOG = ("directory", "topic", "partition")
 
 
@@ -24,11 +23,11 @@ def below_watermark(summary: DataFrame, watermarks: DataFrame) -> DataFrame:
     """
     is_log = F.col("name_offset").isNotNull() & F.col("topic").isNotNull() & ~F.col("file").endswith(".checkpoint")
     end = F.max(F.greatest("next_offset", "name_offset"))
-    directory = F.regexp_extract("folder", ABOVE, 1).alias("directory")
+    directory = folder("folder").alias("directory")
     logs = summary.where(is_log).groupBy(directory, "topic", "partition")
     ends = logs.agg(end.alias("end"), F.max_by("file", "name_offset").alias("file"))
     marks = watermarks.where("problem is null").select(
-        F.regexp_extract("file", ABOVE, 1).alias("directory"), "topic", "partition", F.col("offset").alias("mark")
+        folder().alias("directory"), "topic", "partition", F.col("offset").alias("mark")
     )
     mark, end = F.col("mark"), F.col("end")
     detail = text(
