@@ -170,7 +170,7 @@ class ClientConnection(Side[ClientEvent]):
         """The next event, or None where more bytes are needed. Raises RemoteProtocolError."""
         payload = self._incoming.next_frame()
         if payload is None:
-            return self._end(self.unanswered)
+            return self._end()
         if not self._waiting:
             raise self._incoming.refuse(payload, f"there is a frame of {len(payload)} bytes that answers no request")
         sent = self._waiting[0]
