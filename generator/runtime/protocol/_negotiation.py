@@ -71,37 +71,39 @@ class BrokerVersions:
         """
         api = api_of(api)
         restrictions = [each for each in api.restrictions if each.field is None]
-        return self.common_versions(api, restrictions, allow_unstable=allow_unstable)[0]
-
-    def common_versions(
-        self, api: Api, restrictions: Iterable[Restriction], *, allow_unstable: bool = False
-    ) -> tuple[int, ...]:
-        """The versions of an API that the broker has and the package offers, the highest first.
-
-        Those of ``restrictions`` are left out unless the broker has finalized the feature. There is at least one; raises
-        UnsupportedVersionError with both ranges.
-        """
-        theirs = self._of(api)
-        ours = api.offered_versions if allow_unstable else api.stable_versions
-        unmet = [each for each in restrictions if not self._meets(each)]
-        common = range(min(theirs.highest, ours.highest), max(theirs.lowest, ours.lowest) - 1, -1)
-        found = tuple(version for version in common if not any(version in each.versions for each in unmet))
-        if found:
-            return found
-        reason = "".join(f", {each}" for each in unmet) if common else ""
-        raise UnsupportedVersionError(f"{api}: no common version: {_broker(theirs)}, {_package(api, ours)}{reason}")
-
-    def _meets(self, restriction: Restriction) -> bool:
-        """Whether the feature that some versions need is finalized at its level; never for brokers only."""
-        if restriction.feature is None or self.finalized_features_epoch is None:
-            return False
-        return self.finalized_features.get(restriction.feature, _NONE).highest >= restriction.level
+        return common_versions(self, api, restrictions, allow_unstable=allow_unstable)[0]
 
     def _of(self, api: AnyApi) -> Versions:
         return self.versions.get(key_of(api), _NONE)
 
 
 _NONE = Versions(0, -1)
+
+
+def common_versions(
+    broker: BrokerVersions, api: Api, restrictions: Iterable[Restriction], *, allow_unstable: bool = False
+) -> tuple[int, ...]:
+    """Return the versions of an API that the broker has and the package offers, the highest first; at least one.
+
+    Those of ``restrictions`` are left out unless the broker has finalized the feature. Raises UnsupportedVersionError
+    with both ranges.
+    """
+    theirs = broker.versions.get(int(api.key), _NONE)
+    ours = api.offered_versions if allow_unstable else api.stable_versions
+    unmet = [each for each in restrictions if not _is_met(each, broker)]
+    common = range(min(theirs.highest, ours.highest), max(theirs.lowest, ours.lowest) - 1, -1)
+    found = tuple(version for version in common if not any(version in each.versions for each in unmet))
+    if found:
+        return found
+    reason = "".join(f", {each}" for each in unmet) if common else ""
+    raise UnsupportedVersionError(f"{api}: no common version: {_broker(theirs)}, {_package(api, ours)}{reason}")
+
+
+def _is_met(restriction: Restriction, broker: BrokerVersions) -> bool:
+    """Whether the feature that some versions need is finalized at its level; never for brokers only."""
+    if restriction.feature is None or broker.finalized_features_epoch is None:
+        return False
+    return broker.finalized_features.get(restriction.feature, _NONE).highest >= restriction.level
 
 
 def _broker(theirs: Versions) -> str:

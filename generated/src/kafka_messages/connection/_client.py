@@ -7,10 +7,13 @@ from collections import deque
 
 from .._core.generic import Generic
 from .._core.shown import shown
+from .._core.structs import owner_of
 from .._core.value import dataclass
-from ..errors import KafkaMessageError, UnsupportedVersionError
+from ..errors import EncodeError, KafkaMessageError, UnsupportedVersionError
 from ..protocol import MAX_FRAME_SIZE, BrokerVersions, decode_response, encode_request, frame
 from ..protocol import api as api_of
+from ..protocol._negotiation import common_versions
+from ._choice import highest_without_loss, limit_of, plan_of
 from ._errors import LocalProtocolError
 from ._events import ConnectionClosed, TokenReceived
 from ._exchange import API_VERSIONS, UNSUPPORTED_VERSION, check_request, check_text, expects_response, opens_tokens
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     from .._base.message import Request, Response, Text
     from .._core.wire import BytesLike
     from ..protocol import Api
+    from ..schema.fitting import Lost
+    from ._choice import Plan
     from ..protocol._shapes import ResponseHeader
 
     R = TypeVar("R", bound=Response)
@@ -49,6 +54,11 @@ class Sent(Generic[R]):
         """Whether there will be a response; of a ProduceRequest with ``acks=0`` there is none."""
         self._is_free = is_free  # to choose another version
         self._response: R | None = None
+
+    @property
+    def unsupported_fields(self) -> tuple[Lost, ...]:
+        """The fields that ``version`` does not have and that were therefore left out, as ``request.lost(version)`` says."""
+        return self.request.lost(self.version)
 
     @property
     def is_answered(self) -> bool:
@@ -126,27 +136,47 @@ class ClientConnection(Side[ClientEvent]):
         self._waiting: deque[Sent[Any] | None] = deque()  # None stands for a token
         self._next_id = 0
         self._takes_tokens = False
+        self._choices: dict[type[Any], _Choices] = {}
 
     @property
     def unanswered(self) -> tuple[Sent[Any], ...]:
         """The requests whose responses have not come, the oldest first."""
         return tuple(sent for sent in self._waiting if sent is not None)
 
-    def send(self, request: Request[R], version: int | None = None) -> Sent[R]:
-        """Give a request its correlation id, its version and its place; write the ``data`` of what comes back.
+    def best_version(self, request: Request[Any]) -> int:
+        """Return the highest stable version that broker and package both have and that loses nothing of the request.
 
-        Without ``version`` it is the highest stable one that broker and package both have. An ApiVersionsRequest needs
-        no agreement: it goes out at the package's highest version, and again at the broker's if that is refused.
+        A version loses a field that is set and that it does not have. An ignorable field may be left out if another
+        field says the same, as a topic id does for a name, or if the broker is too old for it. Versions for brokers only
+        and those that need a feature which is not finalized are not chosen, see ``Api.restrictions``.
 
-        Raises LocalProtocolError where no version is agreed yet, and where the broker has closed the connection;
-        UnsupportedVersionError, EncodeError with the field, RemoteProtocolError if the connection is of no use any more, and
-        TypeError for what is no request, such as its class.
+        Raises LocalProtocolError if no version is agreed yet or all of them lose a field, and UnsupportedVersionError.
+        """
+        check_request(request)
+        choices = self._choices_for(request)
+        version = highest_without_loss(request, choices.versions)
+        if version is None:
+            raise choices.all_lose(request)
+        return version
+
+    def send(self, request: Request[R], version: int | None = None, *, lossy: bool = False) -> Sent[R]:
+        """Give a request its correlation id, its version and its place; write the ``data`` of the result.
+
+        Without ``version`` it is ``best_version(request)``. An ApiVersionsRequest needs no agreement: it goes out at the
+        package's highest version, and again at the broker's if that is refused. With ``lossy`` the version is the highest
+        that both sides have, or ``version``, and fields that it does not have are left out.
+
+        Raises LocalProtocolError if no version is agreed yet, if all of them lose a field, or if the broker has closed
+        the connection; UnsupportedVersionError, EncodeError with the field, RemoteProtocolError if the connection has
+        failed, and TypeError for what is no message, such as a class.
         """
         check_request(request)
         self._incoming.check_open()
         is_free = version is None
-        chosen = self._agreed(request) if version is None else version
-        data = encode_request(request, chosen, self._next_id, self.client_id, text=self._text)
+        if version is not None:
+            chosen, data = version, self._encoded(request.fitted(version) if lossy else request, version)
+        else:
+            chosen, data = self._encoded_at_best(request, lossy)
         sent = Sent(request, chosen, self._next_id, data, is_free)
         self._next_id = self._next_id + 1 if self._next_id < _MAX_ID else 0
         if sent.expects_response:
@@ -211,12 +241,72 @@ class ClientConnection(Side[ClientEvent]):
         self._waiting.append(sent)
         return SendAgain(sent, sent.data)
 
-    def _agreed(self, request: Request[R]) -> int:
-        api = api_of(type(request))
-        if self.versions is not None:
-            return self.versions.highest_common(api)
-        if api.name == API_VERSIONS:
-            return api.stable_versions.highest
-        raise LocalProtocolError(
-            f"no version of {api} is agreed: send an ApiVersionsRequest and await its response, or say which version"
+    def _encoded(self, request: Request[Any], version: int) -> bytes:
+        return encode_request(request, version, self._next_id, self.client_id, text=self._text)
+
+    def _encoded_at_best(self, request: Request[Any], lossy: bool) -> tuple[int, bytes]:
+        """Return the version for a request, and its frame. Usually that is the highest, which loses nothing."""
+        choices = self._choices_for(request)
+        highest = choices.versions[0]
+        if lossy:
+            return highest, self._encoded(request.fitted(highest), highest)
+        refusal = None
+        if choices.plan is None or limit_of(choices.plan, request) is None:
+            try:
+                return highest, self._encoded(request, highest)
+            except EncodeError as error:
+                refusal = error
+        version = highest_without_loss(request, choices.versions)
+        if version is None:
+            raise choices.all_lose(request) from refusal
+        if version == highest and refusal is not None:
+            raise refusal
+        return version, self._encoded(request, version)
+
+    def _choices_for(self, request: Request[Any]) -> _Choices:
+        """Return the versions that a request may have, looked up once for each class. Raises LocalProtocolError."""
+        kind = type(request)
+        found = self._choices.get(kind)
+        if found is None or found.broker is not self.versions:
+            found = self._choices[kind] = _Choices(api_of(kind), self.versions, ())
+        if found.fields and (set_fields := tuple(f for f in found.fields if getattr(request, f, None) is not None)):
+            return _Choices(found.api, self.versions, set_fields)
+        return found
+
+
+class _Choices:
+    """The versions that requests of one API may have, the highest first."""
+
+    __slots__ = ("api", "broker", "fields", "plan", "versions")
+
+    def __init__(self, api: Api, broker: BrokerVersions | None, set_fields: tuple[str, ...]) -> None:
+        """``set_fields``: fields of the request that restrict its versions, and are not null."""
+        self.api = api
+        self.broker = broker
+        restrictions = api.restrictions
+        self.fields = tuple(each.field for each in restrictions if each.field is not None)
+        """Fields that restrict the versions of a request in which they are not null."""
+        if broker is not None:
+            met = [each for each in restrictions if each.field is None or each.field in set_fields]
+            self.versions = common_versions(broker, api, met)
+        elif api.name == API_VERSIONS:
+            self.versions = (api.stable_versions.highest,)
+        else:
+            raise LocalProtocolError(
+                f"no version of {api} is agreed: send an ApiVersionsRequest and await its response, or say which version"
+            )
+        highest = self.versions[0]
+        self.plan: Plan | None = plan_of(owner_of(api.request_class), highest, highest, False)
+        """What the highest version may drop in silence; None if nothing."""
+
+    def all_lose(self, request: Request[Any]) -> LocalProtocolError:
+        """The error for a request of which each version loses a field."""
+        highest, lowest = self.versions[0], self.versions[-1]
+        which = f"version {highest} loses" if highest == lowest else f"each of versions {lowest} to {highest} loses"
+        losses = [str(each) for each in request.lost(highest)]
+        more = f", and {len(losses) - 3} more" if len(losses) > 3 else ""
+        unmet = "".join(f"; {each}" for each in self.api.restrictions)
+        return LocalProtocolError(
+            f"{self.api.request_name}: {which} a field; version {highest} loses {', '.join(losses[:3])}{more}; "
+            f"give a version, or lossy=True{unmet}"
         )

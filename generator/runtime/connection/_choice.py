@@ -1,0 +1,154 @@
+"""Which version to send a request at: the highest that carries what the request says.
+
+A version loses what it does not have. That is no loss only if the field is ignorable, and either another field says the
+same (``topic_id`` for a name), or all versions of the broker are older than the field.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from .._core.structs import owner_of
+from .._core.value import dataclass
+from .._core.wire import WRITE_FAILURES
+from ..schema.build import Builder
+from ..schema.facts import facts_of
+from ..schema.struct import is_default
+from ..schema.types import SchemaError, elements
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .._base.message import Message
+    from ..schema.facts import FieldFacts
+
+_NO_VERSION = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """A field that a version does not have."""
+
+    name: str
+    default: object
+    limit: int
+    """The highest version below that may have it, or -1."""
+    instead: str
+    """The field that may say the same at this version; empty if there is none."""
+    instead_default: object
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to look at in a struct to see whether a version loses something of it."""
+
+    absent: tuple[Absent, ...]
+    not_null: tuple[str, ...]
+    """Fields that other versions allow to be null."""
+    refuses_tags: bool
+    structs: tuple[tuple[str, bool, Plan], ...]
+    """Fields with structs to look at, and whether they are arrays."""
+    version: int
+
+
+def highest_without_loss(request: Message, versions: tuple[int, ...]) -> int | None:
+    """Return the first of ``versions``, which descend, that loses nothing of a request; None if all do."""
+    version: int | None = versions[0]
+    while version is not None:
+        plan = plan_of(owner_of(type(request)), version, versions[0], True)
+        limit = None if plan is None else limit_of(plan, request)
+        if limit is None:
+            return version
+        version = next((each for each in versions if each <= limit), None)
+    return None
+
+
+@lru_cache(maxsize=1024)
+def plan_of(cls: type[Message], version: int, newest: int, with_refused: bool) -> Plan | None:
+    """Return what a version of a request may lose, or None if it can lose nothing.
+
+    ``newest`` is the highest version that the broker has. Losses that ``write`` refuses are in it ``with_refused``.
+    """
+    return _Planner(cls, version, newest, with_refused).plan(facts_of(cls).fields)
+
+
+def limit_of(plan: Plan, request: Message) -> int | None:
+    """Return None if a version loses nothing of a request, else the highest version that may lose less, or -1.
+
+    Also None for values that no version has: ``write`` says what is wrong with them.
+    """
+    try:
+        return _limit(plan, request)
+    except (SchemaError, *WRITE_FAILURES):
+        return None
+
+
+def _limit(plan: Plan, struct: object) -> int | None:
+    for field in plan.absent:
+        value = getattr(struct, field.name)
+        if value is field.default or is_default(value, field.default):
+            continue
+        if not field.instead or is_default(getattr(struct, field.instead), field.instead_default):
+            return field.limit
+    for name in plan.not_null:
+        if getattr(struct, name) is None:
+            return plan.version - 1
+    if plan.refuses_tags and getattr(struct, "unknown_tagged_fields", ()):
+        return _NO_VERSION
+    for name, is_array, inner in plan.structs:
+        value = getattr(struct, name)
+        if value is None:
+            continue
+        for each in elements(value) if is_array else (value,):
+            limit = _limit(inner, each)
+            if limit is not None:
+                return limit
+    return None
+
+
+class _Planner:
+    """Plans for the structs of a message at one version."""
+
+    def __init__(self, cls: type[Message], version: int, newest: int, with_refused: bool) -> None:
+        self.facts = facts_of(cls)
+        self.version = version
+        self.newest = newest
+        self.with_refused = with_refused
+        self.builder = Builder(self.facts)
+        has_tags = version in self.facts.flexible or version in self.facts.with_optional
+        self.refuses_tags = with_refused and not has_tags
+
+    def plan(self, fields: tuple[FieldFacts, ...]) -> Plan | None:
+        absent, not_null, structs = [], [], []
+        for field in fields:
+            if self.version not in field.versions:
+                if (found := self.absent(field, fields)) is not None:
+                    absent.append(found)
+                continue
+            may_be_null = field.nullable.lowest <= field.nullable.highest
+            if self.with_refused and may_be_null and self.version not in field.nullable:
+                not_null.append(field.name)
+            if field.is_struct and (inner := self.plan(field.fields)) is not None:
+                structs.append((field.name, field.is_array, inner))
+        if not (absent or not_null or structs or self.refuses_tags):
+            return None
+        return Plan(tuple(absent), tuple(not_null), self.refuses_tags, tuple(structs), self.version)
+
+    def absent(self, field: FieldFacts, beside: tuple[FieldFacts, ...]) -> Absent | None:
+        instead = next((each for each in beside if self.says_the_same(each, field)), None) if field.ignorable else None
+        is_too_new = field.ignorable and instead is None and field.versions.lowest > self.newest
+        if is_too_new or not (field.ignorable or self.with_refused):
+            return None
+        limit = field.versions.highest if field.versions.highest < self.version else _NO_VERSION
+        default = self.builder.default(field)
+        if instead is None:
+            return Absent(field.name, default, limit, "", None)
+        return Absent(field.name, default, limit, instead.name, self.builder.default(instead))
+
+    def says_the_same(self, other: FieldFacts, field: FieldFacts) -> bool:
+        """Whether another field can stand for one: the versions of one end where the other's begin, or both name a topic."""
+        if self.version not in other.versions:
+            return False
+        ours, theirs = field.versions, other.versions
+        if ours.highest + 1 == theirs.lowest or theirs.highest + 1 == ours.lowest:
+            return True
+        return field.type == "uuid" and field.name == "topic_id" and other.entity_type == "topicName"
