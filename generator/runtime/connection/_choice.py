@@ -8,20 +8,26 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from .._core.structs import owner_of
 from .._core.value import dataclass
 from .._core.wire import WRITE_FAILURES
+from ..protocol._negotiation import common_versions
 from ..schema.build import Builder
 from ..schema.facts import facts_of
 from ..schema.struct import is_default
 from ..schema.types import SchemaError, elements
+from ._errors import LocalProtocolError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
     from .._base.message import Message
+    from ..protocol import Api, BrokerVersions
     from ..schema.facts import FieldFacts
 
 _NO_VERSION = -1
+_MOST_SHOWN = 3  # losses in the text of an error
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +56,55 @@ class Plan:
     version: int
 
 
-def highest_without_loss(request: Message, versions: tuple[int, ...]) -> int | None:
-    """Return the first of ``versions``, which descend, that loses nothing of a request; None if all do."""
-    version: int | None = versions[0]
-    while version is not None:
-        plan = plan_of(owner_of(type(request)), version, versions[0], True)
-        limit = None if plan is None else limit_of(plan, request)
-        if limit is None:
-            return version
-        version = next((each for each in versions if each <= limit), None)
-    return None
+class Choices:
+    """The versions that requests of one API may have, the highest first."""
+
+    __slots__ = ("api", "broker", "fields", "kind", "plan", "unmet", "versions")
+
+    def __init__(self, api: Api, broker: BrokerVersions | None, set_fields: Iterable[str] = ()) -> None:
+        """``set_fields``: fields of the request that restrict its versions, and are not null.
+
+        Without a broker's versions only the highest of the package is there. Raises UnsupportedVersionError.
+        """
+        self.api = api
+        kind: Any = api.request_class
+        self.kind = kind
+        self.broker = broker
+        restrictions = [each for each in api.restrictions if each.field is None or each.field in set_fields]
+        self.fields = tuple(each.field for each in api.restrictions if each.field is not None)
+        """Fields that restrict the versions of a request in which they are not null."""
+        self.versions = (api.stable_versions.highest,) if broker is None else common_versions(broker, api, restrictions)
+        self.unmet = [each for each in restrictions if each.versions.highest not in self.versions]
+        highest = self.versions[0]
+        self.plan = plan_of(self.kind, highest, highest, False)
+        """What the highest version may drop in silence; None if nothing."""
+
+    def best_version(self, request: Message) -> int:
+        """Return the highest version that loses nothing of a request. Raises LocalProtocolError if each loses a field."""
+        highest = self.versions[0]
+        version: int | None = highest
+        while version is not None:
+            plan = plan_of(self.kind, version, highest, True)
+            limit = None if plan is None else limit_of(plan, request)
+            if limit is None:
+                return version
+            version = next((each for each in self.versions if each <= limit), None)
+        raise self._all_lose(request)
+
+    def _all_lose(self, request: Message) -> LocalProtocolError:
+        highest, lowest = self.versions[0], self.versions[-1]
+        losses = [f"{each.path} ({each.reason})" for each in request.lost(highest)]
+        if len(losses) > _MOST_SHOWN:
+            losses[_MOST_SHOWN:] = [f"{len(losses) - _MOST_SHOWN} more"]
+        unmet = "".join(f"; {each}" for each in self.unmet)
+        return LocalProtocolError(
+            f"{self.api.request_name}: none of the versions {lowest} to {highest} has all fields that are set{unmet}; "
+            f"{highest} lacks {', '.join(losses)}; name a version, or leave these out with lossy=True"
+        )
 
 
 @lru_cache(maxsize=1024)
-def plan_of(cls: type[Message], version: int, newest: int, with_refused: bool) -> Plan | None:
+def plan_of(cls: type[Any], version: int, newest: int, with_refused: bool) -> Plan | None:
     """Return what a version of a request may lose, or None if it can lose nothing.
 
     ``newest`` is the highest version that the broker has. Losses that ``write`` refuses are in it ``with_refused``.
@@ -82,7 +123,7 @@ def limit_of(plan: Plan, request: Message) -> int | None:
         return None
 
 
-def _limit(plan: Plan, struct: object) -> int | None:
+def _limit(plan: Plan, struct: Any) -> int | None:
     for field in plan.absent:
         value = getattr(struct, field.name)
         if value is field.default or is_default(value, field.default):
@@ -92,7 +133,7 @@ def _limit(plan: Plan, struct: object) -> int | None:
     for name in plan.not_null:
         if getattr(struct, name) is None:
             return plan.version - 1
-    if plan.refuses_tags and getattr(struct, "unknown_tagged_fields", ()):
+    if plan.refuses_tags and struct.unknown_tagged_fields:
         return _NO_VERSION
     for name, is_array, inner in plan.structs:
         value = getattr(struct, name)
@@ -108,7 +149,7 @@ def _limit(plan: Plan, struct: object) -> int | None:
 class _Planner:
     """Plans for the structs of a message at one version."""
 
-    def __init__(self, cls: type[Message], version: int, newest: int, with_refused: bool) -> None:
+    def __init__(self, cls: type[Any], version: int, newest: int, with_refused: bool) -> None:
         self.facts = facts_of(cls)
         self.version = version
         self.newest = newest

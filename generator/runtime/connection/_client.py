@@ -6,16 +6,22 @@ from collections import deque
 
 from .._core.generic import Generic
 from .._core.shown import shown
-from .._core.structs import owner_of
 from .._core.value import dataclass
 from ..errors import EncodeError, KafkaMessageError, UnsupportedVersionError
-from ..protocol import MAX_FRAME_SIZE, BrokerVersions, decode_response, encode_request, frame
+from ..protocol import MAX_FRAME_SIZE, BrokerVersions, ErrorCode, decode_response, encode_request, frame
 from ..protocol import api as api_of
-from ..protocol._negotiation import common_versions
-from ._choice import highest_without_loss, limit_of, plan_of
+from ._choice import Choices, limit_of
 from ._errors import LocalProtocolError
 from ._events import ConnectionClosed, TokenReceived
-from ._exchange import API_VERSIONS, UNSUPPORTED_VERSION, check_request, check_text, expects_response, opens_tokens
+from ._exchange import (
+    API_VERSIONS,
+    INVALID_REQUEST,
+    UNSUPPORTED_VERSION,
+    check_request,
+    check_text,
+    expects_response,
+    opens_tokens,
+)
 from ._incoming import LENGTH_SIZE
 from ._side import Side
 
@@ -26,9 +32,8 @@ if TYPE_CHECKING:
     from .._base.message import Request, Response, Text
     from .._core.wire import BytesLike
     from ..protocol import Api
-    from ..schema.fitting import Lost
-    from ._choice import Plan
     from ..protocol._shapes import ResponseHeader
+    from ..schema.fitting import Lost
 
     R = TypeVar("R", bound=Response)
 else:
@@ -68,7 +73,9 @@ class Sent(Generic[R]):
     def response(self) -> R:
         """The response. Raises LocalProtocolError while it is not there."""
         if self._response is None:
-            raise LocalProtocolError(f"{self} is not answered")
+            raise LocalProtocolError(
+                f"{self} is not answered; iterate over what receive_data returns to read responses"
+            )
         return self._response
 
     def __str__(self) -> str:
@@ -86,6 +93,8 @@ class ResponseReceived(Generic[R]):
     header: ResponseHeader
     """With its unknown tagged fields."""
     message: R
+    trailing: bytes = b""
+    """Bytes after the message; only there if the connection is ``lenient``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +127,12 @@ class ClientConnection(Side[ClientEvent]):
         versions: BrokerVersions | None = None,
         max_frame_size: int = MAX_FRAME_SIZE,
         text: Text = "strict",
+        lenient: bool = False,
     ) -> None:
         """``max_frame_size``: bytes that a response may have; one that claims more ends the connection.
 
-        ``text`` as for ``Message.read``.
+        ``text`` as for ``Message.read``. Bytes after a response end the connection, too, unless it is ``lenient``: they are
+        then in ``ResponseReceived.trailing``.
         """
         if client_id is not None and not isinstance(client_id, str):
             raise TypeError(f"client_id must be a text or None, not {shown(client_id)}")
@@ -131,11 +142,13 @@ class ClientConnection(Side[ClientEvent]):
         self.client_id = client_id
         self.versions = versions
         self._text: Text = text
+        self._lenient = lenient
         super().__init__(max_frame_size)
         self._waiting: deque[Sent[Any] | None] = deque()  # None stands for a token
         self._next_id = 0
         self._takes_tokens = False
-        self._choices: dict[type[Any], _Choices] = {}
+        self._refused: Sent[Any] | None = None  # the ApiVersionsRequest that was answered with an error
+        self._choices: dict[type[Any], Choices] = {}
 
     @property
     def unanswered(self) -> tuple[Sent[Any], ...]:
@@ -152,11 +165,7 @@ class ClientConnection(Side[ClientEvent]):
         Raises LocalProtocolError if no version is agreed yet or all of them lose a field, and UnsupportedVersionError.
         """
         check_request(request)
-        choices = self._choices_for(request)
-        version = highest_without_loss(request, choices.versions)
-        if version is None:
-            raise choices.all_lose(request)
-        return version
+        return self._choices_for(request).best_version(request)
 
     def send(self, request: Request[R], version: int | None = None, *, lossy: bool = False) -> Sent[R]:
         """Give a request its correlation id, its version and its place; write the ``data`` of the result.
@@ -214,7 +223,7 @@ class ClientConnection(Side[ClientEvent]):
             what = f"there is a response with correlation id {found}, but {sent} is to be answered next,"
             raise self._incoming.refuse(payload, what)
         try:
-            response = decode_response(payload, sent.api, sent.version, text=self._text)
+            response = decode_response(payload, sent.api, sent.version, text=self._text, lenient=self._lenient)
         except KafkaMessageError as error:
             raise self._incoming.refuse(payload, f"the response to {sent} cannot be read", error) from error
         message: Any = response.message
@@ -222,11 +231,12 @@ class ClientConnection(Side[ClientEvent]):
         if sent.api.name == API_VERSIONS:
             if message.error_code == UNSUPPORTED_VERSION and sent._is_free and sent.version > 0:
                 return self._again(sent, BrokerVersions.from_response(message))
-            if message.error_code == 0:
+            self._refused = sent if message.error_code else None
+            if not message.error_code:
                 self.versions = BrokerVersions.from_response(message)
         self._takes_tokens = self._takes_tokens or opens_tokens(message, sent.version)
         sent._response = message
-        return ResponseReceived(sent, response.header, message)
+        return ResponseReceived(sent, response.header, message, response.trailing)
 
     def _again(self, sent: Sent[Any], theirs: BrokerVersions) -> SendAgain:
         """The same request in a version that the broker has; brokers before Kafka 2.4 do not say which, but have 0."""
@@ -255,57 +265,35 @@ class ClientConnection(Side[ClientEvent]):
                 return highest, self._encoded(request, highest)
             except EncodeError as error:
                 refusal = error
-        version = highest_without_loss(request, choices.versions)
-        if version is None:
-            raise choices.all_lose(request) from refusal
+        version = choices.best_version(request)
         if version == highest and refusal is not None:
             raise refusal
         return version, self._encoded(request, version)
 
-    def _choices_for(self, request: Request[Any]) -> _Choices:
+    def _choices_for(self, request: Request[Any]) -> Choices:
         """Return the versions that a request may have, looked up once for each class. Raises LocalProtocolError."""
         kind = type(request)
         found = self._choices.get(kind)
         if found is None or found.broker is not self.versions:
-            found = self._choices[kind] = _Choices(api_of(kind), self.versions, ())
-        if found.fields and (set_fields := tuple(f for f in found.fields if getattr(request, f, None) is not None)):
-            return _Choices(found.api, self.versions, set_fields)
-        return found
+            api = api_of(kind)
+            if self.versions is None and api.name != API_VERSIONS:
+                raise LocalProtocolError(f"no version of {api} is agreed: {self._missing_agreement()}")
+            found = self._choices[kind] = Choices(api, self.versions)
+        fields = [name for name in found.fields if getattr(request, name, None) is not None] if found.fields else None
+        return Choices(found.api, self.versions, fields) if fields else found
 
-
-class _Choices:
-    """The versions that requests of one API may have, the highest first."""
-
-    __slots__ = ("api", "broker", "fields", "plan", "versions")
-
-    def __init__(self, api: Api, broker: BrokerVersions | None, set_fields: tuple[str, ...]) -> None:
-        """``set_fields``: fields of the request that restrict its versions, and are not null."""
-        self.api = api
-        self.broker = broker
-        restrictions = api.restrictions
-        self.fields = tuple(each.field for each in restrictions if each.field is not None)
-        """Fields that restrict the versions of a request in which they are not null."""
-        if broker is not None:
-            met = [each for each in restrictions if each.field is None or each.field in set_fields]
-            self.versions = common_versions(broker, api, met)
-        elif api.name == API_VERSIONS:
-            self.versions = (api.stable_versions.highest,)
-        else:
-            raise LocalProtocolError(
-                f"no version of {api} is agreed: send an ApiVersionsRequest and await its response, or say which version"
-            )
-        highest = self.versions[0]
-        self.plan: Plan | None = plan_of(owner_of(api.request_class), highest, highest, False)
-        """What the highest version may drop in silence; None if nothing."""
-
-    def all_lose(self, request: Request[Any]) -> LocalProtocolError:
-        """The error for a request of which each version loses a field."""
-        highest, lowest = self.versions[0], self.versions[-1]
-        which = f"version {highest} loses" if highest == lowest else f"each of versions {lowest} to {highest} loses"
-        losses = [str(each) for each in request.lost(highest)]
-        more = f", and {len(losses) - 3} more" if len(losses) > 3 else ""
-        unmet = "".join(f"; {each}" for each in self.api.restrictions)
-        return LocalProtocolError(
-            f"{self.api.request_name}: {which} a field; version {highest} loses {', '.join(losses[:3])}{more}; "
-            f"give a version, or lossy=True{unmet}"
-        )
+    def _missing_agreement(self) -> str:
+        """Say why the versions of the broker are not known, and what to do."""
+        refused = self._refused
+        if refused is None:
+            return "send an ApiVersionsRequest and await its response, or say which version"
+        code = ErrorCode(refused.response.error_code)
+        reason = f"the ApiVersionsResponse had the error {code.name} ({int(code)})"
+        names = ("client_software_name", "client_software_version")
+        if (
+            code == INVALID_REQUEST
+            and refused.version >= 3
+            and not all(getattr(refused.request, name) for name in names)
+        ):
+            reason += f"; a broker needs {names[0]} and {names[1]} in an ApiVersionsRequest"
+        return reason

@@ -39,10 +39,11 @@ class Restriction:
     """The restriction is for requests in which this field is not null; None for all requests."""
 
     def __str__(self) -> str:
+        is_one = self.versions.lowest == self.versions.highest
         if self.feature is None:
-            return f"{self.versions} for brokers only"
-        requests = "" if self.field is None else f" for requests with {self.field}"
-        return f"{self.versions} with {self.feature} {self.level} or higher{requests}"
+            return f"{self.versions} {'is' if is_one else 'are'} for brokers only"
+        requests = "" if self.field is None else f" if {self.field} is set"
+        return f"{self.versions} {'needs' if is_one else 'need'} {self.feature} {self.level}{requests}"
 
 
 @dataclass(frozen=True, slots=True)
