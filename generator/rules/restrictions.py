@@ -48,7 +48,7 @@ def _restriction(fact: RestrictionFact, messages: Messages, problems: Problems) 
     if fact.field is not None:
         field = field_at(fact.field, request, structs)
         name = python_path(fact.field)
-        if field is None or "." in name or not field.nullable:
+        if field is None or "." in name or field.nullable.empty:
             what = f"{fact.message} has no nullable field {fact.field.text!r} of its own; write it like TransactionalId"
             problems.error(fact.field.location, what)
     return Restriction(fact.message, versions.lowest, versions.highest, fact.feature, fact.level, name)
