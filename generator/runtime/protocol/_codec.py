@@ -119,7 +119,9 @@ class Response(Generic[M_co]):
     def encode_parts(self, *, framed: bool = True, text: Text = "strict") -> list[bytes]:
         """The bytes of ``encode`` in pieces, for ``writelines``: long fields of the message are not copied."""
         header_version = self.api.response_header_version(self.version)
-        body = [*_parts(self.message, self.version, text), as_bytes(self.trailing, "trailing")]
+        body = _parts(self.message, self.version, text)
+        if self.trailing:
+            body.append(as_bytes(self.trailing, "trailing"))
         return in_parts(_written(self.header, header_version, text), body, framed)
 
 
