@@ -15,7 +15,7 @@ from ..protocol._negotiation import common_versions
 from ..schema.build import Builder
 from ..schema.facts import facts_of
 from ..schema.struct import is_default
-from ..schema.types import SchemaError, elements
+from ..schema.types import SchemaError
 from ._errors import LocalProtocolError
 
 TYPE_CHECKING = False
@@ -31,17 +31,10 @@ _NO_VERSION = -1
 _MOST_SHOWN = 3  # losses in the text of an error
 
 
-@dataclass(frozen=True, slots=True)
-class Absent:
-    """A field that a version does not have."""
-
-    name: str
-    default: object
-    limit: int
-    """The highest version below that may have it, or -1."""
-    instead: str
-    """The field that may say the same at this version; empty if there is none."""
-    instead_default: object
+Absent = tuple[str, object, int, str, object]
+"""A field that a version does not have: its name, its default, and the highest version below that may have it, or -1;
+then the field that may say the same at this version, or "", and its default.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +118,12 @@ def limit_of(plan: Plan, request: Message) -> int | None:
 
 
 def _limit(plan: Plan, struct: Any) -> int | None:
-    for field in plan.absent:
-        value = getattr(struct, field.name)
-        if value is field.default or is_default(value, field.default):
+    for name, default, limit, instead, its_default in plan.absent:
+        value = getattr(struct, name)
+        if value is default or is_default(value, default):
             continue
-        if not field.instead or is_default(getattr(struct, field.instead), field.instead_default):
-            return field.limit
+        if not instead or is_default(getattr(struct, instead), its_default):
+            return limit
     for name in plan.not_null:
         if getattr(struct, name) is None:
             return plan.version - 1
@@ -138,12 +131,11 @@ def _limit(plan: Plan, struct: Any) -> int | None:
         return _NO_VERSION
     for name, is_array, inner in plan.structs:
         value = getattr(struct, name)
-        if value is None:
-            continue
-        for each in elements(value) if is_array else (value,):
-            limit = _limit(inner, each)
-            if limit is not None:
-                return limit
+        if value:  # neither null nor an empty array
+            for each in value if is_array else (value,):
+                found = _limit(inner, each)
+                if found is not None:
+                    return found
     return None
 
 
@@ -183,8 +175,8 @@ class _Planner:
         limit = field.versions.highest if field.versions.highest < self.version else _NO_VERSION
         default = self.builder.default(field)
         if instead is None:
-            return Absent(field.name, default, limit, "", None)
-        return Absent(field.name, default, limit, instead.name, self.builder.default(instead))
+            return field.name, default, limit, "", None
+        return field.name, default, limit, instead.name, self.builder.default(instead)
 
     def says_the_same(self, other: FieldFacts, field: FieldFacts) -> bool:
         """Whether another field can stand for one: the versions of one end where the other's begin, or both name a topic."""

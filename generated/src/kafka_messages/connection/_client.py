@@ -11,6 +11,7 @@ from .._core.value import dataclass
 from ..errors import EncodeError, KafkaMessageError, UnsupportedVersionError
 from ..protocol import MAX_FRAME_SIZE, BrokerVersions, ErrorCode, decode_response, encode_request, frame
 from ..protocol import api as api_of
+from ..protocol._codec import decode_response_leniently
 from ._choice import Choices, limit_of
 from ._errors import LocalProtocolError
 from ._events import ConnectionClosed, TokenReceived
@@ -20,7 +21,7 @@ from ._exchange import (
     UNSUPPORTED_VERSION,
     check_request,
     check_text,
-    expects_response,
+    is_answered,
     opens_tokens,
 )
 from ._incoming import LENGTH_SIZE
@@ -48,14 +49,16 @@ class Sent(Generic[R]):
 
     __slots__ = ("_is_free", "_response", "api", "correlation_id", "data", "expects_response", "request", "version")
 
-    def __init__(self, request: Request[R], version: int, correlation_id: int, data: bytes, is_free: bool) -> None:
+    def __init__(
+        self, request: Request[R], api: Api, version: int, correlation_id: int, data: bytes, is_free: bool
+    ) -> None:
         self.request = request
-        self.api: Api = api_of(type(request))
+        self.api = api
         self.version = version
         self.correlation_id = correlation_id
         self.data = data
         """Its frame. Write it before that of any later request."""
-        self.expects_response = expects_response(request)
+        self.expects_response = is_answered(api, request)
         """Whether there will be a response; of a ProduceRequest with ``acks=0`` there is none."""
         self._is_free = is_free  # to choose another version
         self._response: R | None = None
@@ -182,11 +185,14 @@ class ClientConnection(Side[ClientEvent]):
         check_request(request)
         self._incoming.check_open()
         is_free = version is None
+        api: Api
         if version is not None:
-            chosen, data = version, self._encoded(request.fitted(version) if lossy else request, version)
+            api, data = api_of(type(request)), self._encoded(request.fitted(version) if lossy else request, version)
         else:
-            chosen, data = self._encoded_at_best(request, lossy)
-        sent = Sent(request, chosen, self._next_id, data, is_free)
+            choices = self._choices_for(request)
+            api = choices.api
+            version, data = self._encoded_at_best(request, choices, lossy)
+        sent = Sent(request, api, version, self._next_id, data, is_free)
         self._next_id = self._next_id + 1 if self._next_id < _MAX_ID else 0
         if sent.expects_response:
             self._waiting.append(sent)
@@ -224,7 +230,10 @@ class ClientConnection(Side[ClientEvent]):
             what = f"there is a response with correlation id {found}, but {sent} is to be answered next,"
             raise self._incoming.refuse(payload, what)
         try:
-            response = decode_response(payload, sent.api, sent.version, text=self._text, lenient=self._lenient)
+            if self._lenient:
+                response, trailing = decode_response_leniently(payload, sent.api, sent.version, self._text)
+            else:
+                response, trailing = decode_response(payload, sent.api, sent.version, text=self._text), b""
         except KafkaMessageError as error:
             raise self._incoming.refuse(payload, f"the response to {sent} cannot be read", error) from error
         message: Any = response.message
@@ -237,7 +246,7 @@ class ClientConnection(Side[ClientEvent]):
                 self.versions = BrokerVersions.from_response(message)
         self._takes_tokens = self._takes_tokens or opens_tokens(message, sent.version)
         sent._response = message
-        return ResponseReceived(sent, response.header, message, response.trailing)
+        return ResponseReceived(sent, response.header, message, trailing)
 
     def _again(self, sent: Sent[Any], theirs: BrokerVersions) -> SendAgain:
         """The same request in a version that the broker has; brokers before Kafka 2.4 do not say which, but have 0."""
@@ -254,9 +263,8 @@ class ClientConnection(Side[ClientEvent]):
     def _encoded(self, request: Request[Any], version: int) -> bytes:
         return encode_request(request, version, self._next_id, self.client_id, text=self._text)
 
-    def _encoded_at_best(self, request: Request[Any], lossy: bool) -> tuple[int, bytes]:
+    def _encoded_at_best(self, request: Request[Any], choices: Choices, lossy: bool) -> tuple[int, bytes]:
         """Return the version for a request, and its frame. Usually that is the highest, which loses nothing."""
-        choices = self._choices_for(request)
         highest = choices.versions[0]
         if lossy:
             return highest, self._encoded(request.fitted(highest), highest)

@@ -34,7 +34,11 @@ def expects_response(request: Message) -> bool:
 
     Raises UnknownApiError for a message that is neither request nor response.
     """
-    api = api_of(type(request))
+    return is_answered(api_of(type(request)), request)
+
+
+def is_answered(api: Api, request: Message) -> bool:
+    """Whether a request of an API is answered."""
     return bool(api.response_name) and not (api.name == PRODUCE and getattr(request, "acks", None) == 0)
 
 

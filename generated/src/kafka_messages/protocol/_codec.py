@@ -107,11 +107,9 @@ class Response(Generic[M_co]):
     version: int
     """Version of ``message``; that of the request, but 0 where ApiVersions fell back to it (KIP-511)."""
     message: M_co
-    trailing: bytes = b""
-    """Bytes after the message; only there if ``decode_response`` was told to be ``lenient``."""
 
     def encode(self, *, framed: bool = True, text: Text = "strict") -> bytes:
-        """The bytes of header, message and ``trailing``, after their length if ``framed``.
+        """The bytes of header and message, after their length if ``framed``.
 
         Raises EncodeError with the field, and UnsupportedVersionError. ``text`` as for ``Message.read``.
         """
@@ -121,8 +119,6 @@ class Response(Generic[M_co]):
         """The bytes of ``encode`` in pieces, for ``writelines``: long fields of the message are not copied."""
         header_version = self.api.response_header_version(self.version)
         body = _parts(self.message, self.version, text)
-        if self.trailing:
-            body.append(as_bytes(self.trailing, "trailing"))
         return in_parts(_written(self.header, header_version, text), body, framed)
 
 
@@ -267,16 +263,16 @@ def decode_request(data: BytesLike, *, text: Text = "strict") -> Request:
         message, end = route.message.read_from(data, body, route.version)
         return Request(header, route.api, route.version, message, data[end:])
     except KafkaMessageError as error:
-        _hint_at_length(error, data, lambda rest: _decode_request(rest, text))
+        _hint_at_length(error, data, _decode_request, text)
         raise
 
 
-def _hint_at_length(error: KafkaMessageError, data: bytes, decode: Callable[[bytes], object]) -> None:
+def _hint_at_length(error: KafkaMessageError, data: bytes, decode: Callable[..., object], *arguments: object) -> None:
     """Say in an error that the data begins with the length of its frame, if it does and the rest can be decoded."""
     if len(data) < _LENGTH_SIZE or int.from_bytes(data[:_LENGTH_SIZE], "big") != len(data) - _LENGTH_SIZE:
         return
     try:
-        decode(data[_LENGTH_SIZE:])
+        decode(data[_LENGTH_SIZE:], *arguments)
     except KafkaMessageError:
         return
     reason = f"{error.args[0]}; these bytes begin with the length of their frame: leave the first 4 out, as split_frames does"
@@ -314,33 +310,23 @@ if TYPE_CHECKING:
 
     @overload
     def decode_response(
-        data: BytesLike, api: type[RequestMessage[R]], version: int, *, text: Text = "strict", lenient: bool = False
+        data: BytesLike, api: type[RequestMessage[R]], version: int, *, text: Text = "strict"
     ) -> Response[R]: ...
     @overload
-    def decode_response(
-        data: BytesLike, api: type[R], version: int, *, text: Text = "strict", lenient: bool = False
-    ) -> Response[R]: ...
+    def decode_response(data: BytesLike, api: type[R], version: int, *, text: Text = "strict") -> Response[R]: ...
     @overload
-    def decode_response(
-        data: BytesLike, api: Api[R], version: int, *, text: Text = "strict", lenient: bool = False
-    ) -> Response[R]: ...
+    def decode_response(data: BytesLike, api: Api[R], version: int, *, text: Text = "strict") -> Response[R]: ...
     @overload
-    def decode_response(
-        data: BytesLike, api: AnyApi, version: int, *, text: Text = "strict", lenient: bool = False
-    ) -> Response[Message]: ...
+    def decode_response(data: BytesLike, api: AnyApi, version: int, *, text: Text = "strict") -> Response[Message]: ...
 
 
-def decode_response(
-    data: BytesLike, api: AnyApi, version: int, *, text: Text = "strict", lenient: bool = False
-) -> Response[Any]:
+def decode_response(data: BytesLike, api: AnyApi, version: int, *, text: Text = "strict") -> Response[Any]:
     """The response in ``data``: header and body, without the length before them.
 
     ``api`` and ``version`` are those of the request, which only the correlation id connects with its response; with
     the class of the request or of the response as ``api`` the result is typed. An ApiVersionsResponse with the error
-    UNSUPPORTED_VERSION is read at version 0, whatever was asked for (KIP-511). ``text`` as for ``Message.read``. Bytes after
-    the message are an error, or with ``lenient`` in ``Response.trailing``.
-
-    Raises DecodeError with offsets in ``data``, UnsupportedVersionError and UnknownApiError.
+    UNSUPPORTED_VERSION is read at version 0, whatever was asked for (KIP-511). ``text`` as for ``Message.read``. Raises
+    DecodeError with offsets in ``data``, UnsupportedVersionError and UnknownApiError.
     """
     if type(data) is not bytes:
         data = as_bytes(data)
@@ -351,21 +337,31 @@ def decode_response(
             try:
                 return Response(header, route.api, 0, read_rest(route.message, data, body, 0, text))
             except DecodeError:  # perhaps from a broker that does answer in the version it was asked for
-                if version == 0 and not lenient:
+                if version == 0:
                     raise
-        if lenient:
-            message, end = route.message.read_from(data, body, version, text=text)
-            return Response(header, route.api, version, message, data[end:])
         return Response(header, route.api, version, read_rest(route.message, data, body, version, text))
     except DecodeError as error:
-        _hint_at_length(error, data, lambda rest: _whole(route, rest, version, text))
+        _hint_at_length(error, data, _whole, route, version, text)
         raise
 
 
-def _whole(route: Route, data: bytes, version: int, text: Text) -> None:
+def _whole(data: bytes, route: Route, version: int, text: Text) -> None:
     """Read a response. Raises DecodeError."""
     _, body = route.header.read_from(data, 0, route.header_version)
     read_rest(route.message, data, body, version, text)
+
+
+def decode_response_leniently(data: bytes, api: Api, version: int, text: Text) -> tuple[Response[Any], bytes]:
+    """Return the response in ``data`` as ``decode_response`` does, and the bytes after it."""
+    try:
+        return decode_response(data, api, version, text=text), b""
+    except DecodeError:
+        route = _first_response(api, version)
+        header, body = route.header.read_from(data, 0, route.header_version)
+        if route.may_fall_back and data.startswith(_UNSUPPORTED_VERSION, body):
+            version = 0
+        message, end = route.message.read_from(data, body, version, text=text)
+        return Response(header, route.api, version, message), data[end:]
 
 
 def _known_response(api: AnyApi, version: int) -> Route | None:
