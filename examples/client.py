@@ -51,7 +51,7 @@ class Client:
         if not expects_response(request):
             raise ValueError(f"{request.NAME} with acks=0 has no response")
         if self.failure is None:
-            sent = self.connection.send(request, version)  # without a version at the highest that both have
+            sent = self.connection.send(request, version)  # without a version at the best for it
             answered = self.waiting[sent.correlation_id] = asyncio.get_running_loop().create_future()
             self.writer.write(sent.data)
             await answered

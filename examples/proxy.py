@@ -34,6 +34,8 @@ READ = {int(each.key): each.valid_versions for each in apis()}
 """The versions that this package can read."""
 LINGER_SECONDS = 30
 """That a broker has for its last answers, after a client has said that it asks no more."""
+LARGE = 1 << 16
+"""Bytes of a frame from which on its parts are written one by one."""
 
 
 def limited(told: ApiVersionsResponse) -> bool:
@@ -50,6 +52,12 @@ def limited(told: ApiVersionsResponse) -> bool:
             continue
         is_changed = True
     return is_changed
+
+
+def write(writer: asyncio.StreamWriter, parts: list[bytes]) -> None:
+    """Write a small frame at once, and a large one in its parts: joining them would copy it."""
+    for each in parts if sum(map(len, parts)) >= LARGE else [b"".join(parts)]:
+        writer.write(each)
 
 
 class Proxy:
@@ -114,7 +122,7 @@ class Proxy:
                     if isinstance(event, RequestPassing) and event.error and event.api == API_VERSIONS:
                         refuse(event)
                     else:
-                        writer.write(await self.rewritten(event))
+                        write(writer, await self.rewritten(event))
                 await writer.drain()
             with suppress(OSError):  # of one that has gone meanwhile
                 writer.write_eof()
@@ -124,21 +132,21 @@ class Proxy:
             print(error)
             writer.close()
 
-    async def rewritten(self, event: FromClient | FromBroker) -> bytes:
-        """The bytes of an event, with this proxy's addresses where it has some; without, they are those that came."""
+    async def rewritten(self, event: FromClient | FromBroker) -> list[bytes]:
+        """The parts of an event, with this proxy's addresses where it has some; without, they are those that came."""
         if not isinstance(event, ResponsePassing):
-            return event.data
+            return event.parts
         if event.error:
             print(f"passed as it is, with any addresses of brokers: {event}: {event.error}")
         if event.message is None:
-            return event.data
+            return event.parts
         if isinstance(event.message, ApiVersionsResponse):
-            return event.encode() if limited(event.message) else event.data
+            return event.encode_parts() if limited(event.message) else event.parts
         found = list(endpoints(event.message))
         await self.listen((each.host, each.port) for each in found)
         for each in found:
             each.host, each.port = "127.0.0.1", self.ports[each.host, each.port]
-        return event.encode() if found else event.data
+        return event.encode_parts() if found else event.parts
 
 
 async def main(own: int, host: str, port: int) -> None:

@@ -16,11 +16,13 @@ from kafka_message_generator.rules import Checked
 from kafka_message_generator.rules import answers as answer_rules
 from kafka_message_generator.rules import entities as entity_rules
 from kafka_message_generator.rules import enumerations as enumeration_rules
+from kafka_message_generator.rules import restrictions as restriction_rules
 from kafka_message_generator.rules import secrets as secret_rules
 from kafka_message_generator.rules import settings as settings_rules
 from kafka_message_generator.rules.answers import Answer
 from kafka_message_generator.rules.entities import Named
 from kafka_message_generator.rules.enumerations import Taken
+from kafka_message_generator.rules.restrictions import Restriction
 from kafka_message_generator.rules.secrets import Secrets
 from kafka_message_generator.spec import reader, source
 from kafka_message_generator.spec.answers import read_answers
@@ -29,6 +31,7 @@ from kafka_message_generator.spec.descriptions import described, read_descriptio
 from kafka_message_generator.spec.entities import read_entities
 from kafka_message_generator.spec.enumerations import Enumeration, read_enumerations
 from kafka_message_generator.spec.model import REQUEST, RESPONSE, Message
+from kafka_message_generator.spec.restrictions import read_restrictions
 from kafka_message_generator.spec.secrets import PASSWORD, read_secrets
 from kafka_message_generator.spec.secrets import read_settings as read_kafka_settings
 from kafka_message_generator.spec.settings import FILE, Settings, read_settings
@@ -61,6 +64,8 @@ class Definitions:
     """How requests are answered with an error, where no rule tells it."""
     entities: tuple[Named, ...]
     """What fields name where the definitions do not say it."""
+    restrictions: tuple[Restriction, ...]
+    """Versions that are for brokers only, or that need a finalized feature."""
     enumerations: tuple[Enumeration, ...]
     settings: Settings
     warnings: Warnings
@@ -121,7 +126,7 @@ def load(
     warnings, accepted = _warnings(settings, names, problems)
     answer_facts, entity_facts = read_answers(specs, problems), read_entities(specs, problems)
     kafka_settings, secret_facts = read_kafka_settings(specs, problems), read_secrets(specs, problems)
-    enumerations = read_enumerations(specs, problems)
+    enumerations, restriction_facts = read_enumerations(specs, problems), read_restrictions(specs, problems)
     if problems.errors:
         raise SpecError(problems.errors)
     # Of definitions that are not sound one could not say what a name means.
@@ -131,6 +136,7 @@ def load(
     # What is answered and named is said of messages that only other releases have, too.
     answers = answer_rules.resolve(() if more is None else answer_facts, found, problems)
     entities = entity_rules.resolve(() if more is None else entity_facts, found, problems)
+    restrictions = restriction_rules.resolve(() if more is None else restriction_facts, found, problems)
     if more is None:
         enumerations = enumeration_rules.without_older(enumerations, found)
     taken = enumeration_rules.resolve(enumerations, found, problems)
@@ -147,6 +153,7 @@ def load(
         secrets,
         answers,
         entities,
+        restrictions,
         enumerations,
         settings,
         warnings,

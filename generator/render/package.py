@@ -169,6 +169,7 @@ def _template(name: str, identity: Identity, definitions: Definitions, found: Si
         answers=definitions.answers,
         since=since_table(definitions, found),
         entities=definitions.entities,
+        restrictions=definitions.restrictions,
         api_versions_import=tables.response_import(definitions, "ApiVersionsResponse"),
     )
 

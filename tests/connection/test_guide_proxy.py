@@ -50,6 +50,24 @@ async def proxied(port: int, host: str = "127.0.0.1") -> int:
     return own
 
 
+class Written(list[bytes]):
+    """A writer that keeps what each call wrote."""
+
+    def write(self, data: bytes) -> None:
+        self.append(data)
+
+
+def test_only_large_frames_are_written_in_parts() -> None:
+    """The proxy writes a small frame with one call, and a large one without joining its parts."""
+    written = Written()
+    records = b"r" * guide.LARGE
+    guide.write(written, [b"\0\0\0\2", b"ab"])
+    guide.write(written, [b"\0\1\0\0", records])
+    guide.write(written, [])
+    assert written == [b"\0\0\0\2ab", b"\0\1\0\0", records, b""]
+    assert written[2] is records
+
+
 def with_addresses(field: FieldFacts) -> Any:
     return {"host": "broker", "port": 9092}.get(field.name, 0 if field.is_array and "int" in field.type else None)
 
@@ -62,7 +80,7 @@ def addresses(api: Api) -> list[tuple[str, int]]:
         asked.acks = -1  # without that there is no response
     request = encode_request(asked.fitted(version), version, 1)
     sent = encode_response(filled(api.response_class, with_addresses).fitted(version), version, 1)
-    received = asyncio.run(NowhereProxy().rewritten(through(guide.WITH_ADDRESSES, request, sent)))
+    received = b"".join(asyncio.run(NowhereProxy().rewritten(through(guide.WITH_ADDRESSES, request, sent))))
     message = through([api], request, received).message
     assert message is not None
     return [(endpoint.host, endpoint.port) for endpoint in endpoints(message)]

@@ -7,12 +7,22 @@ from collections import deque
 from .._core.generic import Generic
 from .._core.shown import shown
 from .._core.value import dataclass
-from ..errors import KafkaMessageError, UnsupportedVersionError
-from ..protocol import MAX_FRAME_SIZE, BrokerVersions, decode_response, encode_request, frame
+from ..errors import EncodeError, KafkaMessageError, UnsupportedVersionError
+from ..protocol import MAX_FRAME_SIZE, BrokerVersions, ErrorCode, decode_response, encode_request, frame
 from ..protocol import api as api_of
+from ..protocol._codec import decode_response_leniently
+from ._choice import Choices, limit_of
 from ._errors import LocalProtocolError
 from ._events import ConnectionClosed, TokenReceived
-from ._exchange import API_VERSIONS, UNSUPPORTED_VERSION, check_request, check_text, expects_response, opens_tokens
+from ._exchange import (
+    API_VERSIONS,
+    INVALID_REQUEST,
+    UNSUPPORTED_VERSION,
+    check_request,
+    check_text,
+    is_answered,
+    opens_tokens,
+)
 from ._incoming import LENGTH_SIZE
 from ._side import Side
 
@@ -24,6 +34,7 @@ if TYPE_CHECKING:
     from .._core.wire import BytesLike
     from ..protocol import Api
     from ..protocol._shapes import ResponseHeader
+    from ..schema.fitting import Lost
 
     R = TypeVar("R", bound=Response)
 else:
@@ -37,17 +48,24 @@ class Sent(Generic[R]):
 
     __slots__ = ("_is_free", "_response", "api", "correlation_id", "data", "expects_response", "request", "version")
 
-    def __init__(self, request: Request[R], version: int, correlation_id: int, data: bytes, is_free: bool) -> None:
+    def __init__(
+        self, request: Request[R], api: Api, version: int, correlation_id: int, data: bytes, is_free: bool
+    ) -> None:
         self.request = request
-        self.api: Api = api_of(type(request))
+        self.api = api
         self.version = version
         self.correlation_id = correlation_id
         self.data = data
         """Its frame. Write it before that of any later request."""
-        self.expects_response = expects_response(request)
+        self.expects_response = is_answered(api, request)
         """Whether there will be a response; of a ProduceRequest with ``acks=0`` there is none."""
         self._is_free = is_free  # to choose another version
         self._response: R | None = None
+
+    @property
+    def unsupported_fields(self) -> tuple[Lost, ...]:
+        """The fields that ``version`` does not have and that were therefore left out, as ``request.lost(version)`` says."""
+        return self.request.lost(self.version)
 
     @property
     def is_answered(self) -> bool:
@@ -58,7 +76,9 @@ class Sent(Generic[R]):
     def response(self) -> R:
         """The response. Raises LocalProtocolError while it is not there."""
         if self._response is None:
-            raise LocalProtocolError(f"{self} is not answered")
+            raise LocalProtocolError(
+                f"{self} is not answered; iterate over what receive_data returns to read responses"
+            )
         return self._response
 
     def __str__(self) -> str:
@@ -76,6 +96,8 @@ class ResponseReceived(Generic[R]):
     header: ResponseHeader
     """With its unknown tagged fields."""
     message: R
+    trailing: bytes = b""
+    """Bytes after the message; only there if the connection is ``lenient``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +130,12 @@ class ClientConnection(Side[ClientEvent]):
         versions: BrokerVersions | None = None,
         max_frame_size: int = MAX_FRAME_SIZE,
         text: Text = "strict",
+        lenient: bool = False,
     ) -> None:
         """``max_frame_size``: bytes that a response may have; one that claims more ends the connection.
 
-        ``text`` as for ``Message.read``.
+        ``text`` as for ``Message.read``. Bytes after a response end the connection, too, unless it is ``lenient``: they are
+        then in ``ResponseReceived.trailing``.
         """
         if client_id is not None and not isinstance(client_id, str):
             raise TypeError(f"client_id must be a text or None, not {shown(client_id)}")
@@ -121,32 +145,53 @@ class ClientConnection(Side[ClientEvent]):
         self.client_id = client_id
         self.versions = versions
         self._text: Text = text
+        self._lenient = lenient
         super().__init__(max_frame_size)
         self._waiting: deque[Sent[Any] | None] = deque()  # None stands for a token
         self._next_id = 0
         self._takes_tokens = False
+        self._refused: Sent[Any] | None = None  # the ApiVersionsRequest that was answered with an error
+        self._choices: dict[type[Any], Choices] = {}
 
     @property
     def unanswered(self) -> tuple[Sent[Any], ...]:
         """The requests whose responses have not come, the oldest first."""
         return tuple(sent for sent in self._waiting if sent is not None)
 
-    def send(self, request: Request[R], version: int | None = None) -> Sent[R]:
-        """Give a request its correlation id, its version and its place; write the ``data`` of what comes back.
+    def best_version(self, request: Request[Any]) -> int:
+        """Return the highest stable version that broker and package both have and that loses nothing of the request.
 
-        Without ``version`` it is the highest stable one that broker and package both have. An ApiVersionsRequest needs
-        no agreement: it goes out at the package's highest version, and again at the broker's if that is refused.
+        A version loses a field that is set and that it does not have. An ignorable field may be left out if another
+        field says the same, as a topic id does for a name, or if the broker is too old for it. Versions for brokers only
+        and those that need a feature which is not finalized are not chosen, see ``Api.restrictions``.
 
-        Raises LocalProtocolError where no version is agreed yet, and where the broker has closed the connection;
-        UnsupportedVersionError, EncodeError with the field, RemoteProtocolError if the connection is of no use any more, and
-        TypeError for what is no request, such as its class.
+        Raises LocalProtocolError if no version is agreed yet or all of them lose a field, and UnsupportedVersionError.
+        """
+        check_request(request)
+        return self._choices_for(request).best_version(request)
+
+    def send(self, request: Request[R], version: int | None = None, *, lossy: bool = False) -> Sent[R]:
+        """Give a request its correlation id, its version and its place; write the ``data`` of the result.
+
+        Without ``version`` it is ``best_version(request)``. An ApiVersionsRequest needs no agreement: it goes out at the
+        package's highest version, and again at the broker's if that is refused. With ``lossy`` the version is the highest
+        that both sides have, or ``version``, and fields that it does not have are left out.
+
+        Raises LocalProtocolError if no version is agreed yet, if all of them lose a field, or if the broker has closed
+        the connection; UnsupportedVersionError, EncodeError with the field, RemoteProtocolError if the connection has
+        failed, and TypeError for what is no message, such as a class.
         """
         check_request(request)
         self._incoming.check_open()
         is_free = version is None
-        chosen = self._agreed(request) if version is None else version
-        data = encode_request(request, chosen, self._next_id, self.client_id, text=self._text)
-        sent = Sent(request, chosen, self._next_id, data, is_free)
+        api: Api
+        if version is not None:
+            api, data = api_of(type(request)), self._encoded(request.fitted(version) if lossy else request, version)
+        else:
+            choices = self._choices_for(request)
+            api = choices.api
+            version, data = self._encoded_at_best(request, choices, lossy)
+        sent = Sent(request, api, version, self._next_id, data, is_free)
         self._next_id = self._next_id + 1 if self._next_id < _MAX_ID else 0
         if sent.expects_response:
             self._waiting.append(sent)
@@ -169,7 +214,7 @@ class ClientConnection(Side[ClientEvent]):
         """The next event, or None where more bytes are needed. Raises RemoteProtocolError."""
         payload = self._incoming.next_frame()
         if payload is None:
-            return self._end(self.unanswered)
+            return self._end()
         if not self._waiting:
             raise self._incoming.refuse(payload, f"there is a frame of {len(payload)} bytes that answers no request")
         sent = self._waiting[0]
@@ -184,7 +229,10 @@ class ClientConnection(Side[ClientEvent]):
             what = f"there is a response with correlation id {found}, but {sent} is to be answered next,"
             raise self._incoming.refuse(payload, what)
         try:
-            response = decode_response(payload, sent.api, sent.version, text=self._text)
+            if self._lenient:
+                response, trailing = decode_response_leniently(payload, sent.api, sent.version, self._text)
+            else:
+                response, trailing = decode_response(payload, sent.api, sent.version, text=self._text), b""
         except KafkaMessageError as error:
             raise self._incoming.refuse(payload, f"the response to {sent} cannot be read", error) from error
         message: Any = response.message
@@ -192,11 +240,12 @@ class ClientConnection(Side[ClientEvent]):
         if sent.api.name == API_VERSIONS:
             if message.error_code == UNSUPPORTED_VERSION and sent._is_free and sent.version > 0:
                 return self._again(sent, BrokerVersions.from_response(message))
-            if message.error_code == 0:
+            self._refused = sent if message.error_code else None
+            if not message.error_code:
                 self.versions = BrokerVersions.from_response(message)
         self._takes_tokens = self._takes_tokens or opens_tokens(message, sent.version)
         sent._response = message
-        return ResponseReceived(sent, response.header, message)
+        return ResponseReceived(sent, response.header, message, trailing)
 
     def _again(self, sent: Sent[Any], theirs: BrokerVersions) -> SendAgain:
         """The same request in a version that the broker has; brokers before Kafka 2.4 do not say which, but have 0."""
@@ -210,12 +259,49 @@ class ClientConnection(Side[ClientEvent]):
         self._waiting.append(sent)
         return SendAgain(sent, sent.data)
 
-    def _agreed(self, request: Request[R]) -> int:
-        api = api_of(type(request))
-        if self.versions is not None:
-            return self.versions.highest_common(api)
-        if api.name == API_VERSIONS:
-            return api.stable_versions.highest
-        raise LocalProtocolError(
-            f"no version of {api} is agreed: send an ApiVersionsRequest and await its response, or say which version"
-        )
+    def _encoded(self, request: Request[Any], version: int) -> bytes:
+        return encode_request(request, version, self._next_id, self.client_id, text=self._text)
+
+    def _encoded_at_best(self, request: Request[Any], choices: Choices, lossy: bool) -> tuple[int, bytes]:
+        """Return the version for a request, and its frame. Usually that is the highest, which loses nothing."""
+        highest = choices.versions[0]
+        if lossy:
+            return highest, self._encoded(request.fitted(highest), highest)
+        refusal = None
+        if choices.plan is None or limit_of(choices.plan, request) is None:
+            try:
+                return highest, self._encoded(request, highest)
+            except EncodeError as error:
+                refusal = error
+        version = choices.best_version(request)
+        if version == highest and refusal is not None:
+            raise refusal
+        return version, self._encoded(request, version)
+
+    def _choices_for(self, request: Request[Any]) -> Choices:
+        """Return the versions that a request may have, looked up once for each class. Raises LocalProtocolError."""
+        kind = type(request)
+        found = self._choices.get(kind)
+        if found is None or found.broker is not self.versions:
+            api = api_of(kind)
+            if self.versions is None and api.name != API_VERSIONS:
+                raise LocalProtocolError(f"no version of {api} is agreed: {self._missing_agreement()}")
+            found = self._choices[kind] = Choices(api, self.versions)
+        fields = [name for name in found.fields if getattr(request, name, None) is not None] if found.fields else None
+        return Choices(found.api, self.versions, fields) if fields else found
+
+    def _missing_agreement(self) -> str:
+        """Say why the versions of the broker are not known, and what to do."""
+        refused = self._refused
+        if refused is None:
+            return "send an ApiVersionsRequest and await its response, or say which version"
+        code = ErrorCode(refused.response.error_code)
+        reason = f"the ApiVersionsResponse had the error {code.name} ({int(code)})"
+        names = ("client_software_name", "client_software_version")
+        if (
+            code == INVALID_REQUEST
+            and refused.version >= 3
+            and not all(getattr(refused.request, name) for name in names)
+        ):
+            reason += f"; a broker needs {names[0]} and {names[1]} in an ApiVersionsRequest"
+        return reason

@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from copy import copy
 
 from .._base.message import Message
+from .._base.message import Response as ResponseMessage
 from .._core.shown import shown
 from .._core.structs import name_of
+from ..errors import EncodeError
 from ..protocol import api as api_of
 from ._errors import LocalProtocolError
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 UNSUPPORTED_VERSION = 35
 """The error code of an answer to a version of ApiVersions that a broker does not have (KIP-511)."""
+INVALID_REQUEST = 42
 API_VERSIONS = "ApiVersions"
 PRODUCE = "Produce"
 
@@ -30,7 +33,11 @@ def expects_response(request: Message) -> bool:
 
     Raises UnknownApiError for a message that is neither request nor response.
     """
-    api = api_of(type(request))
+    return is_answered(api_of(type(request)), request)
+
+
+def is_answered(api: Api, request: Message) -> bool:
+    """Whether a request of an API is answered."""
     return bool(api.response_name) and not (api.name == PRODUCE and getattr(request, "acks", None) == 0)
 
 
@@ -56,9 +63,11 @@ def check_text(text: str) -> None:
 
 
 def check_request(request: Message) -> None:
-    """Raise TypeError for what is no message; its class is the likeliest."""
+    """Raise TypeError for what is no message, such as a class, and EncodeError for a response."""
     if not isinstance(request, Message):
         raise TypeError(f"a request is needed, not {or_class(request)}")
+    if isinstance(request, ResponseMessage):
+        raise EncodeError("this message is not a request", name_of(type(request)))
 
 
 def or_class(value: object) -> str:

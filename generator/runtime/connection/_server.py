@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 
 from .._base.message import Message
-from .._core.shown import shown
+from .._core.shown import is_int, shown
 from .._core.structs import name_of
 from ..errors import KafkaMessageError
 from ..protocol import (
@@ -17,7 +17,9 @@ from ..protocol import (
     decode_request,
     encode_response,
     frame,
+    read_request_header,
 )
+from ..protocol import api as api_of
 from ._errors import LocalProtocolError
 from ._events import ConnectionClosed, TokenReceived
 from ._exchange import API_VERSIONS, check_response, check_text, check_type, expects_response, opens_tokens, unsupported
@@ -94,18 +96,27 @@ class ServerConnection(Side[ServerEvent]):
         announced: ApiVersionsResponse | None = None,
         *,
         max_frame_size: int = MAX_FRAME_SIZE,
+        max_unanswered: int | None = None,
         text: Text = "strict",
     ) -> None:
         """``max_frame_size``: bytes that a request may have; one that claims more ends the connection.
 
-        ``text`` as for ``Message.read``.
+        ``max_unanswered``: requests that may wait for ``send``. At this number ``next_event`` returns None and keeps the
+        bytes until one is answered; None is no limit. ``text`` as for ``Message.read``.
         """
         given: object = announced  # whatever it is: who checks no types may give anything
         is_response = isinstance(given, Message) and name_of(type(given)) == "ApiVersionsResponse"
         if announced is not None and not is_response:
             raise TypeError(f"announced must be an ApiVersionsResponse or None, not {shown(announced)}")
+        if max_unanswered is not None and not is_int(max_unanswered, 32, 1):
+            raise ValueError(
+                f"max_unanswered must be a number of requests from 1 on, or None, not {shown(max_unanswered)}"
+            )
         check_text(text)
         self._text: Text = text
+        self._max_unanswered = max_unanswered
+        self._unanswered = 0  # how many
+        self._accepted: set[bytes] = set()  # API keys and versions, as requests begin with them
         self._announced = BrokerVersions.from_response(announced) if announced is not None else None
         super().__init__(max_frame_size)
         self._waiting: deque[RequestReceived | bytes] = deque()  # bytes are the frame of a token behind an answer
@@ -120,18 +131,20 @@ class ServerConnection(Side[ServerEvent]):
     def next_event(self) -> ServerEvent | None:
         """The next event, or None where more bytes are needed. Raises RemoteProtocolError.
 
-        Also None while a SaslHandshake of version 0 is not answered: what follows depends on the answer.
+        Also None while a SaslHandshake of version 0 is not answered, since what follows depends on the answer, and while
+        ``max_unanswered`` requests are not. Ask again after ``send``: the next request may be here already.
         """
-        if self._handshake is not None:
+        if self._handshake is not None or (self._unanswered == self._max_unanswered and not self._takes_tokens):
             return None
         payload = self._incoming.next_frame()
         if payload is None:
-            return self._end(self.unanswered)
+            return self._end()
         if self._takes_tokens:
             return TokenReceived(payload)
         received = self._request(payload)
         if received.expects_response:
             self._waiting.append(received)
+            self._unanswered += 1
         if received.version == 0 and received.message.NAME == "SaslHandshakeRequest":
             self._handshake = received
         return received
@@ -157,6 +170,7 @@ class ServerConnection(Side[ServerEvent]):
             response = unsupported(response)
         version = received.response_version
         received._answer = encode_response(response, version, correlation_id, text=self._text)
+        self._unanswered -= 1
         if received is self._handshake:
             self._handshake = None
             self._takes_tokens = opens_tokens(response, received.version)
@@ -179,9 +193,9 @@ class ServerConnection(Side[ServerEvent]):
 
     def _request(self, payload: bytes) -> RequestReceived:
         try:
+            if payload[:4] not in self._accepted:
+                self._accept(payload)
             request = decode_request(payload, text=self._text)
-            if not self._takes(request.api, request.version):
-                raise _not_announced(request)
         except UnsupportedRequestError as error:
             if error.api.name == API_VERSIONS:
                 request = Request(error.header, error.api, error.header.request_api_version, error.api.request_class())
@@ -191,10 +205,17 @@ class ServerConnection(Side[ServerEvent]):
             raise self._incoming.refuse(payload, "there is a request that cannot be read", error) from error
         return RequestReceived(request, self)
 
-    def _takes(self, api: Api, version: int) -> bool:
-        if self._announced is None:
-            return version in api.offered_versions
-        return self._announced.supports(api, version)
+    def _accept(self, payload: bytes) -> None:
+        """Remember the API and version of a request. Raises UnsupportedRequestError if this server does not have it."""
+        header, _ = read_request_header(payload, text=self._text)
+        asked, version = api_of(header.request_api_key), header.request_api_version
+        if version not in asked.valid_versions:
+            return  # decode_request says why
+        if not (
+            version in asked.offered_versions if self._announced is None else self._announced.supports(asked, version)
+        ):
+            raise UnsupportedRequestError(f"{asked.request_name} v{version} is not announced", asked, header)
+        self._accepted.add(payload[:4])
 
     def _ready(self) -> Iterator[bytes]:
         while self._waiting:
@@ -204,8 +225,3 @@ class ServerConnection(Side[ServerEvent]):
                 return
             self._waiting.popleft()
             yield answer
-
-
-def _not_announced(request: Request) -> UnsupportedRequestError:
-    reason = f"{request.api.request_name} v{request.version} is not announced"
-    return UnsupportedRequestError(reason, request.api, request.header)

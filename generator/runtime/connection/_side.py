@@ -44,9 +44,14 @@ class Side(Generic[E]):
         """The next event, or None where more bytes are needed. Raises RemoteProtocolError."""
         raise NotImplementedError
 
-    def _end(self, unanswered: Sequence[Any]) -> ConnectionClosed | None:
-        """What there is to say when there is no frame: that the peer has closed the connection, once."""
+    @property
+    def unanswered(self) -> Sequence[Any]:
+        """The requests whose responses are still missing, the oldest first."""
+        raise NotImplementedError
+
+    def _end(self) -> ConnectionClosed | None:
+        """Return ConnectionClosed if the peer has closed the connection, once; there is no frame left."""
         if not self._incoming.is_closed or self._is_over:
             return None
         self._is_over = True
-        return ConnectionClosed(unanswered)
+        return ConnectionClosed(self.unanswered)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from .._base.versions import Versions
 from ..enums import ApiKey, ErrorCode
-from ._apis import Api, api, apis, is_retriable
+from ._apis import Api, Restriction, api, apis, is_retriable
 from ._codec import (
     Request,
     Response,
@@ -42,6 +42,7 @@ __all__ = [
     "FramingError",
     "Request",
     "Response",
+    "Restriction",
     "UnknownApiError",
     "UnsupportedRequestError",
     "Versions",

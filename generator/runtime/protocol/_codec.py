@@ -10,7 +10,7 @@ from .._core.generic import Generic
 from .._core.structs import name_of
 from .._core.value import dataclass
 from .._core.wire import as_bytes
-from ..errors import DecodeError, EncodeError, UnsupportedVersionError
+from ..errors import DecodeError, EncodeError, KafkaMessageError, UnsupportedVersionError
 from ._apis import Api
 from ._apis import api as api_of
 from ._errors import UnknownApiError
@@ -19,6 +19,7 @@ from ._routes import Route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, TypeVar, overload
 
     from .._base.message import Request as RequestMessage
@@ -34,6 +35,7 @@ else:
     M_co = None
 
 
+_LENGTH_SIZE = 4
 _essential = Struct(">hhi")
 _peek = Struct(">hh").unpack_from
 _sent: dict[tuple[type[Message], int], Route] = {}
@@ -249,15 +251,33 @@ def decode_request(data: BytesLike, *, text: Text = "strict") -> Request:
     """
     if type(data) is not bytes:
         data = as_bytes(data)
-    if text != "strict":
-        return _decode_request(data, text)
-    route = _requests.get(data[:4])  # API key and version
-    if route is None or len(data) < _essential.size:
-        header, body, route = _first_request(data)
-    else:
-        header, body = route.header.read_from(data, 0, route.header_version)
-    message, end = route.message.read_from(data, body, route.version)
-    return Request(header, route.api, route.version, message, data[end:])
+    try:
+        if text != "strict":
+            return _decode_request(data, text)
+        route = _requests.get(data[:4])  # API key and version
+        if route is None or len(data) < _essential.size:
+            header, body, route = _first_request(data)
+        else:
+            header, body = route.header.read_from(data, 0, route.header_version)
+        message, end = route.message.read_from(data, body, route.version)
+        return Request(header, route.api, route.version, message, data[end:])
+    except KafkaMessageError as error:
+        _hint_at_length(error, data, _decode_request, text)
+        raise
+
+
+def _hint_at_length(error: KafkaMessageError, data: bytes, decode: Callable[..., object], *arguments: object) -> None:
+    """Say in an error that the data begins with the length of its frame, if it does and the rest can be decoded."""
+    if len(data) < _LENGTH_SIZE or int.from_bytes(data[:_LENGTH_SIZE], "big") != len(data) - _LENGTH_SIZE:
+        return
+    try:
+        decode(data[_LENGTH_SIZE:], *arguments)
+    except KafkaMessageError:
+        return
+    reason = f"{error.args[0]}; these bytes begin with the length of their frame: leave the first 4 out, as split_frames does"
+    error.args = (reason, *error.args[1:])
+    if isinstance(error, DecodeError):
+        error.reason = reason
 
 
 def _decode_request(data: bytes, text: Text) -> Request:
@@ -310,14 +330,37 @@ def decode_response(data: BytesLike, api: AnyApi, version: int, *, text: Text = 
     if type(data) is not bytes:
         data = as_bytes(data)
     route = _known_response(api, version) or _first_response(api, version)
-    header, body = route.header.read_from(data, 0, route.header_version)
-    if route.may_fall_back and data.startswith(_UNSUPPORTED_VERSION, body):
-        try:
-            return Response(header, route.api, 0, read_rest(route.message, data, body, 0, text))
-        except DecodeError:  # perhaps from a broker that does answer in the version it was asked for
-            if version == 0:
-                raise
-    return Response(header, route.api, version, read_rest(route.message, data, body, version, text))
+    try:
+        header, body = route.header.read_from(data, 0, route.header_version)
+        if route.may_fall_back and data.startswith(_UNSUPPORTED_VERSION, body):
+            try:
+                return Response(header, route.api, 0, read_rest(route.message, data, body, 0, text))
+            except DecodeError:  # perhaps from a broker that does answer in the version it was asked for
+                if version == 0:
+                    raise
+        return Response(header, route.api, version, read_rest(route.message, data, body, version, text))
+    except DecodeError as error:
+        _hint_at_length(error, data, _whole, route, version, text)
+        raise
+
+
+def _whole(data: bytes, route: Route, version: int, text: Text) -> None:
+    """Read a response. Raises DecodeError."""
+    _, body = route.header.read_from(data, 0, route.header_version)
+    read_rest(route.message, data, body, version, text)
+
+
+def decode_response_leniently(data: bytes, api: Api, version: int, text: Text) -> tuple[Response[Any], bytes]:
+    """Return the response in ``data`` as ``decode_response`` does, and the bytes after it."""
+    try:
+        return decode_response(data, api, version, text=text), b""
+    except DecodeError:
+        route = _first_response(api, version)
+        header, body = route.header.read_from(data, 0, route.header_version)
+        if route.may_fall_back and data.startswith(_UNSUPPORTED_VERSION, body):
+            version = 0
+        message, end = route.message.read_from(data, body, version, text=text)
+        return Response(header, route.api, version, message), data[end:]
 
 
 def _known_response(api: AnyApi, version: int) -> Route | None:

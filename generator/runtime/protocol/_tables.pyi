@@ -5,3 +5,4 @@ Not copied: a package has the real module, with its own rows.
 
 Headers = tuple[tuple[int, int], ...]
 APIS: tuple[tuple[int, str, str, int, int, int, int, int, int, bool, tuple[str, ...], Headers, Headers], ...]
+RESTRICTIONS: tuple[tuple[str, int, int, str, int, str], ...]

@@ -32,6 +32,7 @@ def announce(
     *,
     versions: Mapping[AnyApi, Versions] = _NO_VERSIONS,
     release: str | None = None,
+    only_present: bool = False,
     listener: str | None = None,
     allow_unstable: bool = False,
     has_telemetry: bool = False,
@@ -52,10 +53,15 @@ def announce(
     part ``history`` for that. Its ``listener`` is by default ``zkBroker``, that of a broker with ZooKeeper, up to the last
     release that has one: in 2.8 the other kind of broker was a preview, without transactions and ACLs.
 
+    An API that the release or the package does not have is an error, or left out with ``only_present``, whatever
+    ``versions`` says of it.
+
     Produce is announced from version 0 whatever the package has, as Kafka does: without that librdkafka up to 2.5.3 takes
     a broker for one that cannot decompress, and says nothing (KAFKA-18659). ``versions`` has the last word there too.
 
-    Features are levels by name; ``finalized_features_epoch`` is -1 while they are not known. Raises UnknownApiError for
+    Features are levels by name, such as ``{"transaction.version": Versions(0, 2)}``: ``supported_features`` those that the
+    broker can run, ``finalized_features`` those in force. Clients read the latter only if ``finalized_features_epoch`` is
+    not -1, so give one from 0 on, too. Raises UnknownApiError for
     an API or a package without versions; ValueError for a listener that no API has, a release that is not known or has
     nothing unstable to allow, and for versions that are none; and TypeError for ranges that are no ``Versions``.
     """
@@ -65,6 +71,8 @@ def announce(
     kind: Any = _response_class()
     named = None if apis is None else [api_of(API_VERSIONS), *several(apis, "apis")]
     served = _all(source, listener, has_telemetry) if named is None or listener is not None else []
+    if named is not None and only_present:
+        named = [each for each in named if source.versions(each)]
     chosen = {int(api.key): api for api in (served if named is None else named)}
     given = {key_of(each): theirs for each, theirs in _ranges("versions", versions)}
     ranges = {key: given[key] if key in given else _versions(api, source) for key, api in chosen.items()}

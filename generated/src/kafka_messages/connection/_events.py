@@ -29,3 +29,8 @@ class ConnectionClosed:
     def data(self) -> bytes:
         """Nothing to pass on; so what comes out of a Middleman can be written as it is."""
         return b""
+
+    @property
+    def parts(self) -> list[bytes]:
+        """No pieces, as there is no ``data``."""
+        return []

@@ -67,7 +67,10 @@ def release_of(release: str) -> str:
     line = [each for each in RELEASES if each.startswith(f"{release}.")]
     if line:
         return line[-1]
-    raise ValueError(f"no release of Kafka is called {release!r}{did_you_mean(release, RELEASES)}")
+    major = release.split(".")[0]
+    alike = did_you_mean(release, [each for each in RELEASES if each.split(".")[0] == major])  # 3.5.0 is not like 5.0
+    known = f"which has {RELEASES[0]} to {RELEASES[-1]}"
+    raise ValueError(f"Kafka {shown(release)} is not in the history of this package, {known}{alike}")
 
 
 def versions_in(release: str, message: AnyMessage) -> Versions:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from .._base.versions import Versions
 from ..enums import ApiKey, ErrorCode
-from ._apis import Api, api, apis, is_retriable
+from ._apis import Api, Restriction, api, apis, is_retriable
 from ._codec import (
     Request,
     Response,
@@ -43,6 +43,7 @@ __all__ = [
     "FramingError",
     "Request",
     "Response",
+    "Restriction",
     "UnknownApiError",
     "UnsupportedRequestError",
     "Versions",

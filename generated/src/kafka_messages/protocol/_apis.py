@@ -12,7 +12,7 @@ from .._core.structs import name_of
 from .._core.value import dataclass
 from ..enums import ApiKey, ErrorCode
 from ._errors import UnknownApiError
-from ._tables import APIS, Headers
+from ._tables import APIS, RESTRICTIONS, Headers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +24,26 @@ if TYPE_CHECKING:
     R_co = TypeVar("R_co", bound=Response, covariant=True, default=Response)
 else:
     R_co = None
+
+
+@dataclass(frozen=True, slots=True)
+class Restriction:
+    """Versions of a request that negotiation does not choose only because both sides have them."""
+
+    versions: Versions
+    feature: str | None
+    """The feature that has to be finalized, such as ``transaction.version``; None for versions for brokers only."""
+    level: int
+    """The lowest level of the feature; 0 without one."""
+    field: str | None
+    """The restriction is for requests in which this field is not null; None for all requests."""
+
+    def __str__(self) -> str:
+        is_one = self.versions.lowest == self.versions.highest
+        if self.feature is None:
+            return f"{self.versions} {'is' if is_one else 'are'} for brokers only"
+        requests = "" if self.field is None else f" if {self.field} is set"
+        return f"{self.versions} {'needs' if is_one else 'need'} {self.feature} {self.level}{requests}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +86,15 @@ class Api(Generic[R_co]):
         """The offered versions without an unstable latest one."""
         offered = self.offered_versions
         return Versions(offered.lowest, offered.highest - 1) if self.latest_version_unstable else offered
+
+    @property
+    def restrictions(self) -> tuple[Restriction, ...]:
+        """Versions of the request that are for brokers only, or that need a finalized feature; usually none."""
+        return tuple(
+            Restriction(Versions(lowest, highest), feature or None, level, field or None)
+            for request, lowest, highest, feature, level, field in RESTRICTIONS
+            if request == self.request_name
+        )
 
     @property
     def request_class(self) -> type[Request[R_co]]:

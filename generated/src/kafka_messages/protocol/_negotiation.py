@@ -6,12 +6,12 @@ from __future__ import annotations
 from .._base.versions import Versions
 from .._core.value import dataclass
 from ..errors import UnsupportedVersionError
-from ._apis import Api, key_of
+from ._apis import Api, Restriction, key_of
 from ._apis import api as api_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Self
 
     from ._apis import AnyApi
@@ -63,22 +63,48 @@ class BrokerVersions:
     def highest_common(self, api: AnyApi, *, allow_unstable: bool = False) -> int:
         """The highest version of an API that the broker has and the package offers.
 
-        An unstable latest version counts only with ``allow_unstable``. Raises UnsupportedVersionError with both ranges
-        when there is none, and UnknownApiError for an API that this package does not know.
+        An unstable latest version counts only with ``allow_unstable``. Versions for brokers only are left out, and those
+        that need a feature which the broker has not finalized: see ``Api.restrictions``. One that is about some requests
+        alone does not count here; ``ClientConnection.best_version`` looks at the request.
+
+        Raises UnsupportedVersionError with both ranges when there is none, and UnknownApiError for an API that this
+        package does not know.
         """
         api = api_of(api)
-        theirs = self._of(api)
-        ours = api.offered_versions if allow_unstable else api.stable_versions
-        version = min(theirs.highest, ours.highest)
-        if version in theirs and version in ours:
-            return version
-        raise UnsupportedVersionError(f"{api}: no common version: {_broker(theirs)}, {_package(api, ours)}")
+        restrictions = [each for each in api.restrictions if each.field is None]
+        return common_versions(self, api, restrictions, allow_unstable=allow_unstable)[0]
 
     def _of(self, api: AnyApi) -> Versions:
         return self.versions.get(key_of(api), _NONE)
 
 
 _NONE = Versions(0, -1)
+
+
+def common_versions(
+    broker: BrokerVersions, api: Api, restrictions: Iterable[Restriction], *, allow_unstable: bool = False
+) -> tuple[int, ...]:
+    """Return the versions of an API that the broker has and the package offers, the highest first; at least one.
+
+    Those of ``restrictions`` are left out unless the broker has finalized the feature. Raises UnsupportedVersionError
+    with both ranges.
+    """
+    theirs = broker.versions.get(int(api.key), _NONE)
+    ours = api.offered_versions if allow_unstable else api.stable_versions
+    unmet = [each for each in restrictions if not _is_met(each, broker)]
+    common = range(min(theirs.highest, ours.highest), max(theirs.lowest, ours.lowest) - 1, -1)
+    found = tuple(version for version in common if not any(version in each.versions for each in unmet))
+    if found:
+        return found
+    reason = "".join(f", {each}" for each in unmet) if common else ""
+    raise UnsupportedVersionError(f"{api}: no common version: {_broker(theirs)}, {_package(api, ours)}{reason}")
+
+
+def _is_met(restriction: Restriction, broker: BrokerVersions) -> bool:
+    """Whether the feature that some versions need is finalized at its level; never for brokers only."""
+    if restriction.feature is None or broker.finalized_features_epoch is None:
+        return False
+    return broker.finalized_features.get(restriction.feature, _NONE).highest >= restriction.level
 
 
 def _broker(theirs: Versions) -> str:

@@ -1,0 +1,54 @@
+"""Rules for what ``restrictions.json`` names: the request, its versions and its field exist."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kafka_message_generator.rules.paths import field_at, python_path
+from kafka_message_generator.rules.presence import StructTable
+from kafka_message_generator.spec.model import REQUEST, Message
+from kafka_message_generator.spec.restrictions import RestrictionFact
+from kafka_message_generator.spec.source import Problems
+
+Messages = Mapping[str, tuple[Message, StructTable]]
+
+
+@dataclass(frozen=True)
+class Restriction:
+    """Versions of a request that are for brokers only (without a feature), or that need a level of a feature."""
+
+    message: str
+    lowest: int
+    highest: int
+    feature: str
+    level: int
+    field: str
+    """The field that is not null in the requests that this is about; empty for all requests."""
+
+
+def resolve(facts: tuple[RestrictionFact, ...], messages: Messages, problems: Problems) -> tuple[Restriction, ...]:
+    """Find every request and field; the result is sound only if ``problems`` has no errors."""
+    found = [_restriction(fact, messages, problems) for fact in facts]
+    return tuple(sorted((each for each in found if each), key=lambda each: (each.message, each.lowest)))
+
+
+def _restriction(fact: RestrictionFact, messages: Messages, problems: Problems) -> Restriction | None:
+    known = messages.get(fact.message)
+    if known is None or known[0].kind != REQUEST:
+        what = f"there is no request {fact.message!r} with versions; name one, or leave it out"
+        problems.error(fact.location, what)
+        return None
+    request, structs = known
+    versions = fact.versions.intersect(request.valid)
+    if versions.empty:
+        what = f"{fact.message} has none of the versions {fact.versions}, only {request.valid}; leave it out"
+        problems.error(fact.location, what)
+    name = ""
+    if fact.field is not None:
+        field = field_at(fact.field, request, structs)
+        name = python_path(fact.field)
+        if field is None or "." in name or field.nullable.empty:
+            what = f"{fact.message} has no nullable field {fact.field.text!r} of its own; write it like TransactionalId"
+            problems.error(fact.field.location, what)
+    return Restriction(fact.message, versions.lowest, versions.highest, fact.feature, fact.level, name)

@@ -1,0 +1,187 @@
+"""Which version to send a request at: the highest that carries what the request says.
+
+A version loses what it does not have. That is no loss only if the field is ignorable, and either another field says the
+same (``topic_id`` for a name), or all versions of the broker are older than the field.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from .._core.value import dataclass
+from .._core.wire import WRITE_FAILURES
+from ..protocol._negotiation import common_versions
+from ..schema.build import Builder
+from ..schema.facts import facts_of
+from ..schema.struct import is_default
+from ..schema.types import SchemaError
+from ._errors import LocalProtocolError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from .._base.message import Message
+    from ..protocol import Api, BrokerVersions
+    from ..schema.facts import FieldFacts
+
+_NO_VERSION = -1
+_MOST_SHOWN = 3  # losses in the text of an error
+
+
+Absent = tuple[str, object, int, str, object]
+"""A field that a version does not have: its name, its default, and the highest version below that may have it, or -1;
+then the field that may say the same at this version, or "", and its default.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to look at in a struct to see whether a version loses something of it."""
+
+    absent: tuple[Absent, ...]
+    not_null: tuple[str, ...]
+    """Fields that other versions allow to be null."""
+    refuses_tags: bool
+    structs: tuple[tuple[str, bool, Plan], ...]
+    """Fields with structs to look at, and whether they are arrays."""
+    version: int
+
+
+class Choices:
+    """The versions that requests of one API may have, the highest first."""
+
+    __slots__ = ("api", "broker", "fields", "kind", "plan", "unmet", "versions")
+
+    def __init__(self, api: Api, broker: BrokerVersions | None, set_fields: Iterable[str] = ()) -> None:
+        """``set_fields``: fields of the request that restrict its versions, and are not null.
+
+        Without a broker's versions only the highest of the package is there. Raises UnsupportedVersionError.
+        """
+        self.api = api
+        kind: Any = api.request_class
+        self.kind = kind
+        self.broker = broker
+        restrictions = [each for each in api.restrictions if each.field is None or each.field in set_fields]
+        self.fields = tuple(each.field for each in api.restrictions if each.field is not None)
+        """Fields that restrict the versions of a request in which they are not null."""
+        self.versions = (api.stable_versions.highest,) if broker is None else common_versions(broker, api, restrictions)
+        self.unmet = [each for each in restrictions if each.versions.highest not in self.versions]
+        highest = self.versions[0]
+        self.plan = plan_of(self.kind, highest, highest, False)
+        """What the highest version may drop in silence; None if nothing."""
+
+    def best_version(self, request: Message) -> int:
+        """Return the highest version that loses nothing of a request. Raises LocalProtocolError if each loses a field."""
+        highest = self.versions[0]
+        version: int | None = highest
+        while version is not None:
+            plan = plan_of(self.kind, version, highest, True)
+            limit = None if plan is None else limit_of(plan, request)
+            if limit is None:
+                return version
+            version = next((each for each in self.versions if each <= limit), None)
+        raise self._all_lose(request)
+
+    def _all_lose(self, request: Message) -> LocalProtocolError:
+        highest, lowest = self.versions[0], self.versions[-1]
+        losses = [f"{each.path} ({each.reason})" for each in request.lost(highest)]
+        if len(losses) > _MOST_SHOWN:
+            losses[_MOST_SHOWN:] = [f"{len(losses) - _MOST_SHOWN} more"]
+        unmet = "".join(f"; {each}" for each in self.unmet)
+        return LocalProtocolError(
+            f"{self.api.request_name}: none of the versions {lowest} to {highest} has all fields that are set{unmet}; "
+            f"{highest} lacks {', '.join(losses)}; name a version, or leave these out with lossy=True"
+        )
+
+
+@lru_cache(maxsize=1024)
+def plan_of(cls: type[Any], version: int, newest: int, with_refused: bool) -> Plan | None:
+    """Return what a version of a request may lose, or None if it can lose nothing.
+
+    ``newest`` is the highest version that the broker has. Losses that ``write`` refuses are in it ``with_refused``.
+    """
+    return _Planner(cls, version, newest, with_refused).plan(facts_of(cls).fields)
+
+
+def limit_of(plan: Plan, request: Message) -> int | None:
+    """Return None if a version loses nothing of a request, else the highest version that may lose less, or -1.
+
+    Also None for values that no version has: ``write`` says what is wrong with them.
+    """
+    try:
+        return _limit(plan, request)
+    except (SchemaError, *WRITE_FAILURES):
+        return None
+
+
+def _limit(plan: Plan, struct: Any) -> int | None:
+    for name, default, limit, instead, its_default in plan.absent:
+        value = getattr(struct, name)
+        if value is default or is_default(value, default):
+            continue
+        if not instead or is_default(getattr(struct, instead), its_default):
+            return limit
+    for name in plan.not_null:
+        if getattr(struct, name) is None:
+            return plan.version - 1
+    if plan.refuses_tags and struct.unknown_tagged_fields:
+        return _NO_VERSION
+    for name, is_array, inner in plan.structs:
+        value = getattr(struct, name)
+        if value:  # neither null nor an empty array
+            for each in value if is_array else (value,):
+                found = _limit(inner, each)
+                if found is not None:
+                    return found
+    return None
+
+
+class _Planner:
+    """Plans for the structs of a message at one version."""
+
+    def __init__(self, cls: type[Any], version: int, newest: int, with_refused: bool) -> None:
+        self.facts = facts_of(cls)
+        self.version = version
+        self.newest = newest
+        self.with_refused = with_refused
+        self.builder = Builder(self.facts)
+        has_tags = version in self.facts.flexible or version in self.facts.with_optional
+        self.refuses_tags = with_refused and not has_tags
+
+    def plan(self, fields: tuple[FieldFacts, ...]) -> Plan | None:
+        absent, not_null, structs = [], [], []
+        for field in fields:
+            if self.version not in field.versions:
+                if (found := self.absent(field, fields)) is not None:
+                    absent.append(found)
+                continue
+            may_be_null = field.nullable.lowest <= field.nullable.highest
+            if self.with_refused and may_be_null and self.version not in field.nullable:
+                not_null.append(field.name)
+            if field.is_struct and (inner := self.plan(field.fields)) is not None:
+                structs.append((field.name, field.is_array, inner))
+        if not (absent or not_null or structs or self.refuses_tags):
+            return None
+        return Plan(tuple(absent), tuple(not_null), self.refuses_tags, tuple(structs), self.version)
+
+    def absent(self, field: FieldFacts, beside: tuple[FieldFacts, ...]) -> Absent | None:
+        instead = next((each for each in beside if self.says_the_same(each, field)), None) if field.ignorable else None
+        is_too_new = field.ignorable and instead is None and field.versions.lowest > self.newest
+        if is_too_new or not (field.ignorable or self.with_refused):
+            return None
+        limit = field.versions.highest if field.versions.highest < self.version else _NO_VERSION
+        default = self.builder.default(field)
+        if instead is None:
+            return field.name, default, limit, "", None
+        return field.name, default, limit, instead.name, self.builder.default(instead)
+
+    def says_the_same(self, other: FieldFacts, field: FieldFacts) -> bool:
+        """Whether another field can stand for one: the versions of one end where the other's begin, or both name a topic."""
+        if self.version not in other.versions:
+            return False
+        ours, theirs = field.versions, other.versions
+        if ours.highest + 1 == theirs.lowest or theirs.highest + 1 == ours.lowest:
+            return True
+        return field.type == "uuid" and field.name == "topic_id" and other.entity_type == "topicName"

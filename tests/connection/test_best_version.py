@@ -1,0 +1,345 @@
+"""The version that a client chooses for a request: the highest that loses nothing, as far as broker and features allow."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+from kafka_messages import (
+    AddPartitionsToTxnRequest,
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    DeleteTopicsRequest,
+    EncodeError,
+    EndTxnRequest,
+    FetchRequest,
+    FindCoordinatorRequest,
+    HeartbeatRequest,
+    LeaveGroupRequest,
+    MetadataRequest,
+    MetadataResponse,
+    OffsetCommitRequest,
+    OffsetFetchRequest,
+    ProduceRequest,
+    RawTaggedField,
+    Request,
+    TxnOffsetCommitRequest,
+    UnsupportedVersionError,
+)
+from kafka_messages.connection import (
+    ClientConnection,
+    LocalProtocolError,
+    RequestReceived,
+    SendAgain,
+    ServerConnection,
+    announce,
+)
+from kafka_messages.protocol import BrokerVersions, Restriction, Versions, api, apis, encode_response
+
+from tests.connection.test_server_limits import calls_of
+from tests.support.random_messages import drawn
+
+ID = UUID(int=7)
+NEWEST = BrokerVersions.from_response(announce())
+TRANSACTIONS_2 = BrokerVersions.from_response(
+    announce(finalized_features={"transaction.version": Versions(0, 2)}, finalized_features_epoch=0)
+)
+
+
+def client(broker: BrokerVersions = NEWEST) -> ClientConnection:
+    return ClientConnection(versions=broker)
+
+
+def fetch(**fields: Any) -> FetchRequest:
+    return FetchRequest(topics=[FetchRequest.FetchTopic(**fields, partitions=[FetchRequest.FetchPartition()])])
+
+
+def produce(transactional_id: str | None = None, **fields: Any) -> ProduceRequest:
+    return ProduceRequest(transactional_id=transactional_id, topic_data=[ProduceRequest.TopicProduceData(**fields)])
+
+
+def commit(**fields: Any) -> OffsetCommitRequest:
+    return OffsetCommitRequest(topics=[OffsetCommitRequest.OffsetCommitRequestTopic(**fields)])
+
+
+def metadata(**fields: Any) -> MetadataRequest:
+    return MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(**fields)])
+
+
+CHOSEN: list[tuple[Request, int]] = [
+    (fetch(topic_id=ID), 18),
+    (fetch(topic="orders"), 12),
+    (fetch(topic="orders", topic_id=ID), 18),
+    (FetchRequest(forgotten_topics_data=[FetchRequest.ForgottenTopic(topic="orders")]), 12),
+    (FetchRequest(replica_id=3), 14),
+    (produce(topic_id=ID), 13),
+    (produce(name="orders"), 12),
+    (produce("t", name="orders"), 11),
+    (commit(topic_id=ID), 10),
+    (commit(name="orders"), 9),
+    (OffsetCommitRequest(retention_time_ms=1000), 4),
+    (DeleteTopicsRequest(topic_names=["orders"]), 5),
+    (DeleteTopicsRequest(topics=[DeleteTopicsRequest.DeleteTopicState(name="orders")]), 6),
+    (FindCoordinatorRequest(key="billing"), 3),
+    (FindCoordinatorRequest(coordinator_keys=["billing"]), 6),
+    (OffsetFetchRequest(group_id="billing"), 7),
+    (LeaveGroupRequest(group_id="billing", member_id="m"), 2),
+    (AddPartitionsToTxnRequest(v3_and_below_transactional_id="t"), 3),
+    (AddPartitionsToTxnRequest(), 3),
+    (EndTxnRequest(transactional_id="t"), 4),
+    (TxnOffsetCommitRequest(transactional_id="t"), 4),
+    (metadata(topic_id=ID, name=None), 13),
+    (MetadataRequest(topics=None), 13),
+    (HeartbeatRequest(unknown_tagged_fields=(RawTaggedField(9, b"x"),)), 4),
+]
+
+
+@pytest.mark.parametrize(("request_", "version"), CHOSEN, ids=str)
+def test_the_highest_version_that_loses_nothing_is_sent(request_: Request, version: int) -> None:
+    """A request is sent at the highest version that has what is set in it, or another field that says the same."""
+    connection = client()
+    assert connection.best_version(request_) == version
+    assert connection.send(request_).version == version
+
+
+@pytest.mark.parametrize(
+    ("request_", "versions", "chosen"),
+    [
+        (
+            FetchRequest(rack_id="a", cluster_id="c", topics=[FetchRequest.FetchTopic(topic="orders")]),
+            Versions(4, 8),
+            8,
+        ),
+        (fetch(topic="orders", topic_id=ID), Versions(4, 12), 12),
+        (metadata(topic_id=ID, name="orders"), Versions(0, 9), 9),
+        (MetadataRequest(topics=None), Versions(0, 5), 5),
+    ],
+)
+def test_an_older_broker_is_not_sent_newer_ignorable_fields(request_: Request, versions: Versions, chosen: int) -> None:
+    """Ignorable fields that are newer than the broker are left out, as Kafka means them to be."""
+    assert client(BrokerVersions.of({type(request_): versions})).send(request_).version == chosen
+
+
+@pytest.mark.parametrize(
+    ("request_", "version"),
+    [
+        (EndTxnRequest(transactional_id="t"), 5),
+        (TxnOffsetCommitRequest(transactional_id="t"), 6),
+        (produce("t", topic_id=ID), 13),
+        (AddPartitionsToTxnRequest(), 3),
+    ],
+)
+def test_a_finalized_feature_allows_its_versions(request_: Request, version: int) -> None:
+    """Versions that need transaction.version 2 are chosen once the cluster has finalized it."""
+    assert client(TRANSACTIONS_2).send(request_).version == version
+
+
+LOST: list[tuple[Request, BrokerVersions, str]] = [
+    (
+        fetch(topic_id=ID),
+        BrokerVersions.of({"Fetch": Versions(4, 11)}),
+        "FetchRequest: none of the versions 4 to 11 has all fields that are set; 11 lacks topics[0].topic_id (only versions"
+        " 13+ have this field); name a version, or leave these out with lossy=True",
+    ),
+    (
+        metadata(topic_id=ID),
+        BrokerVersions.of({"Metadata": Versions(0, 9)}),
+        "MetadataRequest: none of the versions 0 to 9 has all fields that are set; 9 lacks topics[0].topic_id (only versions"
+        " 10+ have this field); name a version, or leave these out with lossy=True",
+    ),
+    (
+        FindCoordinatorRequest(key="billing", coordinator_keys=["billing"]),
+        NEWEST,
+        "FindCoordinatorRequest: none of the versions 0 to 6 has all fields that are set; 6 lacks key (only versions 0-3"
+        " have this field); name a version, or leave these out with lossy=True",
+    ),
+    (
+        AddPartitionsToTxnRequest(transactions=[AddPartitionsToTxnRequest.AddPartitionsToTxnTransaction()]),
+        NEWEST,
+        "AddPartitionsToTxnRequest: none of the versions 0 to 3 has all fields that are set; versions 4 to 5 are for"
+        " brokers only; 3 lacks transactions (only versions 4+ have this field); name a version, or leave these out with"
+        " lossy=True",
+    ),
+    (
+        produce("t", topic_id=ID),
+        NEWEST,
+        "ProduceRequest: none of the versions 3 to 11 has all fields that are set; versions 12 to 13 need"
+        " transaction.version 2 if transactional_id is set; 11 lacks topic_data[0].topic_id (only versions 13+ have this"
+        " field); name a version, or leave these out with lossy=True",
+    ),
+    (
+        FetchRequest(topics=[FetchRequest.FetchTopic(topic=str(n)) for n in range(5)], replica_id=1),
+        BrokerVersions.of({"Fetch": Versions(15, 18)}),
+        "FetchRequest: none of the versions 15 to 18 has all fields that are set; 18 lacks replica_id (only versions 0-14"
+        " have this field), topics[0].topic (only versions 0-12 have this field), topics[1].topic (only versions 0-12 have"
+        " this field), 3 more; name a version, or leave these out with lossy=True",
+    ),
+    (
+        HeartbeatRequest(unknown_tagged_fields=(RawTaggedField(9, b"x"),)),
+        BrokerVersions.of({"Heartbeat": Versions(0, 3)}),
+        "HeartbeatRequest: none of the versions 0 to 3 has all fields that are set; 3 lacks unknown_tagged_fields (version 3"
+        " has no tagged fields); name a version, or leave these out with lossy=True",
+    ),
+]
+
+
+@pytest.mark.parametrize(("request_", "broker", "text"), LOST, ids=lambda value: str(value)[:20])
+def test_a_request_that_every_version_cuts_short_is_refused(
+    request_: Request, broker: BrokerVersions, text: str
+) -> None:
+    """Without a version that has all that is set, send raises LocalProtocolError and names the fields; lossy sends it."""
+    connection = client(broker)
+    for ask in (connection.send, connection.best_version):
+        with pytest.raises(LocalProtocolError) as caught:
+            ask(request_)
+        assert str(caught.value) == text
+    assert connection.unanswered == ()
+    sent = connection.send(request_, lossy=True)
+    assert sent.unsupported_fields == request_.lost(sent.version) != ()
+    assert sent.correlation_id == 0
+
+
+def test_lossy_leaves_out_what_a_version_lacks() -> None:
+    """A lossy request has the bytes of the request without its unsupported fields, at a given version, too."""
+    asked = FindCoordinatorRequest(key="billing", coordinator_keys=["billing"])
+    for version, wanted in ((None, 6), (2, 2)):
+        sent = client().send(asked, version, lossy=True)
+        assert (sent.version, sent.data) == (wanted, client().send(asked.fitted(wanted), wanted).data)
+        assert sent.request is asked
+
+
+def test_a_given_version_is_used_as_it_is() -> None:
+    """With a version ignorable fields are dropped as by write, and are listed; other fields are refused."""
+    sent = client().send(fetch(topic="orders"), 18)
+    assert [each.path for each in sent.unsupported_fields] == ["topics[0].topic"]
+    assert client().send(EndTxnRequest(), 5).unsupported_fields == ()
+    with pytest.raises(EncodeError):
+        client().send(FindCoordinatorRequest(key="billing"), 6)
+
+
+def test_values_that_no_version_can_write_are_refused_by_name() -> None:
+    """A value of the wrong type or range is an EncodeError of the version that is chosen."""
+    bad: Any = [3]
+    for asked, text in (
+        (FetchRequest(topics=bad), "FetchRequest v18: topics[0]: expected FetchTopic, got 3"),
+        (
+            FindCoordinatorRequest(key="g", key_type=300),
+            "FindCoordinatorRequest v3: key_type: 300 is out of range for INT8, -128 to 127",
+        ),
+    ):
+        with pytest.raises(EncodeError) as caught:
+            client().send(asked)
+        assert str(caught.value) == text
+
+
+def test_every_request_with_defaults_is_sent_at_the_highest_version() -> None:
+    """A request with defaults loses nothing at any version, so negotiation alone decides."""
+    for each in apis():
+        if each.stable_versions:
+            broker = BrokerVersions.of({each: each.stable_versions})
+            assert client(broker).send(each.request_class()).version == broker.highest_common(each)
+
+
+def test_the_version_that_is_chosen_never_loses_what_no_field_replaces() -> None:
+    """For random requests, what the chosen version drops is newer than the broker or said by another field."""
+    checked = 0
+    for each in apis():
+        for version in each.stable_versions:
+            request: Any = drawn(each.request_class, version, f"best {each}")
+            broker = BrokerVersions.of({each: each.stable_versions})
+            chosen = client(broker).best_version(request) if not each.restrictions else None
+            if chosen is not None:
+                assert chosen >= version or request.lost(chosen) == ()
+                assert not any(loss.is_refused for loss in request.lost(chosen))
+                checked += 1
+    assert checked > 200
+
+
+def test_features_and_brokers_restrict_negotiation() -> None:
+    """Versions for brokers, and those that need a feature, are no common versions without it."""
+    wanted = {"AddPartitionsToTxn": (3, 3), "EndTxn": (4, 5), "TxnOffsetCommit": (4, 6), "Produce": (13, 13)}
+    found = {name: (NEWEST.highest_common(name), TRANSACTIONS_2.highest_common(name)) for name in wanted}
+    assert found == wanted
+    unknown = BrokerVersions(NEWEST.versions, {}, TRANSACTIONS_2.finalized_features, None)
+    assert unknown.highest_common("EndTxn") == 4
+    with pytest.raises(UnsupportedVersionError) as caught:
+        BrokerVersions.of({"EndTxn": Versions(5, 5)}).highest_common("EndTxn")
+    assert str(caught.value) == (
+        "EndTxn: no common version: the broker has version 5, this package offers versions 0 to 5, version 5 needs"
+        " transaction.version 2"
+    )
+
+
+def test_restrictions_are_facts_of_an_api() -> None:
+    """Api.restrictions says which versions are for brokers only, and which need a feature."""
+    restricted = {str(each): each.restrictions for each in apis() if each.restrictions}
+    assert restricted == {
+        "Produce": (Restriction(Versions(12, 13), "transaction.version", 2, "transactional_id"),),
+        "AddPartitionsToTxn": (Restriction(Versions(4, 5), None, 0, None),),
+        "EndTxn": (Restriction(Versions(5, 5), "transaction.version", 2, None),),
+        "TxnOffsetCommit": (Restriction(Versions(5, 6), "transaction.version", 2, None),),
+    }
+    assert api("Fetch").restrictions == ()
+
+
+def test_new_versions_of_a_broker_are_used() -> None:
+    """Setting versions again changes what is chosen."""
+    connection = client()
+    assert connection.send(EndTxnRequest()).version == 4
+    connection.versions = TRANSACTIONS_2
+    assert connection.send(EndTxnRequest()).version == 5
+
+
+def test_asking_again_for_api_versions_lists_what_is_left_out() -> None:
+    """After SendAgain the unsupported fields are those of the version that is sent again."""
+    connection = ClientConnection()
+    sent = connection.send(ApiVersionsRequest(client_software_name="tests", client_software_version="1"))
+    assert (sent.version, sent.unsupported_fields) == (5, ())
+    [again] = connection.receive_data(encode_response(ApiVersionsResponse(error_code=35), 0, 0))
+    assert isinstance(again, SendAgain)
+    assert [each.path for each in sent.unsupported_fields] == ["client_software_name", "client_software_version"]
+
+
+def test_the_check_for_losses_is_cheap() -> None:
+    """A request that can lose nothing at its version is not looked at; a Fetch is looked at once for each topic."""
+    connection, few, many = client(), fetch(topic_id=ID), fetch(topic_id=ID)
+    many.topics[0].partitions *= 100
+    for asked in (few, many):
+        connection.send(asked)
+    assert calls_of(lambda: connection.send(few)) == calls_of(lambda: connection.send(many))
+
+
+REFUSED = "no version of Metadata is agreed: the ApiVersionsResponse had the error INVALID_REQUEST (42)"
+
+
+@pytest.mark.parametrize(
+    ("asked", "version", "hint"),
+    [
+        (
+            ApiVersionsRequest(),
+            None,
+            "; a broker needs client_software_name and client_software_version in an ApiVersionsRequest",
+        ),
+        (ApiVersionsRequest(), 2, ""),
+        (ApiVersionsRequest(client_software_name="n", client_software_version="1"), None, ""),
+    ],
+)
+def test_a_refused_api_versions_request_is_named(asked: ApiVersionsRequest, version: int | None, hint: str) -> None:
+    """After an ApiVersionsResponse with an error, send says which, and what a broker needs."""
+    connection, server = ClientConnection(), ServerConnection()
+    [received] = server.receive_data(connection.send(asked, version).data)
+    assert isinstance(received, RequestReceived)
+    list(connection.receive_data(server.send(received, ApiVersionsResponse(error_code=42))))
+    with pytest.raises(LocalProtocolError) as caught:
+        connection.send(MetadataRequest())
+    assert str(caught.value) == REFUSED + hint
+
+
+def test_a_response_is_no_request() -> None:
+    """Sending a response raises EncodeError, before and after versions are agreed."""
+    wrong: Any = MetadataResponse()
+    for connection in (ClientConnection(), client()):
+        for ask in (connection.send, connection.best_version):
+            with pytest.raises(EncodeError, match=r"^MetadataResponse: this message is not a request$"):
+                ask(wrong)

@@ -1,0 +1,119 @@
+"""Bytes after a response, and the length of a frame before a request or response."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from kafka_messages import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    DecodeError,
+    HeartbeatRequest,
+    HeartbeatResponse,
+    MetadataRequest,
+    MetadataResponse,
+    Request,
+)
+from kafka_messages.connection import ClientConnection, RemoteProtocolError, ResponseReceived, SendAgain
+from kafka_messages.protocol import (
+    ApiKey,
+    UnknownApiError,
+    UnsupportedRequestError,
+    apis,
+    decode_request,
+    decode_response,
+    encode_request,
+    encode_response,
+    frame,
+    split_frames,
+)
+
+HINT = "; these bytes begin with the length of their frame: leave the first 4 out, as split_frames does"
+
+
+def test_a_lenient_client_takes_bytes_after_a_response() -> None:
+    """The bytes after a response are in the event of a lenient client; any other client ends the connection."""
+    payload = encode_response(HeartbeatResponse(error_code=27), 4, 0, framed=False) + b"\1\2"
+    lenient, strict = ClientConnection(lenient=True), ClientConnection()
+    sent = lenient.send(HeartbeatRequest(), 4)
+    [event] = lenient.receive_data(frame(payload))
+    assert isinstance(event, ResponseReceived)
+    assert (event.trailing, sent.response) == (b"\1\2", HeartbeatResponse(error_code=27))
+    strict.send(HeartbeatRequest(), 4)
+    reason = (
+        r"^the response to HeartbeatRequest v4 with correlation id 0 cannot be read at offset 0: HeartbeatResponse v4:"
+        r" the message ends at offset 12, but 2 more byte\(s\) follow$"
+    )
+    with pytest.raises(RemoteProtocolError, match=reason):
+        list(strict.receive_data(frame(payload)))
+    sent = lenient.send(HeartbeatRequest(), 4)
+    [event] = lenient.receive_data(encode_response(HeartbeatResponse(), 4, 1))
+    assert isinstance(event, ResponseReceived)
+    assert event.trailing == b""
+
+
+def test_bytes_after_any_response_are_kept() -> None:
+    """A lenient client reads every response at every version, and keeps the bytes after it."""
+    for api in apis():
+        for version in api.valid_versions:
+            client = ClientConnection(lenient=True)
+            request: Any = api.request_class()
+            if api.key == ApiKey.PRODUCE:
+                request.acks = -1
+            sent: Any = client.send(request, version)
+            payload = encode_response(api.response_class(), version, 0, framed=False)
+            [event] = client.receive_data(frame(payload + b"\1\0\0"))
+            assert isinstance(event, ResponseReceived)
+            assert (sent.response, event.trailing) == (api.response_class(), b"\1\0\0")
+
+
+def test_an_unsupported_version_of_api_versions_is_read_leniently() -> None:
+    """A lenient client asks again for ApiVersions, also if bytes follow the refusal."""
+    client = ClientConnection(lenient=True)
+    sent = client.send(ApiVersionsRequest(client_software_name="n", client_software_version="1"))
+    payload = encode_response(ApiVersionsResponse(error_code=35), 0, 0, framed=False)
+    [again] = client.receive_data(frame(payload + b"x"))
+    assert isinstance(again, SendAgain)
+    assert sent.version == 0
+
+
+LARGE = MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name="n" * 30000)] * 220)
+REQUESTS = [
+    (MetadataRequest(), 13, UnsupportedRequestError, "ProduceRequest has no version 16, only versions 0 to 13"),
+    (HeartbeatRequest(), 3, UnsupportedRequestError, "ProduceRequest has no version 21, only versions 0 to 13"),
+    (LARGE, 8, UnknownApiError, "no API has the key 100; the known keys are 0 to 94"),
+]
+
+
+@pytest.mark.parametrize("text", ["strict", "surrogateescape"])
+@pytest.mark.parametrize(("request_", "version", "error", "reason"), REQUESTS, ids=lambda value: str(value)[:20])
+def test_a_length_before_a_request_is_named(
+    request_: Request, version: int, error: type[Exception], reason: str, text: Any
+) -> None:
+    """decode_request says that the data begins with the length of its frame if the rest is a request."""
+    wire = encode_request(request_, version, 1, "x")
+    with pytest.raises(error) as caught:
+        decode_request(wire, text=text)
+    assert str(caught.value) == reason + HINT
+    assert decode_request(split_frames(wire)[0], text=text).message == request_
+
+
+def test_a_length_before_a_response_is_named() -> None:
+    """decode_response says that the data begins with the length of its frame if the rest is a response."""
+    for response, version, reason in (
+        (MetadataResponse(), 12, "MetadataResponse v12: brokers: null at offset 9, where this version allows none"),
+        (HeartbeatResponse(), 4, "HeartbeatResponse v4: the message ends at offset 12, but 4 more byte(s) follow"),
+    ):
+        with pytest.raises(DecodeError) as caught:
+            decode_response(encode_response(response, version, 1), type(response), version)
+        assert (str(caught.value), caught.value.reason.endswith(HINT)) == (reason + HINT, True)
+
+
+def test_other_bytes_that_look_like_a_length_are_not_named() -> None:
+    """A correlation id that happens to be the number of the bytes after it gives no hint."""
+    data = encode_response(HeartbeatResponse(), 0, 9, framed=False) + b"\1\0\0"
+    with pytest.raises(
+        DecodeError, match=r"^HeartbeatResponse v0: the message ends at offset 6, but 3 more byte\(s\) follow$"
+    ):
+        decode_response(data, HeartbeatResponse, 0)

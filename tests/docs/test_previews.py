@@ -1,0 +1,55 @@
+"""The preview versions that docs/guide/versions.md names, against the definitions of every release."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from kafka_message_generator import definitions
+from kafka_message_generator.history.sides import sides_of
+from kafka_message_generator.layouts.atoms import layout_of
+from kafka_message_generator.layouts.compare import difference
+from kafka_message_generator.plan.model import MessagePlan
+from kafka_message_generator.spec.model import REQUEST, RESPONSE
+
+ROOT = Path(__file__).parents[2]
+ROW = re.compile(r"\| (`.*?`) \| (\d+) \| (\S+) to (\S+) \| .* \|")
+
+
+def differs(plan: MessagePlan, ours: MessagePlan | None, version: int) -> bool:
+    """Whether bytes of a version by ``plan`` cannot be read by ``ours``."""
+    if ours is None or version not in ours.valid:
+        return True
+    wrote, reads = layout_of(plan, version), layout_of(ours, version)
+    return wrote != reads and difference(wrote, reads) is not None
+
+
+def unread_versions() -> dict[tuple[str, int], tuple[str, str]]:
+    """Requests and responses at versions of a release that the package does not read: the first and last release."""
+    loaded = definitions.load(ROOT / "specs" / "kafka")
+    names = {(each.kind, each.api_key): each.name for each in loaded.messages}
+    plans = {plan.name: plan for plan in loaded.plans}
+    found: dict[tuple[str, int], tuple[str, str]] = {}
+    for side in sides_of(ROOT / "specs" / "history"):
+        release = side.name.removeprefix("Kafka ")
+        for name, plan in side.plans.items():
+            message = side.messages[name]
+            if message.kind in (REQUEST, RESPONSE):
+                ours = plans.get(names.get((message.kind, message.api_key), name))
+                for version in plan.valid:
+                    if differs(plan, ours, version):
+                        first, _ = found.get((name, version), (release, ""))
+                        found[name, version] = (first, release)
+    return found
+
+
+def test_every_version_that_is_not_read_is_named() -> None:
+    """The table of docs/guide/versions.md has each request and response of a release that is not read, and no other."""
+    text = (ROOT / "docs" / "guide" / "versions.md").read_text(encoding="utf-8")
+    _, _, section = text.partition("### Preview versions that are not read\n")
+    told = {
+        (name, int(version)): (first, last)
+        for names, version, first, last in ROW.findall(section.partition("\n## ")[0])
+        for name in re.findall(r"`(\w+)`", names)
+    }
+    assert told == unread_versions()
