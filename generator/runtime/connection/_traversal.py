@@ -217,7 +217,7 @@ class Entities(_Traversal):
     copies_lists = True
 
     def __init__(self, message: type[Described], types: frozenset[EntityType]) -> None:
-        super().__init__(message, Entity=Entity, new=new, int=int, str=str, list=list, chosen=_chosen)
+        super().__init__(message, Entity=Entity, int=int, str=str, list=list, chosen=_chosen)
         self.types = types
         self.entities = facts_about().get(self.name, {})
 
@@ -287,7 +287,7 @@ class Entities(_Traversal):
 
     def found(self, depth: int, site: str, holder: str, last: str) -> None:
         """Add the lines that yield an entity; its constructor would take longer than all that is done here."""
-        lines = ("e = new(Entity)", f"e._site = {site}", f"e._holder = {holder}", "e._indices = a", last, "yield e")
+        lines = ("e = Entity()", f"e._site = {site}", f"e._holder = {holder}", "e._indices = a", last, "yield e")
         for line in filter(None, lines):
             self.source.add(depth, line)
 
