@@ -106,11 +106,17 @@ def test_what_the_package_does_not_know_passes() -> None:
 
 
 def test_frames_are_not_copied_to_pass() -> None:
-    """Most of what passes are records, by the megabyte: the pieces for writelines are those that came."""
-    [passing] = Middleman([]).receive_from_client(encode_request(HeartbeatRequest(), 4, 2))
+    """Frames pass as the bytes that came, and a frame that was received alone is the very same object."""
+    data = encode_request(HeartbeatRequest(), 4, 2)
+    [passing] = Middleman([]).receive_from_client(data)
     assert isinstance(passing, RequestPassing)
-    assert b"".join(passing.parts) == passing.data
-    assert passing.parts[1] is passing.parts[1]
+    assert passing.data is data
+    assert passing.parts == [data]
+    middleman = Middleman([])
+    pieces = [data[:2], data[2:9], data[9:] + data]
+    found = [each for piece in pieces for each in middleman.receive_from_client(piece)]
+    assert [each.data for each in found if isinstance(each, RequestPassing)] == [data, data]
+    assert [each.header for each in found if isinstance(each, RequestPassing)] == [passing.header] * 2
 
 
 def test_a_client_id_that_is_no_utf8_passes() -> None:

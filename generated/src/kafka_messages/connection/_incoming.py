@@ -10,6 +10,8 @@ from ._errors import LocalProtocolError, RemoteProtocolError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .._core.wire import BytesLike
 
 LENGTH_SIZE = 4
@@ -51,10 +53,20 @@ class Incoming:
 
     def next_frame(self) -> bytes | None:
         """The next frame without its length, or None where it is not there yet. Raises RemoteProtocolError."""
-        self.check()
+        return self._next(self._reader.next_frame)
+
+    def next_whole_frame(self) -> bytes | None:
+        """The same with its length."""
+        if not self._reader.pending and not self._is_closed and self._error is None:
+            return None
+        return self._next(self._reader.next_whole_frame)
+
+    def _next(self, next_frame: Callable[[], bytes | None]) -> bytes | None:
+        if self._error is not None:
+            self.check()
         self._offset = self._reader.offset
         try:
-            frame = self._reader.next_frame()
+            frame = next_frame()
         except FramingError as error:
             raise self._ended(str(error), self._reader.pending_data) from error
         if frame is None and self._is_closed and (rest := self._reader.pending_data):
