@@ -86,6 +86,8 @@ class ErrorCodeSite:
     field: str
     text: str | None
     """The field beside it that has a text."""
+    is_nullable: bool
+    """Whether that may be null."""
     topics: tuple[tuple[int, str, Named | None], ...]
     """Fields that may name the topic, with the depth of their struct; a fact says whether they do."""
     groups: tuple[tuple[int, str, Named | None], ...]
@@ -142,6 +144,12 @@ class ErrorCodePlace:
         if not isinstance(message, str | None):
             raise TypeError(f"the text beside {self.path} must be of type str or None, not {shown(message)}")
         setattr(self._structs[-1], self._site.text, message)
+
+    def _reset(self) -> None:
+        """Set NONE, and no text."""
+        setattr(self._structs[-1], self._site.field, 0)
+        if self._site.text is not None:
+            setattr(self._structs[-1], self._site.text, None if self._site.is_nullable else "")
 
     @property
     def topic(self) -> str | None:

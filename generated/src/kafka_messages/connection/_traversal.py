@@ -10,7 +10,7 @@ from .._core.shown import shown
 from .._core.structs import StructBase
 from .._core.wire import new
 from ..errors import EncodeError
-from ..schema.facts import Described, FieldFacts, address_of
+from ..schema.facts import NO_VERSIONS, Described, FieldFacts, address_of
 from ..schema.loops import Loops, Spot, array_class, path_of
 from ..schema.types import SchemaError, elements
 from ._places import (
@@ -171,9 +171,12 @@ class ErrorCodes(_Traversal):
             if not each.is_array and self.enters(each)
         ]
         text = next((each for each in spot.fields if each.name == _text_beside(spot, field)), None)
+        if text is not None and not self.enters(text):
+            text = None
         return ErrorCodeSite(
             field.name,
-            text.name if text is not None and self.enters(text) else None,
+            text.name if text is not None else None,
+            text is not None and (text.nullable != NO_VERSIONS if self.version is None else self.version in text.nullable),
             self.naming(around, "topicName"),
             self.naming(around, "groupId"),
             tuple((depth, each.name, None) for depth, _, each in around if each.name == "topic_id")[:1],
