@@ -35,13 +35,15 @@ from kafka_messages.connection import (
     ResponsePassing,
     ServerConnection,
     TokenPassing,
+    _middleman,
     announce,
     endpoints,
     error_response,
 )
-from kafka_messages.protocol import ApiKey, ErrorCode, UnknownApiError, encode_request, encode_response, frame
+from kafka_messages.protocol import ApiKey, ErrorCode, UnknownApiError, apis, encode_request, encode_response, frame
 
 from tests.support.cluster import COMMITTED, Cluster
+from tests.support.random_messages import messages, versions_of
 
 
 def captured() -> Iterator[tuple[bytes, bytes]]:
@@ -415,3 +417,30 @@ def test_acks_behind_text_that_is_no_utf8(acks: int) -> None:
     [passing] = middleman.receive_from_client(encode_request(asked, 9, 1, text="surrogateescape"))
     assert isinstance(passing, RequestPassing)
     assert passing.expects_response is bool(acks)
+
+
+def passed(data: bytes) -> object:
+    """What becomes of a frame that a middleman does not decode: all that is known of it, or the error."""
+    try:
+        [request] = Middleman([]).receive_from_client(data)
+    except RemoteProtocolError as error:
+        return str(error)
+    assert isinstance(request, RequestPassing)
+    return request.data, repr(request), request.header, request.api, request.expects_response, repr(request.error)
+
+
+@pytest.mark.parametrize("api", [each for each in apis() if each.valid_versions], ids=str)
+def test_first_bytes_say_what_the_header_says(api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request that passes by its first bytes is known as one whose header was read, also when it is cut short."""
+    for version in versions_of(api.request_class):
+        message = next(messages(api.request_class, version, mixed=0))
+        payload = encode_request(message, version, -2, "c\udcff", framed=False, text="surrogateescape")
+        plain = encode_request(api.request_class(), version, 7, framed=False)
+        tagged = payload[:8] + b"\xff\xff\1\0\0" + payload[-9:]  # in a flexible header a tagged field
+        cut = [each[:size] for each in (payload, plain) for size in range(min(len(each), 40))]
+        for each in (payload, plain, tagged, payload[:8] + b"\xff\xfe" + payload[10:], *cut):
+            with monkeypatch.context() as context:
+                context.setattr(_middleman, "STARTS", {})
+                wanted = passed(frame(each))
+            assert passed(frame(each)) == wanted
+            assert passed(frame(each)) == wanted
