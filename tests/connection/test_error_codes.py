@@ -68,7 +68,9 @@ def test_every_place_is_found_and_can_be_set() -> None:
 def test_what_a_code_is_about() -> None:
     """Topic, partition and group are those of the nearest struct that names them."""
     metadata = MetadataResponse(
-        topics=[MetadataResponse.MetadataResponseTopic(name="a", partitions=[MetadataResponse.MetadataResponsePartition()])]
+        topics=[
+            MetadataResponse.MetadataResponseTopic(name="a", partitions=[MetadataResponse.MetadataResponsePartition()])
+        ]
     )
     assert [(each.path, each.topic, each.partition) for each in error_codes(metadata)] == [
         ("error_code", None, None),
@@ -138,7 +140,9 @@ def named_requests() -> Iterator[tuple[Any, int]]:
         yield produce(acks=1, topic_data=data), version
     for version in versions_of(fetch):
         topics = [
-            fetch.FetchTopic(topic=name, topic_id=ids[name], partitions=[fetch.FetchPartition(partition=n) for n in (0, 1)])
+            fetch.FetchTopic(
+                topic=name, topic_id=ids[name], partitions=[fetch.FetchPartition(partition=n) for n in (0, 1)]
+            )
             for name in ids
         ]
         yield fetch(topics=topics), version

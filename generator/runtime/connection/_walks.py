@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeAlias
 
-    from ._places import Endpoint, EntityType, Entity, Error, ErrorCodePlace
+    from ._places import Endpoint, Entity, EntityType, Error, ErrorCodePlace
 
     _Traversals: TypeAlias = dict[Any, Callable[..., Iterator[Any]]]
 

@@ -6,7 +6,7 @@ Both are compiled for a class and a version when they are first needed, and look
 from __future__ import annotations
 
 from .._core.source import Source
-from .._core.structs import NULLED, StructBase, owner_of
+from .._core.structs import NULLED, StructBase
 from .._core.value import dataclass
 from .._core.wire import new
 from .build import Builder
@@ -122,7 +122,8 @@ class _Losses(Loops):
         known = self.source.constant(default)
         is_changed = f"not is_default({value}, {known})"
         if field.is_array:
-            return f"({value} or type({value}) is not {self.source.constant(array_class(self.message, field))}) and {is_changed}"
+            kept = self.source.constant(array_class(self.message, field))
+            return f"({value} or type({value}) is not {kept}) and {is_changed}"
         if not field.is_struct:
             return f"{value} is not {known} and not {value} == {known}"
         if not is_late(self.message, spot.name, field):

@@ -68,9 +68,10 @@ def error_response(
     if not api.response_name:
         raise UnknownApiError(f"{api.request_name} has no response")
     response = _Answering(asked, api, at, number, message, where is not None).response()
-    for place in () if where is None else error_codes(response, version=at):
-        if not where(place):
-            place._reset()
+    if where is not None:
+        for place in error_codes(response, version=at):
+            if not where(place):
+                place._reset()
     return response
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ..errors import DecodeError
-from ..protocol import UnknownApiError, read_request_header
+from ..protocol import read_request_header
 from ._incoming import LENGTH_SIZE
 
 TYPE_CHECKING = False

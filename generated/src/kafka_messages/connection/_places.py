@@ -68,7 +68,9 @@ class Error:
         return self.path, self.code, self.message
 
     def __eq__(self, other: object) -> bool:
-        return self._values() == other._values() if isinstance(other, Error) else NotImplemented
+        if not isinstance(other, Error):
+            return NotImplemented
+        return self._values() == other._values()
 
     def __hash__(self) -> int:
         return hash(self._values())
@@ -155,8 +157,8 @@ class ErrorCodePlace:
     @property
     def topic(self) -> str | None:
         """The name of the topic that the code is about; None where no struct around the code names one."""
-        name: str | None = self._first(self._site.topics, "topicName") or None
-        return name
+        name: str | None = self._first(self._site.topics, "topicName")
+        return name or None
 
     @property
     def topic_id(self) -> UUID | None:
@@ -173,8 +175,8 @@ class ErrorCodePlace:
     @property
     def group(self) -> str | None:
         """The id of the group that the code is about; None where no struct around the code names one."""
-        name: str | None = self._first(self._site.groups, "groupId") or None
-        return name
+        name: str | None = self._first(self._site.groups, "groupId")
+        return name or None
 
     def _first(self, fields: tuple[tuple[int, str, Named | None], ...], wanted: str) -> Any:
         for depth, field, named in fields:

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from functools import cache
 
-from .._core.collection import KeyedCollection
 from .._core.shown import shown
 from .._core.structs import StructBase
 from .._core.wire import new
 from ..errors import EncodeError
 from ..schema.facts import NO_VERSIONS, Described, FieldFacts, address_of
-from ..schema.loops import Loops, Spot, array_class, path_of
+from ..schema.loops import Loops, Spot, path_of
 from ..schema.types import SchemaError, elements
 from ._places import (
     NUMBERS,
@@ -21,7 +20,6 @@ from ._places import (
     Error,
     ErrorCodePlace,
     ErrorCodeSite,
-    kind_of,
 )
 from ._tables import ENTITIES
 
@@ -176,7 +174,8 @@ class ErrorCodes(_Traversal):
         return ErrorCodeSite(
             field.name,
             text.name if text is not None else None,
-            text is not None and (text.nullable != NO_VERSIONS if self.version is None else self.version in text.nullable),
+            text is not None
+            and (text.nullable != NO_VERSIONS if self.version is None else self.version in text.nullable),
             self.naming(around, "topicName"),
             self.naming(around, "groupId"),
             tuple((depth, each.name, None) for depth, _, each in around if each.name == "topic_id")[:1],
