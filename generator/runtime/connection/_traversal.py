@@ -218,9 +218,12 @@ class Entities(_Traversal):
 
     copies_lists = True
 
-    def __init__(self, message: type[Described], types: frozenset[EntityType]) -> None:
-        super().__init__(message, Entity=Entity, int=int, str=str, list=list, chosen=_chosen)
+    def __init__(
+        self, message: type[Described], types: frozenset[EntityType], filled: Callable[..., Entity] | None
+    ) -> None:
+        super().__init__(message, Entity=Entity, filled=filled, int=int, str=str, list=list, chosen=_chosen)
         self.types = types
+        self.is_native = filled is not None
         self.entities = facts_about().get(self.name, {})
 
     def sites(self, struct: str, field: FieldFacts, path: str = "") -> dict[int | str | None, EntitySite]:
@@ -273,10 +276,9 @@ class Entities(_Traversal):
         """Add the lines that yield the names in a field for which a test of ``w`` is true."""
         source, value = self.source, f"{spot.variable}.{field.name}"
         if not field.is_array:
-            array = f"e._array = {spot.array or None}" if field.map_key else ""
             source.add(depth, f"w = {value}")
             source.add(depth, f"if w is not None and ({test}):")
-            self.found(depth + 1, site, spot.variable, array)
+            self.found(depth + 1, spot.variable, "None", site, (spot.array or "None") if field.map_key else "")
             return
         source.add(depth, f"v = {value}")
         source.add(depth, "if v is not None:")
@@ -285,13 +287,19 @@ class Entities(_Traversal):
         source.add(depth + 1, f"for w in v[:] if type(v) is list else listed(v, {place}):")
         source.add(depth + 2, "i += 1")
         source.add(depth + 2, f"if {test}:")
-        self.found(depth + 3, site, "v", "e._index = i")
+        self.found(depth + 3, "v", "i", site, "")
 
-    def found(self, depth: int, site: str, holder: str, last: str) -> None:
-        """Add the lines that yield an entity; its constructor would take longer than all that is done here."""
-        lines = ("e = Entity()", f"e._site = {site}", f"e._holder = {holder}", "e._indices = a", last, "yield e")
-        for line in filter(None, lines):
-            self.source.add(depth, line)
+    def found(self, depth: int, holder: str, index: str, site: str, within: str) -> None:
+        """Add the lines that yield an entity: made by the core, or without the call of a constructor."""
+        if self.is_native:
+            values = ", ".join(filter(None, ("Entity", holder, index, "a", site, within)))
+            self.source.add(depth, f"yield filled({values})")
+            return
+        self.source.add(depth, "e = Entity()")
+        for slot, value in (("holder", holder), ("index", index), ("indices", "a"), ("site", site), ("within", within)):
+            if value not in ("", "None"):
+                self.source.add(depth, f"e._{slot} = {value}")
+        self.source.add(depth, "yield e")
 
 
 def _chosen(sites: dict[int | str, EntitySite], code: object) -> EntitySite | None:

@@ -38,6 +38,10 @@ NUMBERS = ("brokerId", "producerId")
 _DIGITS = re.compile(r"[0-9]{1,10}").fullmatch
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 class Error:
     """An error in a response. It cannot be changed; see ``error_codes`` for what can."""
 
@@ -120,7 +124,7 @@ class ErrorCodePlace:
 
     @code.setter
     def code(self, code: int) -> None:
-        if not isinstance(code, int) or isinstance(code, bool):
+        if not _is_number(code):
             raise TypeError(f"the error code at {self.path} must be of type int, not {shown(code)}")
         if not is_int(code, 16):
             raise ValueError(f"the error code at {self.path} must be an int16, not {shown(code)}")
@@ -224,7 +228,7 @@ class Endpoint:
 
     @port.setter
     def port(self, port: int) -> None:
-        if not isinstance(port, int) or isinstance(port, bool):
+        if not _is_number(port):
             raise TypeError(f"the port at {self.path or 'the message'} must be of type int, not {shown(port)}")
         setattr(self._struct, self._names[1], port)
 
@@ -256,16 +260,16 @@ class EntitySite:
 class Entity:
     """Something that a message names: set ``value``, and the message has the new name."""
 
-    __slots__ = ("_array", "_holder", "_index", "_indices", "_site")
-    # An object is made without a constructor: see ``Entities`` of the traversals.
-    _site: EntitySite
+    __slots__ = ("_holder", "_index", "_indices", "_site", "_within")
+    # Objects are made without a constructor, by these slots in this order: see ``Entities`` of the traversals.
     _holder: Any
     """A struct, or an array of names."""
+    _index: Any
+    """The index in an array of names; None or unset in a struct."""
     _indices: tuple[int, ...]
-    """Those in the path of the struct."""
-    _index: int
-    """That in an array of names; unset in a struct."""
-    _array: object
+    """The indices in the path of the struct."""
+    _site: EntitySite
+    _within: object
     """The array that has the struct; unset where the name is no key."""
 
     @property
@@ -302,8 +306,9 @@ class Entity:
 
     def _set(self, field: str, stored: str | int) -> None:
         """Set a field of a struct, and keep the index true that has it under its key."""
-        if self._site.is_key and isinstance(self._array, KeyedCollection):
-            self._array._set_key(self._holder, field, stored)
+        within = getattr(self, "_within", None) if self._site.is_key else None
+        if isinstance(within, KeyedCollection):
+            within._set_key(self._holder, field, stored)
         else:
             setattr(self._holder, field, stored)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .._base.message import Message, checked_version
+from .._core.native import filler
 from .._core.shown import shown
 from .._core.spelling import did_you_mean
 from ..protocol import Request
@@ -115,7 +116,11 @@ def _entities_of(cls: Any, types: tuple[EntityType, ...]) -> Callable[..., Itera
             advice = did_you_mean(str(each), ENTITY_TYPES) or f"; they are {', '.join(map(repr, ENTITY_TYPES))}"
             raise ValueError(f"no entity type is called {each!r}{advice}")
     key = (cls, *sorted(set(types)))
-    return _entities.get(key) or _entities.setdefault(key, Entities(cls, frozenset(types)).compiled())
+    found = _entities.get(key)
+    if found is None:
+        found = Entities(cls, frozenset(types), filler(_entities)).compiled()
+        _entities[key] = found
+    return found
 
 
 def _check_request(message: Message, asked: object) -> None:
