@@ -15,7 +15,7 @@ core = pytest.importorskip("kafka_messages_native")
 class Slots:
     """Slots lie in the order of their names."""
 
-    __slots__ = ("b", "a", "c")
+    __slots__ = ("b", "a", "c")  # noqa: RUF023
     a: Any
     b: Any
     c: Any

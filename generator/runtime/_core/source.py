@@ -35,8 +35,8 @@ class Source:
         return f"{prefix}{self._variables}"
 
     def function(self, name: str) -> Callable[..., Any]:
-        """Compile the lines and return the function that they define under a name."""
-        namespace = dict(self.names)
-        exec("\n".join(self.lines), namespace)
-        found: Callable[..., Any] = namespace[name]
+        """Compile the lines, which are not kept, and return the function that they define under a name."""
+        exec("\n".join(self.lines), self.names)
+        self.lines.clear()
+        found: Callable[..., Any] = self.names[name]
         return found

@@ -41,7 +41,8 @@ class Incoming:
 
     def receive(self, data: BytesLike) -> None:
         """Take the next bytes of the peer; none say that there will be no more, and may do so again."""
-        self.check()
+        if self._error is not None:
+            self.check()
         if type(data) not in (bytes, bytearray, memoryview):
             data = as_bytes(data)
         if not len(data):
@@ -57,9 +58,16 @@ class Incoming:
 
     def next_whole_frame(self) -> bytes | None:
         """The same with its length."""
-        if not self._reader.pending and not self._is_closed and self._error is None:
+        reader = self._reader
+        if self._error is not None or self._is_closed:
+            return self._next(reader.next_whole_frame)
+        if not reader.pending:
             return None
-        return self._next(self._reader.next_whole_frame)
+        self._offset = reader.offset
+        try:
+            return reader.next_whole_frame()
+        except FramingError as error:
+            raise self._ended(str(error), reader.pending_data) from error
 
     def _next(self, next_frame: Callable[[], bytes | None]) -> bytes | None:
         if self._error is not None:

@@ -168,14 +168,11 @@ class Middleman:
         start = STARTS.get((key, version))
         if start is None or key in self._decoded:
             return None
-        body = start.body(frame, client_id_size)
-        if not body:
+        expects = start.expects_response(frame, client_id_size)
+        if expects is None:
             return None
         request = RequestPassing(frame, start.api, key, version, correlation_id)
-        if start.is_produce:
-            acks = start.acks(frame, body)
-            request.expects_response = acks != 0
-            return None if acks is None else request
+        request.expects_response = expects
         return request
 
     def _read(self, frame: bytes) -> RequestPassing:

@@ -19,41 +19,42 @@ _start = Struct(">hhih")
 START_SIZE = LENGTH_SIZE + _start.size
 read_start = _start.unpack_from
 """API key, version, correlation id, and the length of the client id."""
-_int16 = Struct(">h").unpack_from
 
 
 class RequestStart:
     """How a request of one version of an API starts."""
 
-    __slots__ = ("_before_acks", "_is_compact", "_is_flexible", "api", "is_produce")
+    __slots__ = ("_before_acks", "_is_compact", "_is_flexible", "_is_produce", "api")
 
     def __init__(self, api: Api, version: int) -> None:
         self.api = api
-        self.is_produce = api.name == PRODUCE
+        self._is_produce = api.name == PRODUCE
         self._is_flexible = api.request_header_version(version) > 1
-        if self.is_produce:
+        if self._is_produce:
             facts = facts_of(api.request_class)
             self._is_compact = version in facts.flexible
             names = [field.name for field in facts.fields if version in field.versions]
             self._before_acks = [field for field in facts.fields if field.name in names[: names.index("acks")]]
 
-    def body(self, frame: bytes, client_id_size: int) -> int:
-        """Where the body starts; 0 where the header has to be read for it."""
-        end = START_SIZE + client_id_size if client_id_size > 0 else START_SIZE
-        if client_id_size < -1 or end > len(frame):
-            return 0
-        if not self._is_flexible:
-            return end
-        return end + 1 if end < len(frame) and not frame[end] else 0  # no tagged fields
+    def expects_response(self, frame: bytes, client_id_size: int) -> bool | None:
+        """Whether a request has a response; None where its header, or the fields before ``acks``, have to be read."""
+        pos = START_SIZE + client_id_size if client_id_size > 0 else START_SIZE
+        if client_id_size < -1 or pos > len(frame):
+            return None
+        if self._is_flexible:
+            if pos == len(frame) or frame[pos]:  # tagged fields
+                return None
+            pos += 1
+        return self._acks(frame, pos) if self._is_produce else True
 
-    def acks(self, frame: bytes, pos: int) -> int | None:
-        """``acks`` of a ProduceRequest whose body starts at ``pos``; None where its fields have to be read for it."""
+    def _acks(self, frame: bytes, pos: int) -> bool | None:
+        """Whether ``acks`` of a ProduceRequest is not 0, where only null stands before it."""
         if self._before_acks:  # the transactional id, nearly always null
             null = b"\0" if self._is_compact else b"\xff\xff"
             if len(self._before_acks) > 1 or not frame.startswith(null, pos):
                 return None
             pos += len(null)
-        return int(_int16(frame, pos)[0]) if pos + 2 <= len(frame) else None
+        return frame[pos : pos + 2] != b"\0\0" if pos + 2 <= len(frame) else None
 
 
 STARTS: dict[tuple[int, int], RequestStart] = {}

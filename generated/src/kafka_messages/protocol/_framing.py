@@ -65,7 +65,7 @@ class FrameReader:
     every further use raises the same error.
     """
 
-    __slots__ = ("_failure", "_length", "_pieces", "_size", "_start", "_taken", "max_size", "pending")
+    __slots__ = ("_failure", "_length", "_pieces", "_size", "_start", "max_size", "offset", "pending")
 
     def __init__(self, max_size: int = MAX_FRAME_SIZE) -> None:
         """``max_size``: bytes that a payload may have; ValueError unless 0 to 2**31 - 1."""
@@ -78,7 +78,8 @@ class FrameReader:
         self._start = 0  # of what is left of the first piece
         self._length = b""  # of the next frame, once it was taken
         self._size = -1  # what it says
-        self._taken = 0  # bytes of the stream that were given out, with the lengths before them
+        self.offset = 0
+        """Where the next frame starts in the stream: the offset of its length."""
         self._failure: tuple[str, int] | None = None
 
     @property
@@ -87,14 +88,10 @@ class FrameReader:
         pieces = iter(self._pieces)
         return b"".join((self._length, next(pieces, b"")[self._start :], *pieces))
 
-    @property
-    def offset(self) -> int:
-        """Where the next frame starts in the stream: the offset of its length."""
-        return self._taken
-
     def feed(self, data: BytesLike) -> None:
         """Add the next bytes of the stream, any number of them."""
-        self._check()
+        if self._failure is not None:
+            self._check()
         if type(data) is not bytes:
             data = as_bytes(data)
         pieces = self._pieces
@@ -124,7 +121,7 @@ class FrameReader:
                         self._start = 0
                         self._pieces.popleft()
                     self.pending -= 4 + size
-                    self._taken += 4 + size
+                    self.offset += 4 + size
                     return piece[start:end]
         return self._next(True)
 
@@ -146,7 +143,7 @@ class FrameReader:
             return None
         payload = self._take(size, self._length if is_whole else b"")
         self.pending -= _size.size + size
-        self._taken += _size.size + size
+        self.offset += _size.size + size
         self._size, self._length = -1, b""
         return payload
 
