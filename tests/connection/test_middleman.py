@@ -35,13 +35,15 @@ from kafka_messages.connection import (
     ResponsePassing,
     ServerConnection,
     TokenPassing,
+    _middleman,
     announce,
     endpoints,
     error_response,
 )
-from kafka_messages.protocol import ApiKey, ErrorCode, UnknownApiError, encode_request, encode_response, frame
+from kafka_messages.protocol import ApiKey, ErrorCode, UnknownApiError, apis, encode_request, encode_response, frame
 
 from tests.support.cluster import COMMITTED, Cluster
+from tests.support.random_messages import messages, versions_of
 
 
 def captured() -> Iterator[tuple[bytes, bytes]]:
@@ -106,11 +108,17 @@ def test_what_the_package_does_not_know_passes() -> None:
 
 
 def test_frames_are_not_copied_to_pass() -> None:
-    """Most of what passes are records, by the megabyte: the pieces for writelines are those that came."""
-    [passing] = Middleman([]).receive_from_client(encode_request(HeartbeatRequest(), 4, 2))
+    """Frames pass as the bytes that came, and a frame that was received alone is the very same object."""
+    data = encode_request(HeartbeatRequest(), 4, 2)
+    [passing] = Middleman([]).receive_from_client(data)
     assert isinstance(passing, RequestPassing)
-    assert b"".join(passing.parts) == passing.data
-    assert passing.parts[1] is passing.parts[1]
+    assert passing.data is data
+    assert passing.parts == [data]
+    middleman = Middleman([])
+    pieces = [data[:2], data[2:9], data[9:] + data]
+    found = [each for piece in pieces for each in middleman.receive_from_client(piece)]
+    assert [each.data for each in found if isinstance(each, RequestPassing)] == [data, data]
+    assert [each.header for each in found if isinstance(each, RequestPassing)] == [passing.header] * 2
 
 
 def test_a_client_id_that_is_no_utf8_passes() -> None:
@@ -409,3 +417,30 @@ def test_acks_behind_text_that_is_no_utf8(acks: int) -> None:
     [passing] = middleman.receive_from_client(encode_request(asked, 9, 1, text="surrogateescape"))
     assert isinstance(passing, RequestPassing)
     assert passing.expects_response is bool(acks)
+
+
+def passed(data: bytes) -> object:
+    """What becomes of a frame that a middleman does not decode: all that is known of it, or the error."""
+    try:
+        [request] = Middleman([]).receive_from_client(data)
+    except RemoteProtocolError as error:
+        return str(error)
+    assert isinstance(request, RequestPassing)
+    return request.data, repr(request), request.header, request.api, request.expects_response, repr(request.error)
+
+
+@pytest.mark.parametrize("api", [each for each in apis() if each.valid_versions], ids=str)
+def test_first_bytes_say_what_the_header_says(api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request that passes by its first bytes is known as one whose header was read, also when it is cut short."""
+    for version in versions_of(api.request_class):
+        message = next(messages(api.request_class, version, mixed=0))
+        payload = encode_request(message, version, -2, "c\udcff", framed=False, text="surrogateescape")
+        plain = encode_request(api.request_class(), version, 7, framed=False)
+        tagged = payload[:8] + b"\xff\xff\1\0\0" + payload[-9:]  # in a flexible header a tagged field
+        cut = [each[:size] for each in (payload, plain) for size in range(min(len(each), 40))]
+        for each in (payload, plain, tagged, payload[:8] + b"\xff\xfe" + payload[10:], *cut):
+            with monkeypatch.context() as context:
+                context.setattr(_middleman, "STARTS", {})
+                wanted = passed(frame(each))
+            assert passed(frame(each)) == wanted
+            assert passed(frame(each)) == wanted

@@ -18,7 +18,7 @@ from kafka_messages import (
     TxnOffsetCommitRequest,
     UpdateMetadataRequest,
 )
-from kafka_messages.connection import endpoints, entities, errors
+from kafka_messages.connection import endpoints, entities, error_codes, errors
 from kafka_messages.json import to_json
 from kafka_messages.protocol import ErrorCode, apis
 from kafka_messages.schema.facts import facts_of
@@ -192,10 +192,15 @@ def test_a_message_that_is_no_whole_one(topics: Any, reason: str) -> None:
     """An AttributeError of some str says nothing about the message; the place does."""
     response = MetadataResponse()
     response.topics = topics
-    for walk in (errors, endpoints, entities):
+    for walk in (errors, error_codes, entities):
         with pytest.raises(EncodeError) as caught:
             list(walk(response))
         assert str(caught.value) == f"MetadataResponse: {reason}"
+    response = MetadataResponse()
+    response.brokers = ["a:1"]  # type: ignore[assignment, list-item]  # what is refused
+    with pytest.raises(EncodeError) as caught:
+        list(endpoints(response))
+    assert str(caught.value) == "MetadataResponse: brokers[0]: expected MetadataResponseBroker, got 'a:1'"
 
 
 def test_values_that_are_none() -> None:
@@ -207,7 +212,7 @@ def test_values_that_are_none() -> None:
     request.groups = 5  # type: ignore[assignment]
     with pytest.raises(EncodeError, match=r"^DescribeGroupsRequest: groups: expected a list, not 5$"):
         list(entities(request))
-    for walk in (errors, endpoints, entities):
+    for walk in (errors, error_codes, endpoints, entities):
         with pytest.raises(TypeError, match=r"^a message is needed, not 'orders'$"):
             list(walk("orders"))  # type: ignore[arg-type]
 

@@ -9,7 +9,7 @@ from operator import index
 from .._core.generic import Generic
 from .._core.native import derive, hang
 from .._core.shown import shown
-from .._core.structs import StructBase, as_derived
+from .._core.structs import StructBase, as_derived, owner_of
 from .._core.wire import READ_FAILURES, WRITE_FAILURES, as_bytes, in_pieces
 from ..errors import DecodeError, EncodeError, UnsupportedVersionError
 
@@ -51,6 +51,8 @@ class Message(StructBase):
     LOWEST_FLEXIBLE_VERSION: ClassVar[int] = 32768
     """First version with tagged fields and compact lengths; 32768 where there is none."""
     _codecs: ClassVar[dict[int, Codec]] = {}
+    _losses: ClassVar[dict[int, Callable[[Any], tuple[Lost, ...]]]] = {}
+    _fits: ClassVar[dict[int, Callable[[Any], Any]]] = {}
     _facts: ClassVar[str] = ""
     _plan: ClassVar[str]
 
@@ -169,11 +171,12 @@ class Message(StructBase):
         """What of this message ``version`` cannot carry: fields that it does not have, nulls, unknown tagged fields.
 
         Each says where it is, and whether ``write`` refuses it or, for an ignorable field, drops it. Empty where
-        nothing is lost. Raises EncodeError for a value that no version has, and UnsupportedVersionError.
+        nothing is lost. Only fields that ``version`` lacks, wholly or as null, are looked at, so that it costs next to
+        nothing at a version that has them all; values that no version has are for ``write`` to find. Raises EncodeError
+        for a value on the way to those fields that is no struct or no list, and UnsupportedVersionError.
         """
-        from ..schema.fitting import lost
-
-        return lost(self, checked_version(type(self), version))
+        losses = self._losses.get(version) if type(version) is int else None
+        return (losses or _losses_at(type(self), version))(self)
 
     def fitted(self, version: int) -> Self:
         """A copy that can be written at ``version``: what ``lost`` names is at its default.
@@ -182,9 +185,9 @@ class Message(StructBase):
         that are out of range stay, and are refused by ``write``. Raises EncodeError for a value that is no struct or no
         list where one has to be, and UnsupportedVersionError.
         """
-        from ..schema.fitting import fitted
-
-        return fitted(self, checked_version(type(self), version))
+        fit = self._fits.get(version) if type(version) is int else None
+        copy: Self = (fit or _fit_at(type(self), version))(self)
+        return copy
 
     @classmethod
     def schemas(cls) -> dict[int, Schema]:
@@ -250,6 +253,35 @@ def checked_version(message: type[Message], version: int) -> int:
 def _codec_at(message: type[Message], version: int) -> Codec:
     """The codec at a version that is no plain ``int``."""
     return message._codecs[checked_version(message, version)]
+
+
+def _losses_at(cls: type[Message], version: int) -> Callable[[Any], tuple[Lost, ...]]:
+    """The function behind ``lost``, compiled on first use and kept with the printed class."""
+    version = checked_version(cls, version)
+    if version not in cls._losses:
+        from ..schema.fitting import losses_at
+
+        _kept(cls, "_losses")[version] = losses_at(cls, version)
+    return cls._losses[version]
+
+
+def _fit_at(cls: type[Message], version: int) -> Callable[[Any], Any]:
+    """The function behind ``fitted``, compiled on first use and kept with the printed class."""
+    version = checked_version(cls, version)
+    if version not in cls._fits:
+        from ..schema.fitting import fit_at
+
+        _kept(cls, "_fits")[version] = fit_at(cls, version)
+    return cls._fits[version]
+
+
+def _kept(cls: type[Message], name: str) -> dict[int, Any]:
+    """A table of compiled functions in the printed class that a class is or is derived from."""
+    owner: Any = owner_of(cls)
+    if name not in vars(owner):
+        setattr(owner, name, {})
+    found: dict[int, Any] = vars(owner)[name]
+    return found
 
 
 def unsupported(message: type[Message], version: int) -> UnsupportedVersionError:

@@ -5,7 +5,7 @@
 * ``Middleman`` stands between both: it decodes some APIs, and passes all others on as they came.
 * ``ClientEvent``, ``ServerEvent``, ``FromClient`` and ``FromBroker`` are what each of them gives, for annotations.
 * ``announce`` says which versions a broker has; ``error_response`` answers any request with an error.
-* ``errors``, ``endpoints`` and ``entities`` walk over the error codes, addresses and names of any message.
+* ``errors``, ``error_codes``, ``endpoints`` and ``entities`` find the error codes, addresses and names in any message.
 
 Nothing here opens a socket: it goes with asyncio, threads, trio, or bytes of a capture.
 """
@@ -20,8 +20,9 @@ from ._events import ConnectionClosed, TokenReceived
 from ._exchange import expects_response
 from ._middleman import FromBroker, FromClient, Middleman
 from ._passing import AnswerPassing, RequestPassing, ResponsePassing, TokenPassing
+from ._places import Endpoint, Entity, Error, ErrorCodePlace
 from ._server import RequestReceived, ServerConnection, ServerEvent
-from ._walks import Endpoint, Entity, Error, endpoints, entities, errors
+from ._walks import endpoints, entities, error_codes, errors
 
 __all__ = [
     "AnswerPassing",
@@ -32,6 +33,7 @@ __all__ = [
     "Endpoint",
     "Entity",
     "Error",
+    "ErrorCodePlace",
     "FromBroker",
     "FromClient",
     "LocalProtocolError",
@@ -50,6 +52,7 @@ __all__ = [
     "announce",
     "endpoints",
     "entities",
+    "error_codes",
     "error_response",
     "errors",
     "expects_response",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from .._base.message import Message, checked_version
 from .._base.message import Request as RequestMessage
@@ -12,6 +12,7 @@ from ..protocol import Request, UnknownApiError
 from ..protocol import api as api_of
 from ..schema.facts import FieldFacts, MessageFacts, class_in, facts_of
 from ._tables import ANSWERS
+from ._walks import error_codes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from .._base.message import Response
     from ..protocol import Api
+    from ._places import ErrorCodePlace
     from ._tables import Answer
 
     Paths: TypeAlias = tuple[str, str]
@@ -35,7 +37,12 @@ _CODES = range(-(1 << 15), 1 << 15)
 
 
 def error_response(
-    request: Request | RequestMessage, code: int, message: str | None = None, *, version: int | None = None
+    request: Request | RequestMessage,
+    code: int,
+    message: str | None = None,
+    *,
+    version: int | None = None,
+    where: Callable[[ErrorCodePlace], bool] | None = None,
 ) -> Response:
     """The response to a request that fails with an error code; what Java's ``getErrorResponse`` gives.
 
@@ -47,6 +54,10 @@ def error_response(
     there is a field for it. Everything else is as Kafka's own classes have it, for the version of the request; the result
     can be changed.
 
+    With ``where`` the response has an element for each topic, partition, group or resource that the request names, also
+    where it has an error code of its own. The error stands at the places of ``error_codes`` for which ``where`` is true,
+    such as one partition, and NONE at all others.
+
     Raises UnknownApiError for a request that has no response, ValueError for 0, which is no error, and for a code that is
     no int16, UnsupportedVersionError, and TypeError for what is no request.
     """
@@ -55,7 +66,12 @@ def error_response(
     api = api_of(type(asked))
     if not api.response_name:
         raise UnknownApiError(f"{api.request_name} has no response")
-    return _Answering(asked, api, at, number, message).response()
+    response = _Answering(asked, api, at, number, message, where is not None).response()
+    if where is not None:
+        for place in error_codes(response, version=at):
+            if not where(place):
+                place._reset()
+    return response
 
 
 def _number(code: object) -> int:
@@ -92,11 +108,16 @@ class _Answering:
     version: int
     code: int
     text: str | None
+    is_whole: bool
+    """Whether a struct with an error code has its arrays, too."""
 
     def response(self) -> Response:
         kind = self.api.response_class
         asked, told = facts_of(type(self.message)), facts_of(kind)
-        exceptions = {row[1]: row for row in ANSWERS if row[0] == kind.NAME and row[2] <= self.version <= row[3]}
+        rows = [row for row in ANSWERS if row[0] == kind.NAME]
+        # An array that other versions fill comes first, to be replaced by what is said of this one.
+        exceptions = {row[1]: row for row in rows if self.is_whole and row[4]}
+        exceptions |= {row[1]: row for row in rows if row[2] <= self.version <= row[3]}
         filled: Response = _Filling(self, asked, told, exceptions, {}).struct(
             ("", ""), told.name, told.fields, asked.fields, self.message
         )
@@ -205,10 +226,11 @@ class _Filling:
 
     def counterpart(self, field: FieldFacts, asked: tuple[FieldFacts, ...], has_code: bool) -> tuple[str, ...]:
         """The array of the request that an array of the response answers, by its name or as the only one."""
-        if has_code or not self.has_code(self.told.structs[field.type]):
+        if (has_code and not self.answering.is_whole) or not self.has_code(self.told.structs[field.type]):
             return ()
         arrays = [each.name for each in asked if each.is_array]
-        found = [name for name in arrays if name == field.name] or arrays
+        own = (field.name, "topics") if self.answering.is_whole else (field.name,)
+        found = [name for name in own if name in arrays][:1] or arrays
         return tuple(found) if len(found) == 1 else ()
 
     def has_code(self, fields: tuple[FieldFacts, ...]) -> bool:

@@ -13,12 +13,8 @@ from ..protocol import (
     decode_request,
     decode_response,
     encode_response,
-    read_request_header,
 )
 from ..protocol import api as api_of
-from ..schema.build import Builder
-from ..schema.facts import facts_of
-from ..schema.types import ESCAPED_STRINGS, SchemaError
 from ._errors import LocalProtocolError
 from ._events import ConnectionClosed
 from ._exchange import (
@@ -32,7 +28,8 @@ from ._exchange import (
     unsupported,
 )
 from ._incoming import LENGTH_SIZE, Incoming
-from ._passing import TEXT, AnswerPassing, RequestPassing, ResponsePassing, TokenPassing
+from ._passing import TEXT, AnswerPassing, RequestPassing, ResponsePassing, TokenPassing, header_of
+from ._starts import START_SIZE, STARTS, acks_in, keep_start, read_start
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +37,7 @@ if TYPE_CHECKING:
 
     from .._base.message import Response as ResponseMessage
     from .._core.wire import BytesLike
-    from ..protocol import Api
+    from ..protocol import Api, Request
     from ..protocol._apis import AnyApi
     from ..protocol._shapes import RequestHeader
 
@@ -112,19 +109,18 @@ class Middleman:
         UnsupportedVersionError, EncodeError with the field, and TypeError for what is no request that passes or no message.
         """
         check_type(request, RequestPassing)
-        api, header = request.api, request.header
+        api, version = request.api, request._version
         if api is None:
-            raise LocalProtocolError(f"there is no response to requests of the unknown API {header.request_api_key}")
+            raise LocalProtocolError(f"there is no response to requests of the unknown API {request._key}")
         check_response(api, response)
         if not request.expects_response:
             return b""
         if request._answer is not None or request._waits_at is not self:
-            where = f"{api.request_name} with correlation id {header.correlation_id}"
+            where = f"{api.request_name} with correlation id {request._correlation_id}"
             raise LocalProtocolError(f"{where} was answered before, or came on another connection")
-        version = header.request_api_version
         if api.name == API_VERSIONS and version not in api.valid_versions:
             response, version = unsupported(response), 0
-        request._answer = encode_response(response, version, header.correlation_id, framed=False, text=TEXT)
+        request._answer = encode_response(response, version, request._correlation_id, text=TEXT)
         self._may_be_token = self._may_be_token or opens_tokens(response, version)
         return b"".join(answer.data for answer in iter(self._next_answer, None))
 
@@ -144,73 +140,94 @@ class Middleman:
         return first
 
     def _next_of_client(self) -> FromClient | None:
-        payload = self._client.next_frame()
-        if payload is None:
+        frame = self._client.next_whole_frame()
+        if frame is None:
             return self._end(self._client)
-        try:
-            request = self._request(payload)
-        except KafkaMessageError as error:
-            if self._may_be_token:
-                self._waiting.append(None)
-                return TokenPassing(payload)
-            raise self._client.refuse(payload, "there is a request without a header", error) from error
-        self._may_be_token = self._may_be_token and _is_handshake(request)
+        request = None if self._may_be_token else self._unread(frame)
+        if request is None:
+            try:
+                request = self._read(frame)
+            except KafkaMessageError as error:
+                if self._may_be_token:
+                    self._waiting.append(None)
+                    return TokenPassing(frame)
+                raise self._client.refuse(frame[LENGTH_SIZE:], "there is a request without a header", error) from error
+            self._may_be_token = self._may_be_token and _is_handshake(request)
         if request.expects_response:
             request._waits_at = self
             self._waiting.append(request)
             self._requests.append(request)
         return request
 
-    def _request(self, payload: bytes) -> RequestPassing:
+    def _unread(self, frame: bytes) -> RequestPassing | None:
+        """A request that is not to be decoded, where its first bytes say all that is needed: nearly always."""
+        if len(frame) < START_SIZE:
+            return None
+        key, version, correlation_id, client_id_size = read_start(frame, LENGTH_SIZE)
+        start = STARTS.get((key, version))
+        if start is None or key in self._decoded:
+            return None
+        expects = start.expects_response(frame, client_id_size)
+        if expects is None:
+            return None
+        request = RequestPassing(frame, start.api, key, version, correlation_id)
+        request.expects_response = expects
+        return request
+
+    def _read(self, frame: bytes) -> RequestPassing:
+        payload = frame[LENGTH_SIZE:]
         try:
-            header, body = _header(payload)
+            header, body = header_of(payload)
         except UnknownApiError as error:
             if error.header is None or self._may_be_token:
                 raise
-            passing = RequestPassing(payload, error.header, None)
+            passing = _passing(frame, error.header, None)
             passing.error = error
             return passing
         api, version = api_of(header.request_api_key), header.request_api_version
         if self._may_be_token and version not in api.valid_versions:
             raise UnknownApiError(f"{api} has no version {version}")
-        passing = RequestPassing(payload, header, api)
+        passing = _passing(frame, header, api)
         if api.key in self._decoded:
             try:
-                passing.request = decode_request(payload, text=TEXT)
+                passing.request = _decoded(payload)
                 passing.expects_response = expects_response(passing.request.message)
                 return passing
             except KafkaMessageError as error:
                 passing.error = error
+        else:
+            keep_start(api, version)
         passing.expects_response = bool(api.response_name) and not (
-            api.name == PRODUCE and _acks(api, version, payload, body) == 0
+            api.name == PRODUCE and acks_in(api, version, payload, body) == 0
         )
         return passing
 
     def _next_of_broker(self) -> FromBroker | None:
         if (answer := self._next_answer()) is not None:
             return answer
-        payload = self._broker.next_frame()
-        if payload is None:
+        frame = self._broker.next_whole_frame()
+        if frame is None:
             return self._end(self._broker)
-        found = int.from_bytes(payload[:LENGTH_SIZE], "big", signed=True)
-        wanted = self._requests[0].header.correlation_id if self._requests else None
+        found = int.from_bytes(frame[LENGTH_SIZE : 2 * LENGTH_SIZE], "big", signed=True)
+        wanted = self._requests[0]._correlation_id if self._requests else None
         if self._waiting and self._waiting[0] is None and found != wanted:
             self._waiting.popleft()
-            return TokenPassing(payload)
+            return TokenPassing(frame)
+        size = len(frame) - LENGTH_SIZE
         if wanted is None:
-            raise self._broker.refuse(payload, f"there is a frame of {len(payload)} bytes that answers no request")
-        if len(payload) < LENGTH_SIZE or found != wanted:
+            what = f"there is a frame of {size} bytes that answers no request"
+            raise self._broker.refuse(frame[LENGTH_SIZE:], what)
+        if size < LENGTH_SIZE or found != wanted:
             what = f"there is a response that is not to the request with correlation id {wanted}, the next one,"
-            raise self._broker.refuse(payload, what)
-        return self._response(self._take(), payload)
+            raise self._broker.refuse(frame[LENGTH_SIZE:], what)
+        return self._response(self._take(), frame)
 
-    def _response(self, request: RequestPassing, payload: bytes) -> ResponsePassing:
-        passing = ResponsePassing(payload, request)
-        key, version = request.header.request_api_key, request.header.request_api_version
-        is_handshake = _is_handshake(request)
-        if key in self._decoded or is_handshake:
+    def _response(self, request: RequestPassing, frame: bytes) -> ResponsePassing:
+        passing = ResponsePassing(frame, request)
+        key, version = request._key, request._version
+        if key in self._decoded or _is_handshake(request):
             try:
-                response = decode_response(payload, key, version, text=TEXT)
+                response = decode_response(frame[LENGTH_SIZE:], key, version, text=TEXT)
             except KafkaMessageError as error:
                 passing.error = error
             else:
@@ -225,28 +242,20 @@ class Middleman:
         return ConnectionClosed(self.unanswered)
 
 
-def _header(payload: bytes) -> tuple[RequestHeader, int]:
-    """The header of a request, and where its body starts; the client id is hardly ever no UTF-8."""
+def _passing(frame: bytes, header: RequestHeader, api: Api | None) -> RequestPassing:
+    key, version = header.request_api_key, header.request_api_version
+    passing = RequestPassing(frame, api, key, version, header.correlation_id)
+    passing._header = header
+    return passing
+
+
+def _decoded(payload: bytes) -> Request:
+    """The request in a frame; text is hardly ever no UTF-8."""
     try:
-        return read_request_header(payload)
+        return decode_request(payload)
     except DecodeError:
-        return read_request_header(payload, text=TEXT)
+        return decode_request(payload, text=TEXT)
 
 
 def _is_handshake(request: RequestPassing) -> bool:
-    return request.header.request_api_version == 0 and request.api is not None and request.api.name == "SaslHandshake"
-
-
-def _acks(api: Api, version: int, payload: bytes, pos: int) -> int | None:
-    """``acks`` of a ProduceRequest that is not decoded, at versions that the package lacks too; None if it is not there."""
-    facts = facts_of(api.request_class)
-    builder = Builder(facts, ESCAPED_STRINGS)  # any text goes before acks, as brokers take it
-    try:
-        for field in facts.fields:
-            if version in field.versions:
-                value, pos = builder.type_of(field, version).read(payload, pos)
-                if field.name == "acks":
-                    return value if isinstance(value, int) else None
-    except SchemaError:
-        pass
-    return None
+    return request._version == 0 and request.api is not None and request.api.name == "SaslHandshake"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .._core.wire import BytesLike
 
 _size = Struct(">i")
+_size_at = _size.unpack_from
 _LONGEST = 2**31 - 1
 
 _SMALL = 1024
@@ -63,7 +64,7 @@ class FrameReader:
     every further use raises the same error.
     """
 
-    __slots__ = ("_failure", "_length", "_pieces", "_size", "_start", "_taken", "max_size", "pending")
+    __slots__ = ("_failure", "_length", "_pieces", "_size", "_start", "max_size", "offset", "pending")
 
     def __init__(self, max_size: int = MAX_FRAME_SIZE) -> None:
         """``max_size``: bytes that a payload may have; ValueError unless 0 to 2**31 - 1."""
@@ -76,7 +77,8 @@ class FrameReader:
         self._start = 0  # of what is left of the first piece
         self._length = b""  # of the next frame, once it was taken
         self._size = -1  # what it says
-        self._taken = 0  # bytes of the stream that were given out, with the lengths before them
+        self.offset = 0
+        """Where the next frame starts in the stream: the offset of its length."""
         self._failure: tuple[str, int] | None = None
 
     @property
@@ -85,14 +87,10 @@ class FrameReader:
         pieces = iter(self._pieces)
         return b"".join((self._length, next(pieces, b"")[self._start :], *pieces))
 
-    @property
-    def offset(self) -> int:
-        """Where the next frame starts in the stream: the offset of its length."""
-        return self._taken
-
     def feed(self, data: BytesLike) -> None:
         """Add the next bytes of the stream, any number of them."""
-        self._check()
+        if self._failure is not None:
+            self._check()
         if type(data) is not bytes:
             data = as_bytes(data)
         pieces = self._pieces
@@ -107,6 +105,26 @@ class FrameReader:
 
     def next_frame(self) -> bytes | None:
         """The next complete payload, or None. Raises FramingError as soon as a length is known to be wrong."""
+        return self._next(False)
+
+    def next_whole_frame(self) -> bytes | None:
+        """The next complete frame with its length, or None; errors as of ``next_frame``. No byte is copied twice."""
+        if self._pieces and self._size < 0 and self._failure is None:
+            piece, start = self._pieces[0], self._start
+            if len(piece) - start >= 4 and type(piece) is bytes:
+                size = _size_at(piece, start)[0]
+                end = start + 4 + size
+                if 0 <= size <= self.max_size and end <= len(piece):
+                    self._start = end
+                    if end == len(piece):
+                        self._start = 0
+                        self._pieces.popleft()
+                    self.pending -= 4 + size
+                    self.offset += 4 + size
+                    return piece[start:end]
+        return self._next(True)
+
+    def _next(self, is_whole: bool) -> bytes | None:
         self._check()
         size = self._size
         if size < 0:
@@ -122,16 +140,16 @@ class FrameReader:
             self._size = size
         if self.pending < _size.size + size:
             return None
-        payload = self._take(size)
+        payload = self._take(size, self._length if is_whole else b"")
         self.pending -= _size.size + size
-        self._taken += _size.size + size
+        self.offset += _size.size + size
         self._size, self._length = -1, b""
         return payload
 
-    def _take(self, size: int) -> bytes:
-        """So many of the next bytes, which are there; each is copied once."""
+    def _take(self, size: int, before: bytes = b"") -> bytes:
+        """So many of the next bytes, which are there, behind others; each is copied once."""
         pieces = self._pieces
-        parts: list[memoryview] = []
+        parts: list[bytes | memoryview] = [before] if before else []
         while size:
             piece, start = pieces[0], self._start
             end = start + size

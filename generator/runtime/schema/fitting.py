@@ -1,20 +1,30 @@
-"""What a version of a message cannot carry: the places, and a copy without it."""
+"""What a version of a message cannot carry: the places, and a copy without it.
+
+Both are compiled for a class and a version when they are first needed, and look only where the version lacks something.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, TypeVar
-
-from .._core.structs import StructBase
+from .._core.source import Source
+from .._core.structs import NULLED, StructBase
 from .._core.value import dataclass
+from .._core.wire import new
 from .build import Builder
 from .explain import explain_write
-from .facts import Described, FieldFacts, class_in, facts_of
-from .struct import is_default, value_of
+from .facts import Described, FieldFacts, class_in, facts_of, message_class
+from .loops import Loops, Spot, array_class, is_late, path_of
+from .struct import is_default
 from .types import SchemaError, elements
 
-D = TypeVar("D", bound=Described)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from .loops import Place
+
 UNKNOWN = "unknown_tagged_fields"
+_FAILURES = (SchemaError, AttributeError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,78 +42,190 @@ class Lost:
         return f"{self.path}: {'refused' if self.is_refused else 'dropped'}, {self.reason}"
 
 
-def lost(message: Described, version: int) -> tuple[Lost, ...]:
-    """What ``message`` loses at ``version``, in the order of the definition."""
-    fit = _Fit(type(message), version)
-    try:
-        return tuple(fit.lost(fit.facts.fields, message, ""))
-    except SchemaError as error:
-        raise explain_write(message, version, error) from None
+def losses_at(cls: type[Described], version: int) -> Callable[[Any], tuple[Lost, ...]]:
+    """Return the function that lists what a message loses at a version, in the order of the definition."""
+    return _Losses(message_class(cls), version).compiled()
 
 
-def fitted(message: D, version: int) -> D:
-    """A copy of ``message`` in which all that it loses at ``version`` is at its default."""
-    fit = _Fit(type(message), version)
-    try:
-        copy: D = fit.struct(type(message), fit.facts.fields, message)
-    except SchemaError as error:
-        raise explain_write(message, version, error) from None
-    return copy
+def _nothing(message: object) -> tuple[Lost, ...]:
+    return ()
+
+
+def _check(struct: object, kind: str, place: Place) -> None:
+    """Raise SchemaError for what is no struct; one of another class may have the fields, too."""
+    if not isinstance(struct, StructBase):
+        raise SchemaError("is no struct").inside(f".{path_of(place)}")
+
+
+def _listed(value: object, place: Place) -> list[object]:
+    return elements(value)
+
+
+class _Losses(Loops):
+    """What a message loses at one version."""
+
+    def __init__(self, cls: type[Described], version: int) -> None:
+        super().__init__(cls, check=_check, listed=_listed, is_default=is_default, failures=_FAILURES)
+        self.version = version
+        self.builder = Builder(self.facts)
+        self.is_extensible = version in self.facts.flexible or version in self.facts.with_optional
+
+    def compiled(self) -> Callable[[Any], tuple[Lost, ...]]:
+        source = self.source
+        source.add(0, "def losses(x):")
+        source.add(1, "out = []")
+        source.add(1, "try:")
+        if not self.all(2, "x"):
+            return _nothing
+        source.add(1, "except failures as error:")
+        source.add(2, f"raise {source.constant(explain_write)}(x, {self.version}, error) from None")
+        source.add(1, "return tuple(out)")
+        return source.function("losses")
+
+    def enters(self, field: FieldFacts) -> bool:
+        return self.version in field.versions
+
+    def has_own(self, name: str, fields: tuple[FieldFacts, ...]) -> bool:
+        return not self.is_extensible or any(not self.enters(field) or self.may_be_null(field) for field in fields)
+
+    def may_be_null(self, field: FieldFacts) -> bool:
+        """Whether other versions have null where this one has none."""
+        return field.nullable.lowest <= field.nullable.highest and self.version not in field.nullable
+
+    def is_quiet(self, field: FieldFacts) -> bool:
+        return not any(
+            self.enters(each) and each.default_fact is None and self.version not in each.nullable
+            for each in field.fields
+        ) and all(self.is_quiet(each) for each in field.fields)
+
+    def visit(self, depth: int, spot: Spot) -> None:
+        for field in spot.fields:
+            value = f"{spot.variable}.{field.name}"
+            if not self.enters(field):
+                reason = f"only versions {field.versions} have this field"
+                self.lose(depth, self.is_set(spot, field), spot, field.name, not field.ignorable, reason)
+            else:
+                if self.may_be_null(field):
+                    self.lose(
+                        depth, f"{value} is None", spot, field.name, True, f"version {self.version} has no null here"
+                    )
+                self.inner(depth, spot, field)
+        if not self.is_extensible:
+            reason = f"version {self.version} has no tagged fields"
+            self.lose(depth, f"{spot.variable}.{UNKNOWN}", spot, UNKNOWN, True, reason)
+
+    def is_set(self, spot: Spot, field: FieldFacts) -> str:
+        """The condition that a field has another value than its default."""
+        value, default = f"{spot.variable}.{field.name}", self.builder.default(field)
+        if default is None:
+            return f"{value} is not None"
+        known = self.source.constant(default)
+        is_changed = f"not is_default({value}, {known})"
+        if field.is_array:
+            kept = self.source.constant(array_class(self.message, field))
+            return f"({value} or type({value}) is not {kept}) and {is_changed}"
+        if not field.is_struct:
+            return f"{value} is not {known} and not {value} == {known}"
+        if not is_late(self.message, spot.name, field):
+            return is_changed
+        slot, made = f"{spot.variable}._{field.name}", self.source.constant(class_in(self.message, field.type)())
+        return f"{slot} is not None and {slot} != {made} and {is_changed}"
+
+    def lose(self, depth: int, condition: str, spot: Spot, name: str, is_refused: bool, reason: str) -> None:
+        """Add the lines for a value that is lost under a condition."""
+        path = spot.path_to(name)
+        text = f"{path!r} % ({''.join(f'{each}, ' for each in spot.indices)})" if spot.indices else repr(path)
+        self.source.add(depth, f"if {condition}:")
+        self.source.add(depth + 1, f"out.append({self.source.constant(Lost)}({text}, {is_refused}, {reason!r}))")
+
+
+def fit_at(cls: type[Described], version: int) -> Callable[[Any], Any]:
+    """Return the function that copies a message without what it loses at a version."""
+    return _Fit(message_class(cls), version).compiled()
 
 
 class _Fit:
-    """A message class at one version."""
+    """Copies of a message for one version."""
 
     def __init__(self, cls: type[Described], version: int) -> None:
         self.cls = cls
         self.facts = facts_of(cls)
         self.version = version
-        self.builder = Builder(self.facts)
         self.is_extensible = version in self.facts.flexible or version in self.facts.with_optional
-
-    def refuses_null(self, field: FieldFacts, value: object) -> bool:
-        """Whether the version has the field, but no null there."""
-        return value is None and self.version not in field.nullable
-
-    def lost(self, fields: tuple[FieldFacts, ...], struct: object, place: str) -> Iterator[Lost]:
-        for field in fields:
-            value, path = value_of(struct, field.name), f"{place}{field.name}"
-            if self.version not in field.versions:
-                if not is_default(value, self.builder.default(field)):
-                    yield Lost(path, not field.ignorable, f"only versions {field.versions} have this field")
-            elif self.refuses_null(field, value):
-                yield Lost(path, True, f"version {self.version} has no null here")
-            elif field.is_struct and value is not None:
-                for index, element in self.structs(field, value):
-                    yield from self.lost(field.fields, element, f"{path}{index}.")
-        if not self.is_extensible and value_of(struct, UNKNOWN):
-            yield Lost(f"{place}{UNKNOWN}", True, f"version {self.version} has no tagged fields")
-
-    def structs(self, field: FieldFacts, value: object) -> Iterator[tuple[str, object]]:
-        """The structs of a field, each with its index in an array."""
-        found = (
-            [(f"[{index}]", each) for index, each in enumerate(elements(value))] if field.is_array else [("", value)]
+        self.source = Source(
+            type=type, new=new, elements=elements, check=_check, NULLED=NULLED, failures=_FAILURES, list=list
         )
-        for index, element in found:
-            if not isinstance(element, StructBase):
-                raise SchemaError("is no struct").inside(f".{field.name}{index}")
-            yield index, element
+        self.copiers: dict[str, str] = {}
 
-    def struct(self, cls: type[D], fields: tuple[FieldFacts, ...], struct: object) -> D:
-        kept: dict[str, object] = {}
-        for field in fields:
-            value = value_of(struct, field.name)
-            if self.version in field.versions and not self.refuses_null(field, value):
-                kept[field.name] = self.value(field, value)
-        if self.is_extensible:
-            kept[UNKNOWN] = value_of(struct, UNKNOWN)
-        return cls(**kept)
+    def compiled(self) -> Callable[[Any], Any]:
+        source = self.source
+        copy = self.copier(self.facts.name, self.facts.fields)
+        made = source.constant(class_in(self.cls, self.facts.name))
+        source.add(0, "def fit(x):")
+        source.add(1, "try:")
+        source.add(2, f"y = {copy}(x)")
+        source.add(1, "except failures as error:")
+        source.add(2, f"raise {source.constant(explain_write)}(x, {self.version}, error) from None")
+        source.add(1, f"return y if type(x) is {made} else {source.constant(self.derived)}(x, y)")
+        return source.function("fit")
 
-    def value(self, field: FieldFacts, value: object) -> object:
-        if value is None:
-            return None
+    def derived(self, message: object, copy: object) -> object:
+        """The copy as an object of the class of a message, which somebody derived from that of ``copy``."""
+        kept = [
+            field.name
+            for field in self.facts.fields
+            if self.version in field.versions
+            and (self.version in field.nullable or getattr(message, field.name) is not None)
+        ]
+        names = [*kept, UNKNOWN] if self.is_extensible else kept
+        return type(message)(**{name: getattr(copy, name) for name in names})
+
+    def copier(self, name: str, fields: tuple[FieldFacts, ...]) -> str:
+        """Add the function that copies a struct; returns its name."""
+        if name not in self.copiers:
+            function = self.copiers[name] = f"copy_{len(self.copiers)}"
+            lines = [line for field in fields for line in self.field(name, field)]
+            self.source.add(0, f"def {function}(x):")
+            self.source.add(1, f"y = new({self.source.constant(class_in(self.cls, name))})")
+            for line in lines:
+                self.source.add(1, line)
+            self.source.add(1, f"y.{UNKNOWN} = {f'x.{UNKNOWN}' if self.is_extensible else '()'}")
+            self.source.add(1, "return y")
+        return self.copiers[name]
+
+    def field(self, struct: str, field: FieldFacts) -> list[str]:
+        """The lines that copy a field."""
+        late = is_late(self.cls, struct, field)
+        slot, default = f"{'_' if late else ''}{field.name}", "None" if late else self.default(field)
+        if self.version not in field.versions:
+            return [f"y.{slot} = {default}"]
+        null = "None" if self.version in field.nullable else default
+        if field.is_struct or field.is_array:
+            is_null = "v is None or v is NULLED" if late else "v is None"
+            return [f"v = x.{slot}", f"y.{slot} = {null} if {is_null} else {self.copied(field)}"]
+        if null == "None":
+            return [f"y.{slot} = x.{slot}"]
+        return [f"v = x.{slot}", f"y.{slot} = {null} if v is None else v"]
+
+    def copied(self, field: FieldFacts) -> str:
+        """The expression of the copy of the value ``v``."""
+        if not field.is_struct:
+            return "v[:] if type(v) is list else elements(v)"
+        copy, kind = self.copier(field.type, field.fields), self.source.constant(class_in(self.cls, field.type))
+        if not field.is_array:
+            return f"{copy}(v) if type(v) is {kind} else {copy}(check(v, '', {field.name!r}) or v)"
+        kept = array_class(self.cls, field)
+        values = f"(v if type(v) is {self.source.constant(kept)} else elements(v))"
+        each = f"[{copy}(e if type(e) is {kind} else check(e, '', {field.name!r}) or e) for e in {values}]"
+        return each if kept is list else f"{self.source.constant(kept)}({each})"
+
+    def default(self, field: FieldFacts) -> str:
+        """The expression of the default of a field."""
+        if field.default_fact is None:
+            return "None"
+        if field.is_array:
+            kept = array_class(self.cls, field)
+            return "[]" if kept is list else f"{self.source.constant(kept)}()"
         if field.is_struct:
-            cls: Any = class_in(self.cls, field.type)
-            inner = [self.struct(cls, field.fields, element) for _, element in self.structs(field, value)]
-            return inner if field.is_array else inner[0]
-        return list(elements(value)) if field.is_array else value
+            return f"{self.source.constant(class_in(self.cls, field.type))}()"
+        return self.source.constant(field.default())

@@ -165,6 +165,7 @@ int is_default(const Package *package, const Field *field, PyObject *value);
 extern PyType_Spec maker_spec, reader_spec, writer_spec;
 extern PyObject *maker_name, *init_name;
 PyObject *set_constructor(PyObject *module, PyObject *args);
+PyObject *filled(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 #if defined(__GNUC__) || defined(__clang__)
 #pragma GCC visibility pop

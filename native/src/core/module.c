@@ -51,6 +51,8 @@ static void free_module(void *module) { clear_module(module); }
 static PyMethodDef functions[] = {
     {"set_constructor", set_constructor, METH_VARARGS,
      "set_constructor(cls, is_native, /)\n--\n\nWhether a class with a maker is made by it."},
+    {"filled", (PyCFunction)(void (*)(void))filled, METH_FASTCALL,
+     "filled(cls, /, *values)\n--\n\nMake an object of a class of slots, with values for the first of them by name."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -217,3 +217,19 @@ PyObject *new_uuid(const Package *package, const uint8_t *bytes)
     SLOT(object, package->uuid_is_safe) = Py_NewRef(package->is_safe);
     return object;
 }
+
+/* filled(class, *values): an object of a class of nothing but slots, the first of which, in the order of their names, have
+ * these values. The collector does not learn of it, so it must not become part of what it refers to. */
+PyObject *filled(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    PyTypeObject *cls = count > 0 && PyType_Check(args[0]) ? (PyTypeObject *)args[0] : NULL;
+    if (cls == NULL || !is_plain_class(cls) ||
+        cls->tp_basicsize < (Py_ssize_t)(sizeof(PyObject) + (count - 1) * sizeof(PyObject *))) {
+        PyErr_SetString(PyExc_TypeError, "filled() takes a class of slots, and no more values than it has slots");
+        return NULL;
+    }
+    PyObject *object = new_object(cls);
+    if (object == NULL) return NULL;
+    for (Py_ssize_t i = 1; i < count; i++) SLOT(object, sizeof(PyObject) + (i - 1) * sizeof(PyObject *)) = Py_NewRef(args[i]);
+    return object;
+}

@@ -10,6 +10,8 @@ from ._errors import LocalProtocolError, RemoteProtocolError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .._core.wire import BytesLike
 
 LENGTH_SIZE = 4
@@ -39,7 +41,8 @@ class Incoming:
 
     def receive(self, data: BytesLike) -> None:
         """Take the next bytes of the peer; none say that there will be no more, and may do so again."""
-        self.check()
+        if self._error is not None:
+            self.check()
         if type(data) not in (bytes, bytearray, memoryview):
             data = as_bytes(data)
         if not len(data):
@@ -51,10 +54,27 @@ class Incoming:
 
     def next_frame(self) -> bytes | None:
         """The next frame without its length, or None where it is not there yet. Raises RemoteProtocolError."""
-        self.check()
+        return self._next(self._reader.next_frame)
+
+    def next_whole_frame(self) -> bytes | None:
+        """The same with its length."""
+        reader = self._reader
+        if self._error is not None or self._is_closed:
+            return self._next(reader.next_whole_frame)
+        if not reader.pending:
+            return None
+        self._offset = reader.offset
+        try:
+            return reader.next_whole_frame()
+        except FramingError as error:
+            raise self._ended(str(error), reader.pending_data) from error
+
+    def _next(self, next_frame: Callable[[], bytes | None]) -> bytes | None:
+        if self._error is not None:
+            self.check()
         self._offset = self._reader.offset
         try:
-            frame = self._reader.next_frame()
+            frame = next_frame()
         except FramingError as error:
             raise self._ended(str(error), self._reader.pending_data) from error
         if frame is None and self._is_closed and (rest := self._reader.pending_data):

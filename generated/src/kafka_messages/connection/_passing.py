@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from ..protocol import frame
+from ..errors import DecodeError
+from ..protocol import read_request_header
 from ._incoming import LENGTH_SIZE
 
 TYPE_CHECKING = False
@@ -20,23 +21,23 @@ TEXT: Text = "surrogateescape"
 class Passing:
     """A frame on its way."""
 
-    __slots__ = ("_payload",)
+    __slots__ = ("_frame",)
 
-    def __init__(self, payload: bytes) -> None:
-        self._payload = payload
+    def __init__(self, frame: bytes) -> None:
+        self._frame = frame
 
     @property
     def data(self) -> bytes:
-        """The frame as it came, its length included."""
-        return frame(self._payload)
+        """The frame as it came, its length included. It is not copied."""
+        return self._frame
 
     @property
     def parts(self) -> list[bytes]:
-        """The same in two pieces, for ``writelines``: a large frame is not copied."""
-        return [len(self._payload).to_bytes(LENGTH_SIZE, "big"), self._payload]
+        """The same as a list, for ``writelines``."""
+        return [self._frame]
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self._what()}, {len(self._payload)} bytes>"
+        return f"<{type(self).__name__} {self._what()}, {len(self._frame) - LENGTH_SIZE} bytes>"
 
     def _what(self) -> str:
         """What the frame is, in few words; both kinds of frames say it."""
@@ -46,12 +47,17 @@ class Passing:
 class RequestPassing(Passing):
     """A request on its way to the broker: write ``data``, or ``encode()`` if its message was changed."""
 
-    __slots__ = ("_answer", "_waits_at", "api", "error", "expects_response", "header", "request")
+    __slots__ = (
+        *("_answer", "_correlation_id", "_header", "_key", "_version", "_waits_at"),
+        *("api", "error", "expects_response", "request"),
+    )
 
-    def __init__(self, payload: bytes, header: RequestHeader, api: Api | None) -> None:
-        super().__init__(payload)
-        self.header = header
-        """Of an API that the package does not know only what all headers begin with."""
+    def __init__(self, frame: bytes, api: Api | None, key: int, version: int, correlation_id: int) -> None:
+        self._frame = frame
+        self._key = key
+        self._version = version
+        self._correlation_id = correlation_id
+        self._header: RequestHeader | None = None  # until somebody asks
         self.api = api
         """None for an API that the package does not know."""
         self.request: Request | None = None
@@ -60,8 +66,18 @@ class RequestPassing(Passing):
         """Why a request of an API that is to be decoded could not be."""
         self.expects_response = True
         """Whether there will be a response; of a ProduceRequest with ``acks=0`` there is none."""
-        self._answer: bytes | None = None  # of this side, without its length
+        self._answer: bytes | None = None  # of this side, with its length
         self._waits_at: object = None  # the middleman that a response is to come to
+
+    @property
+    def header(self) -> RequestHeader:
+        """The header, read when it is first asked for.
+
+        Of an API that the package does not know it has only what all headers begin with.
+        """
+        if self._header is None:
+            self._header = header_of(self._frame[LENGTH_SIZE:])[0]
+        return self._header
 
     @property
     def message(self) -> Message | None:
@@ -77,9 +93,8 @@ class RequestPassing(Passing):
         return self.request.encode_parts(text=TEXT) if self.request is not None else self.parts
 
     def _what(self) -> str:
-        header = self.header
-        name = f"API {header.request_api_key}" if self.api is None else self.api.request_name
-        return f"{name} v{header.request_api_version} with correlation id {header.correlation_id}"
+        name = f"API {self._key}" if self.api is None else self.api.request_name
+        return f"{name} v{self._version} with correlation id {self._correlation_id}"
 
 
 class ResponsePassing(Passing):
@@ -87,8 +102,8 @@ class ResponsePassing(Passing):
 
     __slots__ = ("error", "request", "response")
 
-    def __init__(self, payload: bytes, request: RequestPassing) -> None:
-        super().__init__(payload)
+    def __init__(self, frame: bytes, request: RequestPassing) -> None:
+        self._frame = frame
         self.request = request
         """What it answers."""
         self.response: Response[Message] | None = None
@@ -118,8 +133,8 @@ class AnswerPassing(Passing):
 
     __slots__ = ("request",)
 
-    def __init__(self, payload: bytes, request: RequestPassing) -> None:
-        super().__init__(payload)
+    def __init__(self, frame: bytes, request: RequestPassing) -> None:
+        super().__init__(frame)
         self.request = request
         """What it answers."""
 
@@ -135,7 +150,15 @@ class TokenPassing(Passing):
     @property
     def token(self) -> bytes:
         """The token itself."""
-        return self._payload
+        return self._frame[LENGTH_SIZE:]
 
     def _what(self) -> str:
         return "of SASL"
+
+
+def header_of(payload: bytes) -> tuple[RequestHeader, int]:
+    """The header of a request, and where its body starts; the client id is hardly ever no UTF-8."""
+    try:
+        return read_request_header(payload)
+    except DecodeError:
+        return read_request_header(payload, text=TEXT)

@@ -54,6 +54,12 @@ def refused() -> dict[str, Exception]:
     return {name: use for name, use in list(_door.messages.items()) if isinstance(use, Exception)}
 
 
+def filler(made: dict[Any, Any]) -> Any:
+    """What makes objects of slots in the core; None without one. ``made`` is emptied when the core is switched."""
+    _door.made.append(made)
+    return getattr(_door.core(), "filled", None) if _door.is_wanted else None
+
+
 class _Native:
     """What the core does for one message."""
 
@@ -148,6 +154,7 @@ class _Door:
         self.pure: dict[str, Any] = {}
         self.first: dict[str, Any] = {}
         self.reason = ""
+        self.made: list[dict[Any, Any]] = []  # what uses ``filler``
         self._core: ModuleType | None = None
         self._package: Any = None
         self._is_asked = False
@@ -195,6 +202,8 @@ class _Door:
     def switch(self, is_on: bool) -> None:
         with self._lock:
             self.is_wanted = is_on
+            while self.made:
+                self.made.pop().clear()
             for name in self.own_names():
                 setattr(self.base, name, (self.first if is_on else self.pure)[name])
             for use in list(self.messages.values()):

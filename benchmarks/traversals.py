@@ -1,0 +1,114 @@
+"""Traversals, losses and copies of messages beside reading them, with the native core and in pure code, in one run.
+
+python benchmarks/traversals.py [--rounds N]
+
+Prints CPU µs of each call and, in brackets, how many times ``read`` that is: the least of rounds in turns.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Callable
+from time import process_time_ns
+
+from kafka_messages import FetchResponse, HeartbeatResponse, Message, MetadataResponse, ProduceResponse, set_rendering
+from kafka_messages.connection import endpoints, entities, error_codes, errors
+from markdown import table
+
+SHORTEST = 2_000_000
+"""Nanoseconds that the calls of one measurement take at least."""
+Call = Callable[[], object]
+
+
+def produced() -> ProduceResponse:
+    """Return the response for two partitions, one of which was refused."""
+    kind = ProduceResponse.PartitionProduceResponse
+    topic = ProduceResponse.TopicProduceResponse(
+        name="a", partition_responses=[kind(index=0), kind(index=1, error_code=3)]
+    )
+    return ProduceResponse(responses=[topic])
+
+
+def fetched() -> FetchResponse:
+    """Return the records of one partition."""
+    partition = FetchResponse.PartitionData(records=b"x" * 100)
+    return FetchResponse(responses=[FetchResponse.FetchableTopicResponse(partitions=[partition])])
+
+
+def described() -> MetadataResponse:
+    """Return three brokers, and twenty topics of ten partitions with three replicas: 1,423 names."""
+    broker, topic = MetadataResponse.MetadataResponseBroker, MetadataResponse.MetadataResponseTopic
+    partition = MetadataResponse.MetadataResponsePartition
+    return MetadataResponse(
+        brokers=[broker(node_id=number, host="h", port=9092) for number in range(3)],
+        topics=[
+            topic(
+                name=f"topic-{number}",
+                partitions=[
+                    partition(partition_index=index, replica_nodes=[0, 1, 2], isr_nodes=[0, 1, 2])
+                    for index in range(10)
+                ],
+            )
+            for number in range(20)
+        ],
+    )
+
+
+MESSAGES: dict[str, tuple[Message, int, int]] = {
+    "Heartbeat": (HeartbeatResponse(), 4, 0),
+    "Produce, 2 partitions": (produced(), 10, 7),
+    "Fetch, 1 partition": (fetched(), 16, 11),
+    "Metadata, 200 partitions": (described(), 12, 8),
+}
+"""Each with its version, and an older one in which it is not flexible."""
+
+
+def calls(message: Message, version: int, older: int) -> dict[str, Call]:
+    """Return the calls that are compared, the first of which is the measure."""
+    data = message.write(version)
+    return {
+        "`read`": lambda: type(message).read(data, version),
+        "`errors`": lambda: list(errors(message)),
+        "`error_codes`": lambda: list(error_codes(message)),
+        "`endpoints`": lambda: list(endpoints(message)),
+        "`entities`": lambda: list(entities(message)),
+        "`entities`, topics": lambda: list(entities(message, "topicName")),
+        "`lost`": lambda: message.lost(version),
+        "`lost`, older": lambda: message.lost(older),
+        "`fitted`": lambda: message.fitted(version),
+    }
+
+
+def cost(call: Call) -> float:
+    """Return the µs of a call."""
+    times, taken = 1, 0
+    while taken < SHORTEST:
+        times *= 2
+        start = process_time_ns()
+        for _ in range(times):
+            call()
+        taken = process_time_ns() - start
+    return taken / times / 1000
+
+
+def main() -> None:
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=15)
+    rounds: int = parser.parse_args().rounds
+    measured = {(name, rendering): calls(*each) for name, each in MESSAGES.items() for rendering in ("native", "pure")}
+    found: dict[tuple[str, str, str], list[float]] = {}
+    for _ in range(rounds):
+        for (name, rendering), each in measured.items():
+            set_rendering(rendering)
+            for what, call in each.items():
+                found.setdefault((name, rendering, what), []).append(cost(call))
+    heads = list(next(iter(measured.values())))
+    rows = []
+    for name, rendering in measured:
+        times = [min(found[name, rendering, what]) for what in heads]
+        rows.append([f"{name}, {rendering}", f"{times[0]:.2f}", *(f"{t:.2f} ({t / times[0]:.1f})" for t in times[1:])])
+    print("\n".join(table(["CPU µs", *heads], rows)))
+
+
+if __name__ == "__main__":
+    main()

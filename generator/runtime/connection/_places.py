@@ -1,0 +1,330 @@
+"""Places in messages that have an error code, an address or a name: what the traversals yield."""
+
+from __future__ import annotations
+
+import re
+
+from .._core.collection import KeyedCollection
+from .._core.shown import is_int, shown
+from .._core.value import dataclass
+from ..protocol import ErrorCode
+from ..schema.loops import path_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal, TypeAlias
+    from uuid import UUID
+
+    from ..schema.loops import Place
+    from ._tables import Named
+
+    EntityType: TypeAlias = Literal[
+        "brokerId",
+        "clientId",
+        "clientMetrics",
+        "delegationToken",
+        "groupId",
+        "principal",
+        "producerId",
+        "shareKey",
+        "topicName",
+        "transactionalId",
+        "user",
+    ]
+
+NUMBERS = ("brokerId", "producerId")
+"""The types of entities that are numbers."""
+_DIGITS = re.compile(r"[0-9]{1,10}").fullmatch
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+class Error:
+    """An error in a response. It cannot be changed; see ``error_codes`` for what can."""
+
+    __slots__ = ("_code", "_place", "_text")
+    __match_args__ = ("path", "code", "message")
+
+    def __init__(self, path: str, code: ErrorCode, message: str | None) -> None:
+        self._place: Place = path
+        self._code: int = code
+        self._text = message
+
+    @property
+    def path(self) -> str:
+        """Where its code is: ``topics[3].partitions[0].error_code``."""
+        return path_of(self._place)
+
+    @property
+    def code(self) -> ErrorCode:
+        """The code."""
+        return ErrorCode(self._code)
+
+    @property
+    def message(self) -> str | None:
+        """The text beside the code; None where there is none."""
+        return self._text
+
+    def _values(self) -> tuple[str, ErrorCode, str | None]:
+        return self.path, self.code, self.message
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Error):
+            return NotImplemented
+        return self._values() == other._values()
+
+    def __hash__(self) -> int:
+        return hash(self._values())
+
+    def __repr__(self) -> str:
+        return f"Error(path={self.path!r}, code={self.code!r}, message={self.message!r})"
+
+    def __reduce__(self) -> tuple[type[Error], tuple[str, ErrorCode, str | None]]:
+        return Error, self._values()
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorCodeSite:
+    """What the places of one error code field have in common; ``depth`` counts the structs from the message on."""
+
+    field: str
+    text: str | None
+    """The field beside it that has a text."""
+    is_nullable: bool
+    """Whether that may be null."""
+    topics: tuple[tuple[int, str, Named | None], ...]
+    """Fields that may name the topic, with the depth of their struct; a fact says whether they do."""
+    groups: tuple[tuple[int, str, Named | None], ...]
+    topic_ids: tuple[tuple[int, str, None], ...]
+    partitions: tuple[tuple[int, str, None], ...]
+
+
+class ErrorCodePlace:
+    """A place in a response that has an error code, NONE included: set ``code``, and the response has the new one."""
+
+    __slots__ = ("_place", "_site", "_structs")
+
+    def __init__(self, site: ErrorCodeSite, structs: tuple[Any, ...], place: Place) -> None:
+        self._site = site
+        self._structs = structs
+        self._place = place
+
+    @property
+    def path(self) -> str:
+        """Where the code is: ``topics[3].partitions[0].error_code``."""
+        return path_of(self._place)
+
+    @property
+    def code(self) -> ErrorCode:
+        """The code. Assigning raises TypeError for what is no ``int``, and ValueError for what is no int16."""
+        return ErrorCode(getattr(self._structs[-1], self._site.field))
+
+    @code.setter
+    def code(self, code: int) -> None:
+        if not _is_number(code):
+            raise TypeError(f"the error code at {self.path} must be of type int, not {shown(code)}")
+        if not is_int(code, 16):
+            raise ValueError(f"the error code at {self.path} must be an int16, not {shown(code)}")
+        setattr(self._structs[-1], self._site.field, int(code))
+
+    @property
+    def has_message(self) -> bool:
+        """Whether there is a field for a text beside the code."""
+        return self._site.text is not None
+
+    @property
+    def message(self) -> str | None:
+        """The text beside the code, None where there is none.
+
+        Assigning raises TypeError for what is neither ``str`` nor None, and AttributeError where ``has_message`` is false.
+        """
+        text: str | None = None if self._site.text is None else getattr(self._structs[-1], self._site.text)
+        return text
+
+    @message.setter
+    def message(self, message: str | None) -> None:
+        if self._site.text is None:
+            raise AttributeError(f"there is no field for a text beside {self.path}")
+        if not isinstance(message, str | None):
+            raise TypeError(f"the text beside {self.path} must be of type str or None, not {shown(message)}")
+        setattr(self._structs[-1], self._site.text, message)
+
+    def _reset(self) -> None:
+        """Set NONE, and no text."""
+        setattr(self._structs[-1], self._site.field, 0)
+        if self._site.text is not None:
+            setattr(self._structs[-1], self._site.text, None if self._site.is_nullable else "")
+
+    @property
+    def topic(self) -> str | None:
+        """The name of the topic that the code is about; None where no struct around the code names one."""
+        name: str | None = self._first(self._site.topics, "topicName")
+        return name or None
+
+    @property
+    def topic_id(self) -> UUID | None:
+        """The id of the topic, None where no struct has one; all zero where only the name is known."""
+        found: UUID | None = self._first(self._site.topic_ids, "")
+        return found
+
+    @property
+    def partition(self) -> int | None:
+        """The number of the partition; None where the code is about no partition."""
+        number: int | None = self._first(self._site.partitions, "")
+        return number
+
+    @property
+    def group(self) -> str | None:
+        """The id of the group that the code is about; None where no struct around the code names one."""
+        name: str | None = self._first(self._site.groups, "groupId")
+        return name or None
+
+    def _first(self, fields: tuple[tuple[int, str, Named | None], ...], wanted: str) -> Any:
+        for depth, field, named in fields:
+            struct = self._structs[depth]
+            if named is None or kind_of(named, struct, None) == wanted:
+                return getattr(struct, field)
+        return None
+
+    def __repr__(self) -> str:
+        return f"<ErrorCodePlace {self.path}: {self.code.name}>"
+
+
+class Endpoint:
+    """A host and a port in a message. Set them, and the message has the new ones."""
+
+    __slots__ = ("_names", "_place", "_struct")
+
+    def __init__(self, place: Place, struct: Any, names: tuple[str, str]) -> None:
+        self._place = place
+        self._struct = struct
+        self._names = names  # of the fields
+
+    @property
+    def path(self) -> str:
+        """Path of the struct that has them: ``brokers[0]``; empty if the message itself has them."""
+        return path_of(self._place)
+
+    @property
+    def host(self) -> str:
+        """Name or address of the host."""
+        host: str = getattr(self._struct, self._names[0])
+        return host
+
+    @host.setter
+    def host(self, host: str) -> None:
+        if not isinstance(host, str):
+            raise TypeError(f"the host at {self.path or 'the message'} must be of type str, not {shown(host)}")
+        setattr(self._struct, self._names[0], host)
+
+    @property
+    def port(self) -> int:
+        """Port, 0 to 65535, or -1 where there is none."""
+        port: int = getattr(self._struct, self._names[1])
+        return port
+
+    @port.setter
+    def port(self, port: int) -> None:
+        if not _is_number(port):
+            raise TypeError(f"the port at {self.path or 'the message'} must be of type int, not {shown(port)}")
+        setattr(self._struct, self._names[1], port)
+
+    def __repr__(self) -> str:
+        return f"<Endpoint {self.path}: {self.host}:{self.port}>"
+
+
+@dataclass(frozen=True, slots=True)
+class EntitySite:
+    """What the entities of one field and one type have in common."""
+
+    type: EntityType
+    path: str
+    """The template of their paths."""
+    field: str | None
+    """The field with the name; None for an array of names."""
+    is_key: bool
+    """Whether a collection finds its elements by the name."""
+    nothing: tuple[str, ...]
+    """Texts that name nothing."""
+
+    def is_name(self, stored: str | int) -> bool:
+        """Whether a value names something: ``nothing`` does not, nor do -1 and texts of numbers that are none."""
+        if isinstance(stored, str) and self.type in NUMBERS:
+            return _DIGITS(stored) is not None
+        return stored >= 0 if isinstance(stored, int) else stored not in self.nothing
+
+
+class Entity:
+    """Something that a message names: set ``value``, and the message has the new name."""
+
+    __slots__ = ("_holder", "_index", "_indices", "_site", "_within")
+    # Objects are made without a constructor, by these slots in this order: see ``Entities`` of the traversals.
+    _holder: Any
+    """A struct, or an array of names."""
+    _index: Any
+    """The index in an array of names; None or unset in a struct."""
+    _indices: tuple[int, ...]
+    """The indices in the path of the struct."""
+    _site: EntitySite
+    _within: object
+    """The array that has the struct; unset where the name is no key."""
+
+    @property
+    def path(self) -> str:
+        """Where the name is: ``topics[3].name``, ``groups[0]``."""
+        return self._site.path % (self._indices if self._site.field is not None else (*self._indices, self._index))
+
+    @property
+    def type(self) -> EntityType:
+        """What it names, in the word of the definition."""
+        return self._site.type
+
+    @property
+    def value(self) -> str | int:
+        """The name: ``int`` of brokers and producers, ``str`` of all others."""
+        stored = self._stored
+        return int(stored) if isinstance(stored, str) and self._site.type in NUMBERS else stored
+
+    @value.setter
+    def value(self, value: str | int) -> None:
+        """Raises TypeError for what is no ``int`` of a broker or producer, or no ``str`` of another; nothing changed."""
+        wanted = int if self.type in NUMBERS else str
+        if not isinstance(value, wanted) or isinstance(value, bool):
+            raise TypeError(f"the {self.type} at {self.path} must be of type {wanted.__name__}, not {shown(value)}")
+        if value == self.value:
+            return  # as it is stored: text of a number may begin with 0
+        stored = str(value) if isinstance(self._stored, str) else value
+        if self._site.field is not None:
+            self._set(self._site.field, stored)
+        elif isinstance(self._holder, list):
+            self._holder[self._index] = stored
+        else:
+            raise TypeError(f"{self.path} is in {shown(self._holder)}, which cannot be changed; a list can")
+
+    def _set(self, field: str, stored: str | int) -> None:
+        """Set a field of a struct, and keep the index true that has it under its key."""
+        within = getattr(self, "_within", None) if self._site.is_key else None
+        if isinstance(within, KeyedCollection):
+            within._set_key(self._holder, field, stored)
+        else:
+            setattr(self._holder, field, stored)
+
+    @property
+    def _stored(self) -> str | int:
+        field = self._site.field
+        stored: str | int = self._holder[self._index] if field is None else getattr(self._holder, field)
+        return stored
+
+    def __repr__(self) -> str:
+        return f"<Entity {self.path}: {self.type} {self.value!r}>"
+
+
+def kind_of(named: Named, struct: object, request: object) -> str | None:
+    """What a field names that a fact is about; None where that is not known."""
+    _, _, _, entity, asked, by, kinds, _ = named
+    if not by:
+        return entity
+    code = getattr(request if asked else struct, by, None)
+    return kinds.get(code) if isinstance(code, int | str) else None

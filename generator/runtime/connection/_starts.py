@@ -1,0 +1,82 @@
+"""The first bytes of requests that pass unread: what they are, and whether they have a response."""
+
+from __future__ import annotations
+
+from struct import Struct
+
+from ..schema.build import Builder
+from ..schema.facts import facts_of
+from ..schema.types import ESCAPED_STRINGS, SchemaError
+from ._exchange import PRODUCE
+from ._incoming import LENGTH_SIZE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..protocol import Api
+
+_start = Struct(">hhih")
+START_SIZE = LENGTH_SIZE + _start.size
+read_start = _start.unpack_from
+"""API key, version, correlation id, and the length of the client id."""
+
+
+class RequestStart:
+    """How a request of one version of an API starts."""
+
+    __slots__ = ("_before_acks", "_is_compact", "_is_flexible", "_is_produce", "api")
+
+    def __init__(self, api: Api, version: int) -> None:
+        self.api = api
+        self._is_produce = api.name == PRODUCE
+        self._is_flexible = api.request_header_version(version) > 1
+        if self._is_produce:
+            facts = facts_of(api.request_class)
+            self._is_compact = version in facts.flexible
+            names = [field.name for field in facts.fields if version in field.versions]
+            self._before_acks = [field for field in facts.fields if field.name in names[: names.index("acks")]]
+
+    def expects_response(self, frame: bytes, client_id_size: int) -> bool | None:
+        """Whether a request has a response; None where its header, or the fields before ``acks``, have to be read."""
+        pos = START_SIZE + client_id_size if client_id_size > 0 else START_SIZE
+        if client_id_size < -1 or pos > len(frame):
+            return None
+        if self._is_flexible:
+            if pos == len(frame) or frame[pos]:  # tagged fields
+                return None
+            pos += 1
+        return self._acks(frame, pos) if self._is_produce else True
+
+    def _acks(self, frame: bytes, pos: int) -> bool | None:
+        """Whether ``acks`` of a ProduceRequest is not 0, where only null stands before it."""
+        if self._before_acks:  # the transactional id, nearly always null
+            null = b"\0" if self._is_compact else b"\xff\xff"
+            if len(self._before_acks) > 1 or not frame.startswith(null, pos):
+                return None
+            pos += len(null)
+        return frame[pos : pos + 2] != b"\0\0" if pos + 2 <= len(frame) else None
+
+
+STARTS: dict[tuple[int, int], RequestStart] = {}
+"""By API key and version: of those that the package has."""
+
+
+def keep_start(api: Api, version: int) -> None:
+    """Let requests of an API and version pass by their first bytes, if these are enough."""
+    has_client_id = version in api.valid_versions and api.request_header_version(version) > 0
+    if has_client_id and api.response_name and api.name != "SaslHandshake":
+        STARTS[int(api.key), version] = RequestStart(api, version)
+
+
+def acks_in(api: Api, version: int, payload: bytes, pos: int) -> int | None:
+    """``acks`` of a ProduceRequest that is not decoded, at versions that the package lacks too; None if it is not there."""
+    facts = facts_of(api.request_class)
+    builder = Builder(facts, ESCAPED_STRINGS)  # any text goes before acks, as brokers take it
+    try:
+        for field in facts.fields:
+            if version in field.versions:
+                value, pos = builder.type_of(field, version).read(payload, pos)
+                if field.name == "acks":
+                    return value if isinstance(value, int) else None
+    except SchemaError:
+        pass
+    return None

@@ -1,0 +1,135 @@
+"""Traversals that are compiled for a class against a walk that asks the definition at every struct."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from kafka_messages import EncodeError, FetchResponse, MetadataResponse
+from kafka_messages._base.message import Message
+from kafka_messages.connection import endpoints, entities, error_codes, errors
+from kafka_messages.connection._walks import ENTITY_TYPES
+from kafka_messages.schema.facts import class_in, facts_of
+
+from tests.support import traversals as slow
+from tests.support.random_messages import messages, versions_of
+from tests.support.vectors import committed, message_class, message_names
+
+
+def of_vectors(name: str) -> list[Message]:
+    """Each message of the committed vectors, and two random ones with every field."""
+    cls = message_class(name)
+    found = [vector.cls.read(vector.data, vector.version) for vector in committed().get(name, ())]
+    return [*found, *messages(cls, cls.HIGHEST_SUPPORTED_VERSION, mixed=1)]
+
+
+def lists_in(message: Message) -> Iterator[tuple[Any, str]]:
+    """Each struct of a message with the name of an array that it has."""
+    for _, _, struct, fields in slow.structs(message):
+        yield from ((struct, field.name) for field in fields if field.is_array and getattr(struct, field.name))
+
+
+@pytest.mark.parametrize("name", message_names())
+def test_traversals_find_what_a_walk_finds(name: str) -> None:
+    """Errors, error codes, addresses and names have the paths and values that a walk over all structs gives."""
+    facts = facts_of(message_class(name))
+    for message in of_vectors(name):
+        before = repr(message)
+        assert [(each.path, each.code, each.message) for each in errors(message)] == slow.errors(message)
+        assert [(each.path, each.host, each.port) for each in endpoints(message)] == slow.endpoints(message)
+        for types in ((), *((each,) for each in ENTITY_TYPES), ("topicName", "brokerId")):
+            found = [(each.path, each.type, each.value) for each in entities(message, *types)]
+            assert found == slow.entities(message, *types)
+        for version in (None, *versions_of(type(message))):
+            places = [(each.path, each.code, each.message) for each in error_codes(message, version=version)]
+            wanted = slow.error_codes(message, version)
+            assert [place[:2] for place in places] == [place[:2] for place in wanted]
+            assert version is not None or places == wanted
+        assert repr(message) == before
+        assert facts.name == name
+
+
+@pytest.mark.parametrize("name", message_names())
+def test_losses_and_copies_are_those_of_a_walk(name: str) -> None:
+    """``lost`` and ``fitted`` agree with a walk over all fields, at every version of the class."""
+    for message in of_vectors(name):
+        before = repr(message)
+        for version in versions_of(type(message)):
+            assert [(each.path, each.is_refused, each.reason) for each in message.lost(version)] == slow.lost(
+                message, version
+            )
+            copy = message.fitted(version)
+            assert repr(copy) == repr(slow.fitted(message, version))
+            assert type(copy) is type(message)
+        same = message.fitted(type(message).HIGHEST_SUPPORTED_VERSION)
+        for struct, array in [*lists_in(same)]:
+            assert type(getattr(struct, array)) in (list, type(getattr(type(struct)(), array)))
+            getattr(struct, array).clear()
+        assert repr(message) == before
+
+
+@pytest.mark.parametrize("name", message_names())
+def test_values_that_traversals_set_are_found_again(name: str) -> None:
+    """A value that is set at a place is in the message at this place."""
+    for message in of_vectors(name):
+        for place in error_codes(message):
+            place.code = 7
+        assert [code for _, code, _ in slow.error_codes(message)] == [7] * len(slow.error_codes(message))
+        for endpoint in endpoints(message):
+            endpoint.host, endpoint.port = "there", 1
+        assert {found[1:] for found in slow.endpoints(message)} <= {("there", 1)}
+        wanted = [(path, kind, 5 if isinstance(value, int) else "new") for path, kind, value in slow.entities(message)]
+        for entity in entities(message):
+            entity.value = 5 if isinstance(entity.value, int) else "new"
+        assert slow.entities(message) == wanted
+
+
+@pytest.mark.parametrize("name", [name for name in message_names() if facts_of(message_class(name)).structs])
+def test_a_value_that_is_no_struct_has_a_place(name: str) -> None:
+    """A wrong value in an array of structs that a traversal visits is refused with its path, and by ``fitted``."""
+    cls = message_class(name)
+    array = next((each for each in facts_of(cls).fields if each.is_struct and each.is_array), None)
+    if array is None:
+        return
+    message: Any = cls()
+    setattr(message, array.name, [class_in(cls, array.type)(), 7])
+    version = min(array.versions.highest, cls.HIGHEST_SUPPORTED_VERSION)
+    with pytest.raises(EncodeError) as caught:
+        message.fitted(version)
+    assert str(caught.value) == f"{name} v{version}: {array.name}[1]: expected {array.type}, got 7"
+    rich = next(messages(cls, version, mixed=0))
+    for traverse, found in ((errors, slow.errors), (endpoints, slow.endpoints), (entities, slow.entities)):
+        reason = refusal(traverse, message)
+        if any(each[0].startswith(f"{array.name}[") for each in found(rich)):  # type: ignore[operator]
+            assert reason == f"{name}: {array.name}[1]: expected {array.type}, got 7"
+        else:
+            assert reason in (None, f"{name}: {array.name}[1]: expected {array.type}, got 7")
+
+
+def refusal(traverse: Any, message: Message) -> str | None:
+    """Return the text of the EncodeError of a traversal, or None if there is none."""
+    try:
+        list(traverse(message))
+    except EncodeError as error:
+        return str(error)
+    return None
+
+
+def test_traversals_visit_only_what_they_look_for() -> None:
+    """Addresses of a MetadataResponse are not looked for in its topics, and topic names not in its brokers."""
+    response: Any = MetadataResponse(brokers=[MetadataResponse.MetadataResponseBroker(host="a", port=1)])
+    response.topics = 7
+    assert [each.host for each in endpoints(response)] == ["a"]
+    response.brokers, response.topics = 7, []
+    assert list(entities(response, "topicName")) == []
+
+
+def test_a_default_that_is_made_late_stays_unmade() -> None:
+    """A traversal does not make the tagged structs of a message, which are nearly always absent."""
+    partition = FetchResponse.PartitionData()
+    response = FetchResponse(responses=[FetchResponse.FetchableTopicResponse(partitions=[partition])])
+    for traverse in (errors, endpoints, entities):
+        assert list(traverse(response)) == []  # type: ignore[operator]
+    response.fitted(12)
+    assert (partition._current_leader, partition._snapshot_id) == (None, None)

@@ -1,0 +1,147 @@
+"""What the traversals, ``lost`` and ``fitted`` must give, by a walk that asks the definition at every struct.
+
+It is slow and compiles nothing. What it finds are plain tuples: the path first, and objects that have the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kafka_messages._base.message import Message
+from kafka_messages.connection._tables import ENTITIES
+from kafka_messages.schema import FieldFacts, facts_of
+from kafka_messages.schema.build import Builder
+from kafka_messages.schema.facts import address_of, class_in
+from kafka_messages.schema.struct import is_default
+
+NUMBERS = ("brokerId", "producerId")
+Step = tuple[str, str, Any, tuple[FieldFacts, ...]]
+"""Path, class name, struct and fields."""
+
+
+def structs(message: Message) -> Iterator[Step]:
+    """Yield the message and every struct in it, outer ones first."""
+    facts = facts_of(type(message))
+    yield from _structs("", facts.name, message, facts.fields)
+
+
+def _structs(path: str, name: str, struct: Any, fields: tuple[FieldFacts, ...]) -> Iterator[Step]:
+    yield path, name, struct, fields
+    for field in fields:
+        value = getattr(struct, field.name) if field.is_struct else None
+        if value is not None:
+            for index, each in enumerate(value if field.is_array else [value]):
+                place = joined(path, field.name) + (f"[{index}]" if field.is_array else "")
+                yield from _structs(place, field.type, each, field.fields)
+
+
+def joined(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def errors(message: Message) -> list[tuple[str, int, str | None]]:
+    """Return path, code and text of each error code but NONE."""
+    return [found for found in error_codes(message) if found[1]]
+
+
+def error_codes(message: Message, version: int | None = None) -> list[tuple[str, int, str | None]]:
+    """Return path, code and text of each error code, of those fields alone that a version has if it is given."""
+    return [
+        (
+            joined(path, field.name),
+            getattr(struct, field.name),
+            getattr(struct, field.name.removesuffix("code") + "message", None),
+        )
+        for path, _, struct, fields in structs(message)
+        for field in fields
+        if field.is_error_code and (version is None or has_place(message, path, field, version))
+    ]
+
+
+def has_place(message: Message, path: str, field: FieldFacts, version: int) -> bool:
+    """Whether a version has a field and every field on the way to it."""
+    fields = facts_of(type(message)).fields
+    for name in filter(None, path.split(".")):
+        above = next(each for each in fields if each.name == name.partition("[")[0])
+        if version not in above.versions:
+            return False
+        fields = above.fields
+    return version in field.versions
+
+
+def endpoints(message: Message) -> list[tuple[str, str, int]]:
+    """Return path, host and port of each address."""
+    found = []
+    for path, _, struct, fields in structs(message):
+        names = address_of(fields)
+        if names is not None and getattr(struct, names[0]):
+            found.append((path, getattr(struct, names[0]), getattr(struct, names[1])))
+    return found
+
+
+def entities(message: Message, *types: str, request: Message | None = None) -> list[tuple[str, str, str | int]]:
+    """Return path, type and value of each name."""
+    found: list[tuple[str, str, str | int]] = []
+    rows = {each[1:3]: each for each in ENTITIES if each[0] == message.NAME}
+    for path, name, struct, fields in structs(message):
+        for field in fields:
+            row, kind = rows.get((name, field.name)), field.entity_type
+            if row is not None:
+                code = getattr(request if row[4] else struct, row[5], None) if row[5] else None
+                kind = row[6].get(code) if row[5] and isinstance(code, int | str) else None if row[5] else row[3]
+            value = getattr(struct, field.name)
+            if kind is None or (types and kind not in types) or value is None:
+                continue
+            nothing = ("", "" if row is None else row[7])
+            for index, each in enumerate(value if field.is_array else [value]):
+                place = joined(path, field.name) + (f"[{index}]" if field.is_array else "")
+                if isinstance(each, str) and kind in NUMBERS:
+                    if each.isascii() and each.isdigit() and len(each) <= 10:
+                        found.append((place, kind, int(each)))
+                elif each >= 0 if isinstance(each, int) else each not in nothing:
+                    found.append((place, kind, each))
+    return found
+
+
+def lost(message: Message, version: int) -> list[tuple[str, bool, str]]:
+    """Return path, whether ``write`` refuses it, and the reason of each value that a version cannot carry."""
+    facts = facts_of(type(message))
+    builder, is_extensible = Builder(facts), version in facts.flexible or version in facts.with_optional
+
+    def inside(fields: tuple[FieldFacts, ...], struct: Any, place: str) -> Iterator[tuple[str, bool, str]]:
+        for field in fields:
+            value, path = getattr(struct, field.name), f"{place}{field.name}"
+            if version not in field.versions:
+                if not is_default(value, builder.default(field)):
+                    yield path, not field.ignorable, f"only versions {field.versions} have this field"
+            elif value is None and version not in field.nullable:
+                yield path, True, f"version {version} has no null here"
+            elif field.is_struct and value is not None:
+                for index, each in enumerate(value if field.is_array else [value]):
+                    yield from inside(field.fields, each, path + (f"[{index}]." if field.is_array else "."))
+        if not is_extensible and struct.unknown_tagged_fields:
+            yield f"{place}unknown_tagged_fields", True, f"version {version} has no tagged fields"
+
+    return list(inside(facts.fields, message, ""))
+
+
+def fitted(message: Message, version: int) -> Any:
+    """Return a copy of a message, made by the constructors, of what a version can carry."""
+    facts = facts_of(type(message))
+    is_extensible = version in facts.flexible or version in facts.with_optional
+
+    def copied(cls: Any, fields: tuple[FieldFacts, ...], struct: Any) -> Any:
+        kept: dict[str, Any] = {"unknown_tagged_fields": struct.unknown_tagged_fields} if is_extensible else {}
+        for field in fields:
+            value = getattr(struct, field.name)
+            if version not in field.versions or (value is None and version not in field.nullable):
+                continue
+            if value is not None and field.is_struct:
+                inner: Any = class_in(type(message), field.type)
+                made = [copied(inner, field.fields, each) for each in (value if field.is_array else [value])]
+                value = made if field.is_array else made[0]
+            kept[field.name] = list(value) if value is not None and field.is_array else value
+        return cls(**kept)
+
+    return copied(type(message), facts.fields, message)
