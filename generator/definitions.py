@@ -12,7 +12,7 @@ from kafka_message_generator.history.store import TABLE
 from kafka_message_generator.merging.sources import with_folders
 from kafka_message_generator.plan import builder
 from kafka_message_generator.plan.model import MessagePlan
-from kafka_message_generator.rules import Checked
+from kafka_message_generator.rules import Checked, conventions
 from kafka_message_generator.rules import answers as answer_rules
 from kafka_message_generator.rules import entities as entity_rules
 from kafka_message_generator.rules import enumerations as enumeration_rules
@@ -24,7 +24,7 @@ from kafka_message_generator.rules.enumerations import Taken
 from kafka_message_generator.rules.secrets import Secrets
 from kafka_message_generator.spec import reader, source
 from kafka_message_generator.spec.answers import read_answers
-from kafka_message_generator.spec.companions import COMPANIONS, ErrorCode, read_error_codes, read_release
+from kafka_message_generator.spec.companions import COMPANIONS, SOURCE, ErrorCode, read_error_codes, read_release
 from kafka_message_generator.spec.descriptions import described, read_descriptions
 from kafka_message_generator.spec.entities import read_entities
 from kafka_message_generator.spec.enumerations import Enumeration, read_enumerations
@@ -109,6 +109,8 @@ def load(
         places = {**settings.places, "parts": Location("command line", 1, "--parts")}
         settings = replace(settings, parts=parts, places=places)
     messages, names = _read(specs, settings, problems)
+    if not _is_imported(specs):
+        conventions.check(messages, problems)
     unread = {Path(file).stem for file in names.keys() - {message.location.file for message in messages}}
     if more is not None and not problems.errors:  # of definitions that are not sound nothing can be proved
         messages = with_folders(messages, _older(specs, settings, more), files_of, problems, names)
@@ -153,6 +155,17 @@ def load(
         accepted,
         next((folder for folder in older_of(specs, ()) if (folder / TABLE).exists()), None),
     )
+
+
+def _is_imported(specs: Path) -> bool:
+    """Whether definitions come from Kafka's jars: a ``SOURCE`` beside or above them names the jars, or a history does."""
+    for folder in (specs, *specs.resolve().parents):
+        if (folder / TABLE).is_file():
+            return True
+        if (path := folder / SOURCE).is_file():
+            node = source.load(path, path.as_posix(), Problems())
+            return node is not None and isinstance(node.value, dict) and "artifacts" in node.value
+    return False
 
 
 def _read(specs: Path, settings: Settings, problems: Problems) -> tuple[list[Message], dict[str, str]]:

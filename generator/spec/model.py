@@ -116,6 +116,8 @@ class Field:
     """Of a struct or array of structs: the fields of its optional-field buffer."""
     is_optional: bool = False
     """Whether this field lives in an optional-field buffer; its tag is then its key there."""
+    quoted: dict[str, tuple[str, Location]] = field(default_factory=dict)
+    """Properties that are numbers or booleans and were given as strings: the text and its place."""
     is_typed: bool = True
     """False only where the type could not be read, which is an error already reported; ``type`` means nothing then."""
 
@@ -164,6 +166,8 @@ class Message:
     tagged_field_format: str = "sequential"
     with_optional: Versions = NONE
     optional_fields: tuple[Field, ...] = ()
+    quoted: dict[str, tuple[str, Location]] = field(default_factory=dict)
+    """As those of a field."""
     offered: Versions | None = None
     """The versions that are negotiated, where other releases have brought more; None: all that are valid."""
 

@@ -206,7 +206,7 @@ MESSAGES: tuple[Case, ...] = (
     Case(
         "headerVersions no range",
         text(**ASK, headerVersions={"x": 1}),
-        "1: $.headerVersions: headerVersions: 'x' is not a version range; write none, N, N-M or N+ (for example 0-3 or 2+)",
+        "1: $.headerVersions: 'x' is not a version range; write none, N, N-M or N+ (for example 0-3 or 2+)",
     ),
     Case(
         "headerVersions no number",

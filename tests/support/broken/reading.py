@@ -83,19 +83,19 @@ READER: tuple[Case, ...] = (
                 name="GiveKey", type="coordinator-key", apiKey=1, validVersions="x", flexibleVersions="none"
             ),
         },
-        f"a.json:1: $.validVersions: validVersions: {NO_RANGE}",
-        f"c.json:1: $.validVersions: validVersions: {NO_RANGE}",
+        f"a.json:1: $.validVersions: {NO_RANGE}",
+        f"c.json:1: $.validVersions: {NO_RANGE}",
     ),
     Case("validVersions missing", text(validVersions=...), "1: $: message Probe has no validVersions; add it"),
     Case(
         "validVersions no range",
         text(validVersions="a-b"),
-        "1: $.validVersions: validVersions: 'a-b' is not a version range; write none, N, N-M or N+ (for example 0-3 or 2+)",
+        "1: $.validVersions: 'a-b' is not a version range; write none, N, N-M or N+ (for example 0-3 or 2+)",
     ),
     Case(
         "versions backwards",
         text(field("A", versions="3-1")),
-        "2: $.fields[0].versions: versions: version range '3-1' runs backwards; write 1-3 or none",
+        "2: $.fields[0].versions: version range '3-1' runs backwards; write 1-3 or none",
     ),
     Case(
         "versions no range, and nothing that follows from it",
@@ -104,9 +104,9 @@ READER: tuple[Case, ...] = (
             field("B", versions="x", encoding={"0+": "packed32"}),
             sub("C", field("X"), versions="x"),
         ),
-        f"2: $.fields[0].versions: versions: {NO_RANGE}",
-        f"3: $.fields[1].versions: versions: {NO_RANGE}",
-        f"4: $.fields[2].versions: versions: {NO_RANGE}",
+        f"2: $.fields[0].versions: {NO_RANGE}",
+        f"3: $.fields[1].versions: {NO_RANGE}",
+        f"4: $.fields[2].versions: {NO_RANGE}",
     ),
     Case(
         "versions of many digits",
