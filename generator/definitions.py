@@ -26,7 +26,7 @@ from kafka_message_generator.spec import reader, source
 from kafka_message_generator.spec.answers import read_answers
 from kafka_message_generator.spec.companions import COMPANIONS, SOURCE, ErrorCode, read_error_codes, read_release
 from kafka_message_generator.spec.descriptions import described, read_descriptions
-from kafka_message_generator.spec.entities import read_entities
+from kafka_message_generator.spec.entities import read_entities, read_entity_types
 from kafka_message_generator.spec.enumerations import Enumeration, read_enumerations
 from kafka_message_generator.spec.model import REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.secrets import PASSWORD, read_secrets
@@ -115,7 +115,8 @@ def load(
     if more is not None and not problems.errors:  # of definitions that are not sound nothing can be proved
         messages = with_folders(messages, _older(specs, settings, more), files_of, problems, names)
         messages = described(messages, read_descriptions(specs, problems), problems)
-    checked = rules.check(messages, problems, settings_rules.one_way(settings, messages), unread)
+    entity_types = read_entity_types(specs, problems)
+    checked = rules.check(messages, problems, settings_rules.one_way(settings, messages), unread, entity_types)
     error_codes, release = read_error_codes(specs, problems), read_release(specs, problems)
     folders = {m.name: names[m.location.file].rpartition("/")[0] for m in messages}
     of_files = {name.rpartition("/")[0] for name in names.values()}
@@ -132,7 +133,7 @@ def load(
     secrets = secret_rules.resolve(secret_facts, found, problems)
     # What is answered and named is said of messages that only other releases have, too.
     answers = answer_rules.resolve(() if more is None else answer_facts, found, problems)
-    entities = entity_rules.resolve(() if more is None else entity_facts, found, problems)
+    entities = entity_rules.resolve(() if more is None else entity_facts, found, problems, entity_types)
     if more is None:
         enumerations = enumeration_rules.without_older(enumerations, found)
     taken = enumeration_rules.resolve(enumerations, found, problems)

@@ -37,15 +37,16 @@ ENCODED_TYPES = {"int16": 16, "int32": 32, "int64": 64}
 
 TAGGED_FIELD_FORMATS = ("sequential", "interleaved")
 
+UNKNOWN_ENTITY = "unknown"
 ENTITY_TYPES = {
-    "unknown": None,
+    UNKNOWN_ENTITY: None,
     "transactionalId": "string",
     "producerId": "int64",
     "groupId": "string",
     "topicName": "string",
     "brokerId": "int32",
 }
-"""Each entity type and the field type it demands."""
+"""Each entity type that Kafka's generator knows, and the field type it demands; ``entity-types.json`` adds others."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ class Field:
     default: str = ""
     ignorable: bool = False
     map_key: bool = False
-    entity_type: str = "unknown"
+    entity_type: str = UNKNOWN_ENTITY
     zero_copy: bool = False
     flexible: Versions | None = None
     about: str = ""

@@ -142,10 +142,13 @@ class Properties:
             self._unknown(key, or_meant(key, self.known - self.members.keys(), known))
 
     def _unknown(self, key: str, advice: str) -> None:
-        self.problems.error(self.members[key].location, f"unknown property {key!r} of {self.what}; {advice}")
+        tell = self.problems.warn if self.problems.is_released else self.problems.error
+        tell(self.members[key].location, f"unknown property {key!r} of {self.what}; {advice}")
 
     def misspelt(self) -> dict[str, str]:
         """What was meant by the properties that nobody took, as far as they are near to one that is missing."""
+        if self.problems.is_released:
+            return {}
         missing = self.known - self.members.keys()
         found = {key: meant(key, missing) for key in self.members if key not in self.known}
         return {key: name for key, name in found.items() if name is not None}

@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 from kafka_message_generator.spec.model import (
     COORDINATOR_KEY,
-    ENTITY_TYPES,
     KINDS,
     NAME,
     PRIMITIVES,
     TAGGED_FIELD_FORMATS,
+    UNKNOWN_ENTITY,
     Encoding,
     Field,
     FieldType,
@@ -189,7 +189,7 @@ def _field(properties: Properties) -> Field:
         default=properties.text("default") or "",
         ignorable=properties.boolean("ignorable"),
         map_key=properties.boolean("mapKey"),
-        entity_type=properties.choice("entityType", tuple(ENTITY_TYPES), "unknown"),
+        entity_type=properties.text("entityType") or UNKNOWN_ENTITY,
         zero_copy=properties.boolean("zeroCopy"),
         flexible=properties.versions("flexibleVersions"),
         about=properties.text("about") or "",

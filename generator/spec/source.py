@@ -85,6 +85,8 @@ class Problems:
     found: list[Problem] = field(default_factory=list)
     misspelt: dict[int, Misspelt] = field(default_factory=dict)
     """By the identity of the node."""
+    is_released: bool = False
+    """Whether the definitions are a release's: a property that Kafka added to them is a warning."""
 
     def error(self, location: Location, message: str) -> None:
         self.found.append(Problem(location, message))
