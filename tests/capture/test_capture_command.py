@@ -15,6 +15,7 @@ from kafka_messages.wireshark import dissector
 
 from tests.support import pages
 from tests.support.captures import captured
+from tests.support.kafka_protocol import FETCH_VERSIONS
 from tests.support.packets import Talk, pcap
 
 LIBRDKAFKA = str(captured("librdkafka.pcap"))
@@ -63,7 +64,7 @@ def test_clients_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stdin", type("Input", (), {"buffer": stream})())
         (found,) = map(json.loads, lines(capsys, "capture", "-", "--clients"))
-    lacking = [{"api": "Fetch", "version": 3, "reason": "this release has versions 4 to 18"}]
+    lacking = [{"api": "Fetch", "version": 3, "reason": f"this release has {FETCH_VERSIONS}"}]
     assert (found["client_id"], found["apis"], found["lacking"]) == ("old!", {"Fetch": {"3": 1}}, lacking)
     assert found["failing"] == [{"api": "Fetch", "version": 3, "until": "4.0.0"}]
     assert (found["failing_in"], found["needing"]) == ([], [])
@@ -79,7 +80,7 @@ def test_clients_as_text_say_where_they_would_fail(capsys: pytest.CaptureFixture
         assert main(["capture", "-", "--clients", "--text"]) == 0
     assert capsys.readouterr().out.splitlines()[1:] == [
         "    Fetch: v3 (1)",
-        "    LACKING Fetch v3: this release has versions 4 to 18",
+        f"    LACKING Fetch v3: this release has {FETCH_VERSIONS}",
         "    would fail on Kafka 4.0.0 and later: Fetch v3",
         "    Kafka 2.2.0 to 3.9.2 have all of this",
     ]

@@ -101,8 +101,8 @@ NOT_COMPARED = {
     "many as new": (["--new", "history"], "history is many releases; name one of them, such as release:4.3.0"),
     "no history": (
         ["--history", "nowhere"],
-        "history: there is no history of Kafka's releases in nowhere; run this in a clone of the generator, or name the folder "
-        "by --history\n",
+        "history: there is no history of Kafka's releases in nowhere; run this in a clone of the generator, or name the "
+        "folder by --history\n",
     ),
     "no history for a release": (
         ["--old", "release:4.3.0", "--history", "nowhere"],
