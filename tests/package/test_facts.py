@@ -78,7 +78,7 @@ def test_what_a_field_names() -> None:
 
 
 def test_error_codes() -> None:
-    """int16 fields whose name ends in ErrorCode: 122 in release 4.4.0, more in later ones, and no other int16 that speaks of errors."""
+    """int16 fields whose name ends in ErrorCode, at least the 122 of release 4.4.0; no other int16 speaks of errors."""
     found = [(struct, field.name) for struct, field in fields() if field.is_error_code]
     assert len(found) >= 122
     assert ("MetadataResponse.MetadataResponseTopic", "error_code") in found
@@ -87,7 +87,7 @@ def test_error_codes() -> None:
 
 
 def test_endpoints() -> None:
-    """Structs with a host and a port: 27 in release 4.4.0, more in later ones. A host alone, as of a group's member, is no endpoint."""
+    """Structs with host and port, at least the 27 of release 4.4.0. A host alone, as of a group's member, is none."""
     found = {(name, struct) for name, message in facts().items() for struct in message.endpoints()}
     assert len(found) >= 27
     assert ("MetadataResponse", "MetadataResponseBroker") in found
