@@ -17,6 +17,7 @@ from tests.support import pages
 from tests.support.captures import captured
 from tests.support.kafka_protocol import FETCH_VERSIONS
 from tests.support.packets import Talk, pcap
+from tests.support.vectors import RELEASE
 
 LIBRDKAFKA = str(captured("librdkafka.pcap"))
 JAVA = str(captured("java.pcapng"))
@@ -105,7 +106,7 @@ def test_clients_that_fail_on_one_release(capsys: pytest.CaptureFixture[str]) ->
                 "    Fetch: v11 (1)",
                 "    JoinGroup: v1 (1)",
                 "    would fail on Kafka 4.0.0: JoinGroup v1",
-                "    Kafka 2.3.0 to 4.4.0 have all of this, but not 4.0.0; those before have no Fetch v11",
+                f"    Kafka 2.3.0 to {RELEASE} have all of this, but not 4.0.0; those before have no Fetch v11",
             ]
         else:
             found = json.loads(out)

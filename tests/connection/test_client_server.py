@@ -98,7 +98,7 @@ def test_every_api_at_every_version() -> None:
             assert event.sent is sent
             assert event.message == sent.response == response
             pairs += 1
-    assert pairs == 364
+    assert pairs >= 364  # those of release 4.4.0 and before; a later one has more
     assert client.unanswered == server.unanswered == ()
 
 
