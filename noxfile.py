@@ -292,14 +292,15 @@ def import_specs(session: nox.Session) -> None:
 
 @nox.session(name="import-release")
 def import_release(session: nox.Session) -> None:
-    """A new release, or a folder of its jars: imported, compared, regenerated, and what is left to do: -- 4.4.0"""
-    if len(session.posargs) != 1:
-        session.error("name the release or a folder with its jars, for example: nox -s import-release -- 4.4.0")
+    """A new release, or a folder of its jars: what it changes and leaves to do; -- 4.4.0 --write writes it, too."""
+    if not session.posargs:
+        session.error("name the release or a folder with its jars, for example: nox -s import-release -- 4.4.0 --write")
     install(session, *GENERATOR)
     session.run("kafka-message-generator", "import-release", *session.posargs)
-    session.run("kafka-message-generator", "evolution", "--past", "docs/history.md")
-    for package in PACKAGES:
-        session.run("kafka-message-generator", "generate", *package)
+    if "--write" in session.posargs:
+        session.run("kafka-message-generator", "evolution", "--past", "docs/history.md")
+        for package in PACKAGES:
+            session.run("kafka-message-generator", "generate", *package)
 
 
 @nox.session

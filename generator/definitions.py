@@ -12,7 +12,7 @@ from kafka_message_generator.history.store import TABLE
 from kafka_message_generator.merging.sources import with_folders
 from kafka_message_generator.plan import builder
 from kafka_message_generator.plan.model import MessagePlan
-from kafka_message_generator.rules import Checked
+from kafka_message_generator.rules import Checked, conventions
 from kafka_message_generator.rules import answers as answer_rules
 from kafka_message_generator.rules import entities as entity_rules
 from kafka_message_generator.rules import enumerations as enumeration_rules
@@ -26,9 +26,9 @@ from kafka_message_generator.rules.restrictions import Restriction
 from kafka_message_generator.rules.secrets import Secrets
 from kafka_message_generator.spec import reader, source
 from kafka_message_generator.spec.answers import read_answers
-from kafka_message_generator.spec.companions import COMPANIONS, ErrorCode, read_error_codes, read_release
+from kafka_message_generator.spec.companions import COMPANIONS, SOURCE, ErrorCode, read_error_codes, read_release
 from kafka_message_generator.spec.descriptions import described, read_descriptions
-from kafka_message_generator.spec.entities import read_entities
+from kafka_message_generator.spec.entities import read_entities, read_entity_types
 from kafka_message_generator.spec.enumerations import Enumeration, read_enumerations
 from kafka_message_generator.spec.model import REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.restrictions import read_restrictions
@@ -114,11 +114,14 @@ def load(
         places = {**settings.places, "parts": Location("command line", 1, "--parts")}
         settings = replace(settings, parts=parts, places=places)
     messages, names = _read(specs, settings, problems)
+    if not _is_imported(specs):
+        conventions.check(messages, problems)
     unread = {Path(file).stem for file in names.keys() - {message.location.file for message in messages}}
     if more is not None and not problems.errors:  # of definitions that are not sound nothing can be proved
         messages = with_folders(messages, _older(specs, settings, more), files_of, problems, names)
         messages = described(messages, read_descriptions(specs, problems), problems)
-    checked = rules.check(messages, problems, settings_rules.one_way(settings, messages), unread)
+    entity_types = read_entity_types(specs, problems)
+    checked = rules.check(messages, problems, settings_rules.one_way(settings, messages), unread, entity_types)
     error_codes, release = read_error_codes(specs, problems), read_release(specs, problems)
     folders = {m.name: names[m.location.file].rpartition("/")[0] for m in messages}
     of_files = {name.rpartition("/")[0] for name in names.values()}
@@ -135,7 +138,7 @@ def load(
     secrets = secret_rules.resolve(secret_facts, found, problems)
     # What is answered and named is said of messages that only other releases have, too.
     answers = answer_rules.resolve(() if more is None else answer_facts, found, problems)
-    entities = entity_rules.resolve(() if more is None else entity_facts, found, problems)
+    entities = entity_rules.resolve(() if more is None else entity_facts, found, problems, entity_types)
     restrictions = restriction_rules.resolve(() if more is None else restriction_facts, found, problems)
     if more is None:
         enumerations = enumeration_rules.without_older(enumerations, found)
@@ -160,6 +163,17 @@ def load(
         accepted,
         next((folder for folder in older_of(specs, ()) if (folder / TABLE).exists()), None),
     )
+
+
+def _is_imported(specs: Path) -> bool:
+    """Whether definitions come from Kafka's jars: a ``SOURCE`` beside or above them names the jars, or a history does."""
+    for folder in (specs, *specs.resolve().parents):
+        if (folder / TABLE).is_file():
+            return True
+        if (path := folder / SOURCE).is_file():
+            node = source.load(path, path.as_posix(), Problems())
+            return node is not None and isinstance(node.value, dict) and "artifacts" in node.value
+    return False
 
 
 def _read(specs: Path, settings: Settings, problems: Problems) -> tuple[list[Message], dict[str, str]]:

@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
             return COMPATIBLE
         report = _report(arguments)
         is_found = bool(report.counting(arguments.level))
-        if not is_found and not report.counts.compared:
+        if not is_found and not report.is_compared:
             raise InputError(f"{report.new} has no released message version of {report.old}")
     except (InputError, HistoryError, SpecError, WaiverError, OSError) as error:
         print(error, file=sys.stderr)
@@ -74,7 +74,12 @@ def _write(text: str) -> None:
 def _report(arguments: argparse.Namespace) -> Report:
     old, new = sides_of_words(arguments.old, arguments.new, arguments.history)
     report = placed(compare(old, new), *old.sides, new)
-    return report if arguments.waivers is None else waived(report, read_waivers(arguments.waivers), arguments.waivers)
+    if arguments.waivers is None:
+        return report
+    report, warnings = waived(report, read_waivers(arguments.waivers), arguments.waivers)
+    for warning in warnings:
+        print(warning, file=sys.stderr)
+    return report
 
 
 def rules_text() -> str:

@@ -32,6 +32,10 @@ def sides_of_words(old: str, new: str, history: Path) -> tuple[Baseline, Side]:
     A state of git without a folder is that of the folder of the other side. Raises InputError, and SpecError for
     definitions that are not sound.
     """
+    for word in (old, new):
+        if (word == HISTORY or word.startswith(RELEASE)) and not (history / store.TABLE).exists():
+            what = f"{word}: there is no history of Kafka's releases in {history.as_posix()}"
+            raise InputError(f"{what}; run this in a clone of the generator, or name the folder by --history")
     after = _side_of(new, old, history)
     if old != HISTORY:
         before = _side_of(old, new, history)

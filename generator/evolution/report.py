@@ -43,6 +43,11 @@ class Report:
     counts: Counts
     findings: tuple[Finding, ...]
 
+    @property
+    def is_compared(self) -> bool:
+        """Whether both sides have a released version in common, be it under another name."""
+        return bool(self.counts.compared) or any(finding.rule == "MESSAGE_RENAMED" for finding in self.findings)
+
     def at(self, level: str) -> list[Finding]:
         """The findings up to a level: its own and those of the levels before it."""
         most = LEVELS.index(level)

@@ -37,6 +37,12 @@ class Waiver:
             finding.rule, finding.message, finding.path, finding.versions, finding.before, finding.after
         )  # fmt: skip
 
+    def contradicts(self, finding: Finding) -> bool:
+        """Whether the finding is another change of the same versions than this one, and none that follows it."""
+        is_here = (self.rule, self.message, self.path) == (finding.rule, finding.message, finding.path)
+        is_same_versions = set(self.versions) & set(finding.versions) or self.versions == finding.versions
+        return is_here and bool(is_same_versions) and self.after != finding.before
+
     @property
     def place(self) -> str:
         words = (self.rule, self.message, ranges(self.versions), self.path)
@@ -89,14 +95,26 @@ def _problems(table: object) -> Iterable[str]:
         yield f"there is no rule {rule!r}; --list-rules prints them"
 
 
-def waived(report: Report, waivers: list[Waiver], path: Path) -> Report:
-    """The report without what is waived; raises WaiverError for waivers that cover nothing."""
-    unused = [
-        f"{path}: waiver {number}: covers nothing; take it out: {waiver.place}"
+def waived(report: Report, waivers: list[Waiver], path: Path) -> tuple[Report, list[str]]:
+    """Return the report without what is waived, and a warning for each waiver whose change is in the old side by now.
+
+    Raises WaiverError for waivers of a place that has another change than theirs.
+    """
+    unused = {
+        number: waiver
         for number, waiver in enumerate(waivers, 1)
         if not any(waiver.covers(finding) for finding in report.findings)
+    }
+    stale = [
+        f"{path}: waiver {number}: covers nothing; take it out: {waiver.place}"
+        for number, waiver in unused.items()
+        if any(waiver.contradicts(finding) for finding in report.findings)
     ]
-    if unused:
-        raise WaiverError("\n".join(unused))
+    if stale:
+        raise WaiverError("\n".join(stale))
+    merged = [
+        f"{path}: warning: waiver {number}: {report.old} has this change already; take it out: {waiver.place}"
+        for number, waiver in unused.items()
+    ]
     left = tuple(each for each in report.findings if not any(waiver.covers(each) for waiver in waivers))
-    return replace(report, findings=left)
+    return replace(report, findings=left), merged

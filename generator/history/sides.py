@@ -116,7 +116,7 @@ def side_of_files(folder: Path, files: Sequence[Path]) -> Side:
     root = folder if folder.is_dir() else folder.parent
     side = Side(folder.as_posix(), {}, {})
     for path in files:
-        message, plan = _load(path)
+        message, plan = _load(path, is_released=False)
         side.messages[message.name] = message
         side.folders[message.name] = path.relative_to(root).parent.as_posix().removeprefix(".")
         if plan is not None:
@@ -135,12 +135,12 @@ def _side(release: str, found: dict[str, store.Definition]) -> Side:
 @cache
 def _loaded(path: Path) -> tuple[Message, MessagePlan | None]:
     """A definition of the history, whose files do not change."""
-    return _load(path)
+    return _load(path, is_released=True)
 
 
-def _load(path: Path) -> tuple[Message, MessagePlan | None]:
+def _load(path: Path, is_released: bool) -> tuple[Message, MessagePlan | None]:
     """A definition with its plan; what a release once published is checked alone, not with its partner."""
-    problems = Problems()
+    problems = Problems(is_released=is_released)
     node = source.load(path, path.as_posix(), problems)
     message = reader.read_message(node, problems) if node is not None else None
     if message is None:

@@ -53,6 +53,15 @@ def descriptions(definition: dict[str, Json]) -> dict[str, str]:
     return {path: text for path, node in _walk(definition, "") if isinstance(text := node.get("about"), str)}
 
 
+def entity_types(definition: dict[str, Json]) -> dict[str, str]:
+    """The entity types of fields, each with the type of the first field that has it."""
+    found: dict[str, str] = {}
+    for _, node in _walk(definition, ""):
+        if isinstance(name := node.get("entityType"), str):
+            found.setdefault(name, str(node.get("type")).removeprefix("[]"))
+    return found
+
+
 def _walk(node: dict[str, Json], path: str) -> Iterator[tuple[str, dict[str, Json]]]:
     yield path, node
     for mark, children in (("#", node.get("commonStructs")), ("", node.get("fields"))):

@@ -5,12 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from kafka_message_generator.release import facts
 from kafka_message_generator.release.artifacts import FOLDERS, GROUP, Jars
 from kafka_message_generator.release.mending import completed, mended
 from kafka_message_generator.spec import source
+from kafka_message_generator.spec.companions import ENTITY_TYPES
+from kafka_message_generator.spec.entities import read_entity_types
+from kafka_message_generator.spec.model import ENTITY_TYPES as KNOWN_TYPES
 
 MARK = b'"validVersions"'
 """What every definition has, and no other JSON in the jars."""
@@ -24,10 +28,13 @@ def import_specs(jars: Jars, root: Path) -> list[str]:
     """Write every definition of ``jars`` under ``root``; returns what changed, empty when nothing did.
 
     Descriptions already in ``root`` are kept, by the path of their field. Files of definitions
-    that the release no longer has are deleted.
+    that the release no longer has are deleted. Entity types that are new to us are added to ``entity-types.json``.
     """
     texts = {path: text for artifact in jars.versions for path, text in _texts(jars, artifact, FOLDERS[artifact], root)}
+    new_types = _new_entity_types(texts.values(), root)
     texts["SOURCE"] = _source(jars)
+    if new_types:
+        texts[ENTITY_TYPES] = json.dumps(_known_entity_types(root) | new_types, indent=2) + "\n"
     changes = [f"write {name}" for name, text in sorted(texts.items()) if _write(root / name, text)]
     for path in sorted(root.rglob("*.json")):
         name = path.relative_to(root).as_posix()
@@ -35,6 +42,23 @@ def import_specs(jars: Jars, root: Path) -> list[str]:
             path.unlink()
             changes.append(f"delete {name}")
     return changes
+
+
+def _new_entity_types(texts: Iterable[str], root: Path) -> dict[str, str]:
+    """The entity types of definitions that nothing knows, with the type of a field of each."""
+    found: dict[str, str] = {}
+    for text in texts:
+        found = facts.entity_types(json.loads(text)) | found
+    known = {**KNOWN_TYPES, **_known_entity_types(root)}
+    return {name: kind for name, kind in sorted(found.items()) if name not in known}
+
+
+def _known_entity_types(root: Path) -> dict[str, str]:
+    problems = source.Problems()
+    found = read_entity_types(root, problems)
+    if problems.errors:
+        raise ImportSpecsError("\n".join(map(str, problems.errors)))
+    return found
 
 
 def _texts(jars: Jars, artifact: str, folder: str, root: Path) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from kafka_message_generator.history import store
 from kafka_message_generator.release.artifacts import order
 from kafka_message_generator.spec import source
+from kafka_message_generator.spec.companions import ENTITIES, ENTITY_TYPES
 
 SECRET_WORDS = ("password", "secret", "credential", "hmac", "tokenid", "salt", "authbytes", "private")
 """What names of fields with secrets have in them, in small letters."""
@@ -61,7 +62,7 @@ def decisions(specs: Path, history: Path, release: str) -> list[Decision]:
     before = _before(history, release)
     named = _named_by_definitions(specs)
     known = _decided(specs)
-    found = list(_of_the_whole(specs, release, history))
+    found = [*_of_the_whole(specs, release, history), *_entity_types(specs, before)]
     for path in sorted(specs.glob("*/*.json")):
         definition, file = _plain(path), path.relative_to(specs).as_posix()
         message = str(definition["name"])
@@ -108,6 +109,17 @@ def _of_the_whole(specs: Path, release: str, history: Path) -> Iterator[Decision
                 yield Decision(
                     "errors.json", name, "", "an error code without a description; nox -s enumerations adds it"
                 )
+
+
+def _entity_types(specs: Path, before: Mapping[str, Json]) -> Iterator[Decision]:
+    """Entity types that no definition had before, which our own modules do not know."""
+    path = specs / ENTITY_TYPES
+    had = {field.facts.get("entityType") for each in before.values() for field in _fields(each)}
+    for name in _plain(path).keys() - had if path.exists() else ():
+        what = f"{name}: a new entity type: name it in EntityType of generator/runtime/connection, describe it in"
+        yield Decision(
+            ENTITY_TYPES, "", "", f"{what} generator/pages/indexes.py, and in {ENTITIES} the fields without it"
+        )
 
 
 def _lines(path: Path) -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from kafka_message_generator.rules import fields, messages, names, proposals, structs
 from kafka_message_generator.rules.presence import StructTable
@@ -20,20 +21,30 @@ class Checked:
 
 
 def check(
-    definitions: list[Message], problems: Problems, one_way: Collection[str] = (), unread: Collection[str] = ()
+    definitions: list[Message],
+    problems: Problems,
+    one_way: Collection[str] = (),
+    unread: Collection[str] = (),
+    entity_types: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Checked]:
     """Apply every rule; what comes back is sound only if ``problems`` has no errors.
 
     ``one_way`` are the requests that have no response. ``unread`` are messages whose definitions could not be read, by the
-    names of their files: of them nobody is told that they are missing.
+    names of their files: of them nobody is told that they are missing. ``entity_types`` are those of the definitions,
+    with the field type of each.
     """
     checked = [check_alone(message, problems) for message in definitions]
+    for message in definitions:
+        fields.known_entity_types(message, entity_types, problems)
     messages.check_all(definitions, problems, one_way, unread)
     return checked
 
 
 def check_alone(message: Message, problems: Problems) -> Checked:
-    """Apply the rules of one message, whatever others there are; sound only if ``problems`` has no errors."""
+    """Apply the rules of one message, whatever others there are; sound only if ``problems`` has no errors.
+
+    Its entity types need not be known: those of a released definition are what Kafka says.
+    """
     messages.check(message, problems)
     names.check(message, problems)
     fields.check(message, problems)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from kafka_message_generator.rules.enumerations import BITS
 from kafka_message_generator.rules.names import snake_case
@@ -11,10 +12,11 @@ from kafka_message_generator.rules.paths import Messages, field_at, known, owner
 from kafka_message_generator.spec.entities import EntityFact
 from kafka_message_generator.spec.model import ENTITY_TYPES, REQUEST, RESPONSE, Field
 from kafka_message_generator.spec.paths import FieldPath
-from kafka_message_generator.spec.source import Location, Problems
+from kafka_message_generator.spec.source import Problems
 from kafka_message_generator.spec.spelling import or_meant
 
-TYPES: Mapping[str, tuple[str, ...]] = {
+Types = Mapping[str, tuple[str, ...]]
+TYPES: Types = {
     **{name: (kind,) for name, kind in ENTITY_TYPES.items() if kind is not None},
     "brokerId": ("int32", "string"),
     "clientId": ("string",),
@@ -54,15 +56,22 @@ class Named:
         return dict(self.types)
 
 
-def resolve(facts: tuple[EntityFact, ...], messages: Messages, problems: Problems) -> tuple[Named, ...]:
+def resolve(
+    facts: tuple[EntityFact, ...],
+    messages: Messages,
+    problems: Problems,
+    more: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[Named, ...]:
     """Find every field that is named; what comes back is sound only if ``problems`` has no errors.
 
-    A struct that is in several places of a message may be named by each of them: its fields are the same.
+    A struct that is in several places of a message may be named by each of them: its fields are the same. ``more`` are
+    the entity types of the definitions, with the field type of each.
     """
+    types = {**TYPES, **{name: (kind,) for name, kind in more.items()}}
     found: dict[tuple[str, str, str], tuple[Named, set[str]]] = {}
     for fact in facts:
         for path in known(fact, fact.fields, messages, problems):
-            named = _named(fact, path, messages, problems)
+            named = _named(fact, path, messages, types, problems)
             earlier, paths = found.setdefault((named.message, named.struct, named.field), (named, set()))
             if earlier != named or path.text in paths:
                 problems.error(path.location, f"{path.text} of {fact.message} is there twice; keep one")
@@ -70,7 +79,7 @@ def resolve(facts: tuple[EntityFact, ...], messages: Messages, problems: Problem
     return tuple(named for _, (named, _) in sorted(found.items(), key=lambda each: each[0]))
 
 
-def _named(fact: EntityFact, path: FieldPath, messages: Messages, problems: Problems) -> Named:
+def _named(fact: EntityFact, path: FieldPath, messages: Messages, known_types: Types, problems: Problems) -> Named:
     field = field_at(path, *messages[fact.message])
     assert field is not None  # it is known
     kinds = fact.kinds
@@ -78,9 +87,9 @@ def _named(fact: EntityFact, path: FieldPath, messages: Messages, problems: Prob
         what = f"the definition says that {path.text} of {fact.message} is a {field.entity_type}; leave it out"
         problems.error(path.location, what)
     if kinds.entity is not None:
-        _check_type(kinds.entity.text, kinds.entity.location, path.text, field, problems)
+        _check_type(kinds.entity, kinds.entity.text, path.text, field, known_types, problems)
     for code, entity in kinds.values:
-        _check_type(entity, code.location, path.text, field, problems)
+        _check_type(code, entity, path.text, field, known_types, problems)
     place = (fact.message, owner(fact.message, path, messages), snake_case(field.name))
     if fact.by is None:
         return Named(*place, kinds.entity.text if kinds.entity else "", wildcard=kinds.wildcard)
@@ -128,11 +137,11 @@ def _codes(
     return tuple(found)
 
 
-def _check_type(entity: str, location: Location, path: str, field: Field, problems: Problems) -> None:
+def _check_type(place: FieldPath, entity: str, path: str, field: Field, types: Types, problems: Problems) -> None:
     """Whether there is such an entity type, and the field, or each of its elements, can hold it."""
-    if entity not in TYPES:
-        advice = or_meant(entity, TYPES, f"use one of {', '.join(sorted(TYPES))}")
-        problems.error(location, f"unknown entity type {entity!r}; {advice}")
-    elif field.type.name not in TYPES[entity]:
-        needed = " or ".join(TYPES[entity])
-        problems.error(location, f"{path} is {field.type}, but a {entity} is {needed}; change one of the two")
+    if entity not in types:
+        advice = or_meant(entity, types, f"use one of {', '.join(sorted(types))}")
+        problems.error(place.location, f"unknown entity type {entity!r}; {advice}")
+    elif field.type.name not in types[entity]:
+        needed = " or ".join(types[entity])
+        problems.error(place.location, f"{path} is {field.type}, but a {entity} is {needed}; change one of the two")

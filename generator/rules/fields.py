@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from kafka_message_generator.rules import defaults
+from kafka_message_generator.spec import companions
 from kafka_message_generator.spec.model import ENTITY_TYPES, Field, Message
 from kafka_message_generator.spec.source import Problems
+from kafka_message_generator.spec.spelling import or_meant
 
 Rule = Callable[[Message, Field, Problems], None]
 
@@ -27,7 +29,10 @@ def nullable_inside_versions(message: Message, member: Field, problems: Problems
 
 
 def entity_type(message: Message, member: Field, problems: Problems) -> None:
-    expected = ENTITY_TYPES[member.entity_type]
+    _entity_type(member, ENTITY_TYPES.get(member.entity_type), problems)
+
+
+def _entity_type(member: Field, expected: str | None, problems: Problems) -> None:
     if expected is not None and member.type.name != expected:
         what = (
             f"field {member.name} has entityType {member.entity_type}, which needs {expected}, but type {member.type}"
@@ -167,6 +172,17 @@ RULES: tuple[Rule, ...] = (
     versions_inside_message,
     versions_of_properties,
 )
+
+
+def known_entity_types(message: Message, more: Mapping[str, str], problems: Problems) -> None:
+    """Report entity types that neither Kafka's generator nor ``more`` knows, and fields of another type than theirs."""
+    for member in message.walk():
+        name = member.entity_type
+        if name not in ENTITY_TYPES and name not in more:
+            advice = f"use one of {', '.join([*ENTITY_TYPES, *more])}, or add it to {companions.ENTITY_TYPES}"
+            what = f"unknown entityType {name!r}; {or_meant(name, [*ENTITY_TYPES, *more], advice)}"
+            problems.error(member.at("entityType"), what)
+        _entity_type(member, more.get(name), problems)
 
 
 def check(message: Message, problems: Problems) -> None:

@@ -85,7 +85,7 @@ def _header_versions(message: Message, ranges: dict[str, str], problems: Problem
         try:
             versions = Versions.parse(text)
         except VersionsError as error:
-            problems.error(place, f"headerVersions: {error}")
+            problems.error(place, str(error))
             return
         if not re.fullmatch(r"[0-9]{1,4}", header):
             problems.error(place, f"headerVersions maps {text} to {header!r}; a header version is a number below 10000")

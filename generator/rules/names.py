@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from kafka_message_generator.spec.model import NAME, Field, Message
 from kafka_message_generator.spec.source import Location, Problems
+from kafka_message_generator.spec.texts import WINDOWS_DEVICES
 
 _CAPITAL_AFTER_OTHER = re.compile(r"(?<=[^A-Z])(?=[A-Z])")
 
@@ -110,6 +111,9 @@ def _message_name(message: Message, problems: Problems) -> None:
         return
     if name in PACKAGE_NAMES:
         problems.error(place, f"{name} is a name that the generated package exports itself; rename the message")
+    elif snake_case(name) in WINDOWS_DEVICES:
+        what = f"message {name} would be the module {snake_case(name)}, a name that Windows reserves for a device"
+        problems.error(place, f"{what}; rename it")
     elif keyword.iskeyword(snake_case(name)):
         problems.error(place, f"message {name} would be the module {snake_case(name)}; rename it")
 

@@ -1,8 +1,8 @@
 """Facts of a Kafka release beside definitions: ``SOURCE``, which names the release, and ``errors.json``.
 
-Those about secrets, ``settings.json`` and ``secrets.json``, are read by ``secrets``, ``answers.json`` by ``answers``,
-``entities.json`` by ``entities``, ``enumerations.json`` by ``enumerations``, ``descriptions.json`` by ``descriptions``,
-and ``restrictions.json`` by ``restrictions``.
+Those about secrets, ``settings.json`` and ``secrets.json``, are read by ``secrets``, ``answers.json`` by
+``answers``, ``entities.json`` and ``entity-types.json`` by ``entities``, ``enumerations.json`` by ``enumerations``,
+``descriptions.json`` by ``descriptions``, and ``restrictions.json`` by ``restrictions``.
 """
 
 from __future__ import annotations
@@ -17,8 +17,19 @@ from kafka_message_generator.spec.source import Node, Problems
 
 SOURCE, ERRORS, ANSWERS, ENUMERATIONS = "SOURCE", "errors.json", "answers.json", "enumerations.json"
 ENTITIES, SETTINGS, SECRETS, DESCRIPTIONS = "entities.json", "settings.json", "secrets.json", "descriptions.json"
-RESTRICTIONS = "restrictions.json"
-COMPANIONS = (SOURCE, ERRORS, ANSWERS, ENTITIES, ENUMERATIONS, SETTINGS, SECRETS, DESCRIPTIONS, RESTRICTIONS)
+ENTITY_TYPES, RESTRICTIONS = "entity-types.json", "restrictions.json"
+COMPANIONS = (
+    SOURCE,
+    ERRORS,
+    ANSWERS,
+    ENTITIES,
+    ENTITY_TYPES,
+    ENUMERATIONS,
+    SETTINGS,
+    SECRETS,
+    DESCRIPTIONS,
+    RESTRICTIONS,
+)
 """Facts of a release that are no definitions."""
 _RELEASE = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})*(-?rc[0-9]{1,9})?")
 _ERROR_NAME = re.compile(r"[A-Z][A-Z0-9_]*")

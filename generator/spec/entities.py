@@ -1,4 +1,4 @@
-"""What fields name where their definitions do not say it: ``entities.json`` beside the definitions."""
+"""What fields name where their definitions do not say it, ``entities.json``, and entity types: ``entity-types.json``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafka_message_generator.spec.companions import ENTITIES, load
+from kafka_message_generator.spec.companions import ENTITIES, ENTITY_TYPES, load
+from kafka_message_generator.spec.model import ENTITY_TYPES as KNOWN_TYPES
+from kafka_message_generator.spec.model import PRIMITIVES
 from kafka_message_generator.spec.paths import FieldPath, entry, named_fields
 from kafka_message_generator.spec.properties import Missing, Properties
 from kafka_message_generator.spec.source import Location, Node, Problems
@@ -47,6 +49,25 @@ def read_entities(specs: Path, problems: Problems) -> tuple[EntityFact, ...]:
         problems.error(node.location, f"expected an array of entries, found {node.kind}")
         return ()
     return tuple(fact for each in node.value for fact in _facts(each, problems))
+
+
+def read_entity_types(specs: Path, problems: Problems) -> dict[str, str]:
+    """Return the entity types of ``entity-types.json`` with the field type of each; none when there is no such file."""
+    node = load(specs / ENTITY_TYPES, problems)
+    if node is None:
+        return {}
+    if not isinstance(node.value, dict):
+        problems.error(node.location, f"expected an object of entity type to field type, found {node.kind}")
+        return {}
+    found = {}
+    for name, each in node.value.items():
+        if each.value not in PRIMITIVES:
+            problems.error(each.location, f"entity type {name} needs a field type; use one of {', '.join(PRIMITIVES)}")
+        elif name in KNOWN_TYPES:
+            problems.error(each.location, f"entity type {name} is known already; remove it")
+        else:
+            found[name] = str(each.value)
+    return found
 
 
 def _facts(node: Node, problems: Problems) -> list[EntityFact]:

@@ -37,15 +37,16 @@ ENCODED_TYPES = {"int16": 16, "int32": 32, "int64": 64}
 
 TAGGED_FIELD_FORMATS = ("sequential", "interleaved")
 
+UNKNOWN_ENTITY = "unknown"
 ENTITY_TYPES = {
-    "unknown": None,
+    UNKNOWN_ENTITY: None,
     "transactionalId": "string",
     "producerId": "int64",
     "groupId": "string",
     "topicName": "string",
     "brokerId": "int32",
 }
-"""Each entity type and the field type it demands."""
+"""Each entity type that Kafka's generator knows, and the field type it demands; ``entity-types.json`` adds others."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ class Field:
     default: str = ""
     ignorable: bool = False
     map_key: bool = False
-    entity_type: str = "unknown"
+    entity_type: str = UNKNOWN_ENTITY
     zero_copy: bool = False
     flexible: Versions | None = None
     about: str = ""
@@ -116,6 +117,8 @@ class Field:
     """Of a struct or array of structs: the fields of its optional-field buffer."""
     is_optional: bool = False
     """Whether this field lives in an optional-field buffer; its tag is then its key there."""
+    quoted: dict[str, tuple[str, Location]] = field(default_factory=dict)
+    """Properties that are numbers or booleans and were given as strings: the text and its place."""
     is_typed: bool = True
     """False only where the type could not be read, which is an error already reported; ``type`` means nothing then."""
 
@@ -164,6 +167,8 @@ class Message:
     tagged_field_format: str = "sequential"
     with_optional: Versions = NONE
     optional_fields: tuple[Field, ...] = ()
+    quoted: dict[str, tuple[str, Location]] = field(default_factory=dict)
+    """As those of a field."""
     offered: Versions | None = None
     """The versions that are negotiated, where other releases have brought more; None: all that are valid."""
 

@@ -36,6 +36,7 @@ class Properties:
             raise Missing
         self.members = self.node.value
         self.known: set[str] = set()
+        self.quoted: dict[str, tuple[str, Location]] = {}
 
     def inside(self, node: Node, what: str) -> Properties:
         """The properties of a node below this one."""
@@ -82,6 +83,7 @@ class Properties:
         number: int | None = None
         if isinstance(node.value, str) and (match := _INTEGER.fullmatch(node.value)):
             number = int(match[1])
+            self.quoted[key] = (node.value, node.location)
         elif isinstance(node.value, int) and not isinstance(node.value, bool):
             number = node.value
         if number is None:
@@ -98,6 +100,7 @@ class Properties:
         if isinstance(node.value, bool):
             return node.value
         if isinstance(node.value, str) and node.value in _WORDS_FOR_BOOLEAN:
+            self.quoted[key] = (node.value, node.location)
             return _WORDS_FOR_BOOLEAN[node.value]
         if isinstance(node.value, int):
             return node.value != 0
@@ -112,7 +115,7 @@ class Properties:
         try:
             return Versions.parse(text)
         except VersionsError as error:
-            self.problems.error(self.members[key].location, f"{key}: {error}")
+            self.problems.error(self.members[key].location, str(error))
             return NONE
 
     def nodes(self, key: str) -> list[Node]:
@@ -139,10 +142,13 @@ class Properties:
             self._unknown(key, or_meant(key, self.known - self.members.keys(), known))
 
     def _unknown(self, key: str, advice: str) -> None:
-        self.problems.error(self.members[key].location, f"unknown property {key!r} of {self.what}; {advice}")
+        tell = self.problems.warn if self.problems.is_released else self.problems.error
+        tell(self.members[key].location, f"unknown property {key!r} of {self.what}; {advice}")
 
     def misspelt(self) -> dict[str, str]:
         """What was meant by the properties that nobody took, as far as they are near to one that is missing."""
+        if self.problems.is_released:
+            return {}
         missing = self.known - self.members.keys()
         found = {key: meant(key, missing) for key in self.members if key not in self.known}
         return {key: name for key, name in found.items() if name is not None}

@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 from kafka_message_generator.spec.model import (
     COORDINATOR_KEY,
-    ENTITY_TYPES,
     KINDS,
     NAME,
     PRIMITIVES,
     TAGGED_FIELD_FORMATS,
+    UNKNOWN_ENTITY,
     Encoding,
     Field,
     FieldType,
@@ -65,6 +65,7 @@ def _message(properties: Properties) -> Message:
         tagged_field_format=properties.choice("taggedFieldFormat", TAGGED_FIELD_FORMATS, "sequential"),
         with_optional=properties.with_optional,
         optional_fields=_fields(properties, "optionalFields", "an optional field", _optional_field),
+        quoted=properties.quoted,
     )
     properties.finish()
     return message
@@ -188,7 +189,7 @@ def _field(properties: Properties) -> Field:
         default=properties.text("default") or "",
         ignorable=properties.boolean("ignorable"),
         map_key=properties.boolean("mapKey"),
-        entity_type=properties.choice("entityType", tuple(ENTITY_TYPES), "unknown"),
+        entity_type=properties.text("entityType") or UNKNOWN_ENTITY,
         zero_copy=properties.boolean("zeroCopy"),
         flexible=properties.versions("flexibleVersions"),
         about=properties.text("about") or "",
@@ -196,6 +197,7 @@ def _field(properties: Properties) -> Field:
         encodings=_encodings(properties, "encoding", versions),
         element_encodings=_encodings(properties, "elementEncoding", versions),
         optional_fields=_fields(properties, "optionalFields", "an optional field", _optional_field),
+        quoted=properties.quoted,
     )
     properties.finish()
     return member
@@ -219,7 +221,7 @@ def _encodings(properties: Properties, key: str, versions: Versions) -> tuple[En
         try:
             encodings.append(Encoding(Versions.parse(text), str(name.plain()), name.location))
         except VersionsError as error:
-            properties.problems.error(name.location, f"{key}: {error}")
+            properties.problems.error(name.location, str(error))
     return tuple(encodings)
 
 
@@ -248,6 +250,7 @@ def _optional_field(properties: Properties) -> Field:
         fields=_fields(properties, "fields", "a field", _field),
         optional_fields=_fields(properties, "optionalFields", "an optional field", _optional_field),
         is_optional=True,
+        quoted=properties.quoted,
     )
     properties.finish()
     return member

@@ -85,6 +85,8 @@ class Problems:
     found: list[Problem] = field(default_factory=list)
     misspelt: dict[int, Misspelt] = field(default_factory=dict)
     """By the identity of the node."""
+    is_released: bool = False
+    """Whether the definitions are a release's: a property that Kafka added to them is a warning."""
 
     def error(self, location: Location, message: str) -> None:
         self.found.append(Problem(location, message))
@@ -123,6 +125,8 @@ _PAIR = r"u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _ESCAPE = re.compile(rf"\\({_PAIR}|u[0-9a-fA-F]{{4}}|.)", re.DOTALL)
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
+_BEGINNINGS = {"}": (), "]": tuple("{[-0123456789tfn")}
+"""First characters of what may follow a comma, but for a quote, by the end of the container."""
 _MAX_DEPTH = 100
 _MAX_DIGITS = 100
 """Of a whole number. No property takes one of so many, and Python refuses to read or print some thousand."""
@@ -216,7 +220,7 @@ class _Reader:
             self.skip_blank(path)
             node = self.value(f"{path}.{key if key.isprintable() else repr(key)}", depth + 1)
             self.add_member(members, key, node)
-            self.comma(path, "}")
+            self.comma(path, node.location.path, "}")
 
     def add_member(self, members: dict[str, Node], key: str, node: Node) -> None:
         earlier = members.setdefault(key, node)
@@ -233,11 +237,16 @@ class _Reader:
             if self.peek() == "]":
                 self.at += 1
                 return elements
-            elements.append(self.value(f"{path}[{len(elements)}]", depth + 1))
-            self.comma(path, "]")
+            node = self.value(f"{path}[{len(elements)}]", depth + 1)
+            elements.append(node)
+            self.comma(path, node.location.path, "]")
 
-    def comma(self, path: str, closing: str) -> None:
-        """A comma, or nothing when the container ends here; a trailing comma is read, and told."""
+    def comma(self, path: str, before: str, closing: str) -> None:
+        """Read a comma, or nothing where the container ends; warn of a trailing comma.
+
+        ``before`` is the path of the value before it. A comma that is missing is reported where that value ends.
+        """
+        end = self.at
         self.skip_blank(path)
         if self.peek() == ",":
             location = self.location(path)
@@ -246,6 +255,9 @@ class _Reader:
             if self.peek() == closing:
                 what = f"there is a comma before the closing {closing!r}, which Kafka's own generator refuses"
                 self.problems.warn(location, f"{what}; remove it")
+        elif self.peek() == '"' or (self.at > end and self.peek() in _BEGINNINGS[closing]):
+            self.at = end
+            raise self.fail(before, "there is no comma between this value and the next one; add it")
         elif self.peek() != closing:
             raise self.fail(path, f"expected ',' or {closing!r}, found {self.found()}")
 

@@ -24,12 +24,18 @@ _EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
+WINDOWS_DEVICES = frozenset(("aux", "con", "nul", "prn", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))))
+"""Names that no file or folder can have on Windows, whatever its extension."""
+
+
 def import_name_problem(name: str) -> str | None:
     """What is wrong with the import name of a package, if anything is."""
     if not _IMPORT_NAME.fullmatch(name):
         return f"package name {name!r} must be lower case letters, digits and underscores"
     if keyword.iskeyword(name):
         return f"package name {name!r} is a keyword of Python; nobody could import it"
+    if name in WINDOWS_DEVICES:
+        return f"package name {name!r} is a name that Windows reserves for a device; choose another"
     if name in sys.stdlib_module_names:
         return f"package name {name!r} is a module of Python itself; choose another"
     return None

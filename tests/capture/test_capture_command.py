@@ -15,7 +15,9 @@ from kafka_messages.wireshark import dissector
 
 from tests.support import pages
 from tests.support.captures import captured
+from tests.support.kafka_protocol import FETCH_VERSIONS
 from tests.support.packets import Talk, pcap
+from tests.support.vectors import RELEASE
 
 LIBRDKAFKA = str(captured("librdkafka.pcap"))
 JAVA = str(captured("java.pcapng"))
@@ -63,7 +65,7 @@ def test_clients_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stdin", type("Input", (), {"buffer": stream})())
         (found,) = map(json.loads, lines(capsys, "capture", "-", "--clients"))
-    lacking = [{"api": "Fetch", "version": 3, "reason": "this release has versions 4 to 18"}]
+    lacking = [{"api": "Fetch", "version": 3, "reason": f"this release has {FETCH_VERSIONS}"}]
     assert (found["client_id"], found["apis"], found["lacking"]) == ("old!", {"Fetch": {"3": 1}}, lacking)
     assert found["failing"] == [{"api": "Fetch", "version": 3, "until": "4.0.0"}]
     assert (found["failing_in"], found["needing"]) == ([], [])
@@ -79,7 +81,7 @@ def test_clients_as_text_say_where_they_would_fail(capsys: pytest.CaptureFixture
         assert main(["capture", "-", "--clients", "--text"]) == 0
     assert capsys.readouterr().out.splitlines()[1:] == [
         "    Fetch: v3 (1)",
-        "    LACKING Fetch v3: this release has versions 4 to 18",
+        f"    LACKING Fetch v3: this release has {FETCH_VERSIONS}",
         "    would fail on Kafka 4.0.0 and later: Fetch v3",
         "    Kafka 2.2.0 to 3.9.2 have all of this",
     ]
@@ -104,7 +106,7 @@ def test_clients_that_fail_on_one_release(capsys: pytest.CaptureFixture[str]) ->
                 "    Fetch: v11 (1)",
                 "    JoinGroup: v1 (1)",
                 "    would fail on Kafka 4.0.0: JoinGroup v1",
-                "    Kafka 2.3.0 to 4.4.0 have all of this, but not 4.0.0; those before have no Fetch v11",
+                f"    Kafka 2.3.0 to {RELEASE} have all of this, but not 4.0.0; those before have no Fetch v11",
             ]
         else:
             found = json.loads(out)

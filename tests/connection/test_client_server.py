@@ -48,6 +48,7 @@ from kafka_messages.protocol import (
     frame,
 )
 
+from tests.support.kafka_protocol import KNOWN_KEYS
 from tests.support.random_messages import FULL, drawn
 
 ALL = announce()
@@ -97,7 +98,7 @@ def test_every_api_at_every_version() -> None:
             assert event.sent is sent
             assert event.message == sent.response == response
             pairs += 1
-    assert pairs == 364
+    assert pairs >= 364  # those of release 4.4.0 and before; a later one has more
     assert client.unanswered == server.unanswered == ()
 
 
@@ -358,7 +359,7 @@ def test_a_response_to_nothing() -> None:
     ("payload", "reason"),
     [
         (b"GET ", "RequestHeader v0: correlation_id: INT32: 4 bytes needed at offset 4, 0 left"),
-        (b"GET / HTTP/1.1", "no API has the key 18245; the known keys are 0 to 94"),
+        (b"GET / HTTP/1.1", f"no API has the key 18245; {KNOWN_KEYS}"),
         (b"\0\3\0\x63\0\0\0\1\xff\xff\0", "MetadataRequest has no version 99, only versions 0 to 13"),
         (b"\0\x0c\0\0\0\0\0\1\xff\xff", "HeartbeatRequest v0: group_id: INT16: 2 bytes needed at offset 10, 0 left"),
     ],

@@ -101,7 +101,13 @@ NOT_COMPARED = {
     "many as new": (["--new", "history"], "history is many releases; name one of them, such as release:4.3.0"),
     "no history": (
         ["--history", "nowhere"],
-        "nowhere/releases.json: No such file or directory; nox -s history makes it",
+        "history: there is no history of Kafka's releases in nowhere; run this in a clone of the generator, or name the "
+        "folder by --history\n",
+    ),
+    "no history for a release": (
+        ["--old", "release:4.3.0", "--history", "nowhere"],
+        "release:4.3.0: there is no history of Kafka's releases in nowhere; run this in a clone of the generator, or name "
+        "the folder by --history\n",
     ),
     "no waivers": (["--waivers", "nowhere.toml"], "nowhere.toml: No such file or directory"),
 }
@@ -445,6 +451,41 @@ def test_a_waiver_is_bound_to_both_states(folders: tuple[str, str], capsys: pyte
     assert run("--old", old, "--new", new, "--waivers", str(waivers)) == 3
     unused = f"{waivers}: waiver 1: covers nothing; take it out: RELEASED_LAYOUT_CHANGED OrderRecord 0 Id"
     assert capsys.readouterr().err == f"{unused}\nnothing was compared\n"
+
+
+def test_a_waiver_of_a_merged_change_is_a_warning(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    """The first build after a merge goes on, reports other findings, and says which waiver to take out."""
+    old, new = folders
+    waivers = Path(new, "waivers.toml")
+    waivers.write_text(WAIVER.format(**json.loads(printed(folders, capsys, "json"))["findings"][0]))
+    what = f"{old} has this change already; take it out: RELEASED_LAYOUT_CHANGED OrderRecord 0 Id"
+    warning = f"{waivers}: warning: waiver 1: {what}\n"
+    Path(old, "OrderRecord.json").write_text(CHANGED)
+    assert run("--old", old, "--new", new, "--waivers", str(waivers)) == 0
+    assert capsys.readouterr().err == warning
+    Path(new, "OrderRecord.json").write_text(CHANGED.replace('"Id"', '"Key"'))
+    assert run("--old", old, "--new", new, "--waivers", str(waivers)) == 1
+    shown = capsys.readouterr()
+    assert "FIELD_RENAMED" in shown.out
+    assert shown.err == warning
+    Path(new, "OrderRecord.json").write_text(CHANGED.replace("int64", "int16"))
+    assert run("--old", old, "--new", new, "--waivers", str(waivers)) == 1
+    shown = capsys.readouterr()
+    assert "RELEASED_LAYOUT_CHANGED" in shown.out
+    assert shown.err == warning
+
+
+def test_a_set_whose_only_message_was_renamed_was_compared(
+    folders: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its bytes were compared at each level; the name counts from the level of code on."""
+    old, new = folders
+    Path(new, "OrderRecord.json").unlink()
+    Path(new, "SaleRecord.json").write_text(RELEASED.replace("OrderRecord", "SaleRecord"))
+    assert [run("--old", old, "--new", new, "--level", level) for level in ("wire", "api")] == [0, 1]
+    shown = capsys.readouterr()
+    assert "MESSAGE_RENAMED" in shown.out
+    assert shown.err == ""
 
 
 def test_a_waiver_is_bound_to_versions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

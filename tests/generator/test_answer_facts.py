@@ -46,7 +46,7 @@ BROKEN = [
     (one(field="Count", **{"from": [1]}), "1: $[0].from[0]: expected the name of a field, found number 1"),
     (one(field="Count", value="1", why=""), "1: $[0].why: unknown property 'why' of an entry; known are "
      "about, field, from, message, value, versions"),
-    (one(field="Count", value="1", versions="x"), "1: $[0].versions: versions: 'x' is not a version range; "
+    (one(field="Count", value="1", versions="x"), "1: $[0].versions: 'x' is not a version range; "
      "write none, N, N-M or N+ (for example 0-3 or 2+)"),
     (one(field="Cnt", value="1"), "1: $[0].field: AskResponse has no field 'Cnt'; write it like Topics.Name"),
     (one(field="Count", value="300"), "1: $[0].value: Count of AskResponse: out of range, int8 holds -128 to 127"),

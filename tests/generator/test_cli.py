@@ -19,7 +19,7 @@ from tests.support.lines import calls, recording
 from tests.support.specs import field, message
 
 GENERATOR = Path(kafka_message_generator.__file__).parent
-PROBE = message(field("A", default="7"))
+PROBE = message(field("A", default="7", about="A number."))
 VERSION = "the version of a package; write for example 4.4.0 or 4.4.0-rc1"
 
 

@@ -32,9 +32,9 @@ from kafka_message_generator.runtime.schema.encodings import ENCODINGS
 from tests.support.building import Definition, plan_of
 from tests.support.costs import PROBE, V2, V2_TAGGED
 from tests.support.specs import field, message
+from tests.support.vectors import COMMITTED
 
 ROOT = Path(__file__).parents[2]
-VECTORS = ROOT / "vectors" / "src" / "kafka_protocol_vectors" / "kafka-4.4.0"
 
 
 def cost_of(definition: Definition, version: int, *samples: str) -> Cost:
@@ -156,7 +156,7 @@ def test_messages_without_integers() -> None:
 def test_kafkas_own_vectors() -> None:
     """For every version of every message: the size is what Kafka wrote, and the rows explain all of each total."""
     samples: dict[tuple[str, int], list[Sample]] = {}
-    for path in sorted(VECTORS.glob("*.jsonl.gz")):
+    for path in sorted(COMMITTED.glob("*.jsonl.gz")):
         for line in gzip.decompress(path.read_bytes()).splitlines():
             entry = json.loads(line)
             sample = Sample(bytes.fromhex(entry["hex"]), entry["version"])

@@ -12,9 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from kafka_message_generator import definitions
 from kafka_message_generator.cli import main
 from kafka_message_generator.history import store
+from kafka_message_generator.renewal.command import NEXT
 from kafka_message_generator.renewal.decisions import could_be_secret, decisions
+from kafka_message_generator.spec.source import SpecError
 from tests.support.pages import ROOT
 
 SPECS, HISTORY = ROOT / "specs" / "kafka", ROOT / "specs" / "history"
@@ -49,9 +52,9 @@ def jar(folder: Path, release: str, **files: str) -> Path:
     return folder
 
 
-def run(what: Path | str, root: Path) -> int:
+def run(what: Path | str, root: Path, *options: str) -> int:
     folders = ("--specs", str(root / "kafka"), "--history", str(root / "history"), "--work", str(root / "work"))
-    return main(["import-release", str(what), *folders])
+    return main(["import-release", str(what), *folders, *(options or ("--write",))])
 
 
 @pytest.fixture
@@ -69,12 +72,12 @@ SAID = """\
 /kafka: write SOURCE
 /kafka: write clients/PayRequest.json
 /kafka: write clients/PayResponse.json
+/kafka: write package.toml
 Kafka 3.1.0 against Kafka 3.0.0:
   2 released message versions proved equal
   2 in no release, and free to change
   findings: 1 advice; 0 count at level policy
-7 left to decide:
-  /kafka/package.toml: the version begins with the release: "3.1.0.1"
+6 left to decide:
   /kafka/clients/PayRequest.json: PayRequest Kind: a field without a description (about)
   /kafka/clients/PayRequest.json: PayRequest Payers: a field without a description (about)
   /kafka/clients/PayRequest.json: PayRequest Payers.GroupId: a field without a description (about)
@@ -108,10 +111,87 @@ def test_a_new_release_is_taken_in(root: Path, capsys: pytest.CaptureFixture[str
     assert said.startswith(SAID)
     assert store.read(root / "history").names == ("3.0.0", "3.1.0")
     assert json.loads((root / "kafka" / "SOURCE").read_text())["release"] == "3.1.0"
+    assert (root / "kafka" / "package.toml").read_text() == '[package]\nversion = "3.1.0.1"\n'
     assert (
         '"Sum", "type": "int32", "versions": "0+", "about": "Ours." }'
         in (root / "kafka" / "clients" / "PayRequest.json").read_text()
     )
+
+
+def test_a_trial_prints_the_same_and_writes_nothing(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without --write the comparison and what is left to decide are printed, and no file changes."""
+    two = jar(root / "two", "3.1.0", PayRequest=NEW_PAY, PayResponse=NEW_PAID)
+    before = files(root)
+    capsys.readouterr()
+    assert run(two, root, "--history", str(root / "history")) == 0
+    trial = capsys.readouterr()
+    assert files(root) == before
+    assert run(two, root) == 0
+    written = capsys.readouterr()
+    last = "nothing was written: this was a trial; the same with --write writes it\n"
+    assert trial == (written.out.removesuffix(NEXT) + last, "")
+    assert files(root) != before
+
+
+NEW_TYPE = PAY.replace('"groupId"', '"tenantId"')
+NEW_PROPERTY = PAY.replace('"int32",', '"int32", "shape": "round",')
+SHAPE = "unknown property 'shape' of field Sum; known are"
+
+
+def test_a_new_entity_type_is_left_to_decide(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The release is imported, the type is added to entity-types.json, and the generator takes it from there."""
+    two = jar(root / "two", "3.1.0", PayRequest=NEW_TYPE, PayResponse=PAID)
+    capsys.readouterr()
+    assert run(two, root) == 0
+    said = capsys.readouterr().out.replace(str(root), "")
+    assert "/kafka: write entity-types.json\n" in said
+    assert (
+        "  /kafka/entity-types.json: tenantId: a new entity type: name it in EntityType of generator/runtime/connection, "
+        "describe it in generator/pages/indexes.py, and in entities.json the fields without it\n"
+    ) in said
+    assert "refuses" not in said
+    assert json.loads((root / "kafka" / "entity-types.json").read_text()) == {"tenantId": "string"}
+    requests = [each for each in definitions.load(root / "kafka").messages if each.name == "PayRequest"]
+    assert [member.entity_type for each in requests for member in each.fields] == ["unknown", "tenantId"]
+    before = files(root)
+    assert run(two, root) == 0
+    assert files(root) == before
+
+
+def test_a_new_property_is_left_to_decide(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The release is imported whole; the generator refuses the property until somebody says what it means."""
+    capsys.readouterr()
+    assert run(jar(root / "two", "3.1.0", PayRequest=NEW_PROPERTY, PayResponse=PAID), root) == 0
+    said = capsys.readouterr().out.replace(str(root), "")
+    assert f"left to decide:\n  /kafka/clients/PayRequest.json:9: $.fields[0].shape: {SHAPE}" in said
+    assert " zeroCopy (the generator refuses it)\n" in said
+    assert store.read(root / "history").names == ("3.0.0", "3.1.0")
+    assert '"shape": "round"' in (root / "kafka" / "clients" / "PayRequest.json").read_text()
+    with pytest.raises(SpecError, match=re.escape(SHAPE)):
+        definitions.load(root / "kafka")
+
+
+BROKEN = {
+    "syntax": (PAID.replace("[", ""), "kafka-clients-3.1.0.jar!common/message/PayResponse.json:2: "),
+    "type": (PAID.replace("int16", "int128"), "/history/definitions/PayResponse/3.1.0.json:8: $.fields[0].type: "),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_definition_that_cannot_be_read_stops_before_the_first_file(
+    case: str, root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Definitions are read before anything is written: there is no half import."""
+    text, place = BROKEN[case]
+    two = jar(root / "two", "3.1.0", PayRequest=NEW_PAY, PayResponse=text)
+    before = files(root)
+    capsys.readouterr()
+    assert run(two, root) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.replace(str(root), "").startswith(place)
+    assert said.err.endswith("\nnothing was written\n")
+    assert files(root) == before
 
 
 def files(root: Path) -> dict[Path, bytes]:
@@ -141,7 +221,7 @@ def test_an_older_line_goes_into_the_history_alone(root: Path, capsys: pytest.Ca
         "Kafka 3.0.1 against Kafka 3.0.0:\n"
         "  2 released message versions proved equal\n"
         "  findings: none; 0 count at level policy\n"
-        "Kafka 3.0.1 is not the newest release: /kafka is left as it is\n"
+        "Kafka 3.0.1 is not the newest release: /kafka is left as it is\n" + NEXT
     )
 
 
@@ -167,7 +247,7 @@ def test_what_is_no_release(case: str, root: Path, capsys: pytest.CaptureFixture
     before = files(root)
     capsys.readouterr()
     assert run(folder, root) == 1
-    assert capsys.readouterr().err == text.format(folder=folder) + "\n"
+    assert capsys.readouterr().err == text.format(folder=folder) + "\nnothing was written\n"
     assert files(root) == before
 
 
@@ -188,6 +268,7 @@ def test_a_folder_without_a_jar_of_the_release_before(
         assert run(less, tmp_path) == 1
     assert capsys.readouterr().err == (
         f"Kafka {release}: no jar of kafka-raft, which Kafka 3.0.0 had; a release needs one jar of each of its modules\n"
+        "nothing was written\n"
     )
     assert files(tmp_path) == before
 
@@ -207,7 +288,7 @@ def test_maven_that_does_not_end(
     assert run("3.1.0", root) == 1
     assert (
         capsys.readouterr().err
-        == f"Maven did not resolve what {root.as_posix()}/work/ranges.xml names within 900 seconds\n"
+        == f"Maven did not resolve what {root.as_posix()}/work/ranges.xml names within 900 seconds\nnothing was written\n"
     )
     assert files(root / "history") == before
 

@@ -24,7 +24,8 @@ from tests.support.specs import field, message, problems_of, text
 GENERATOR = Path(kafka_message_generator.__file__).parent
 READERS = [GENERATOR / "spec" / f"{name}.py" for name in ("properties", "reader")]
 OF_SETTINGS = {"headers.py", "settings.py", "secrets.py", "enumerations.py", "paths.py", "answers.py", "entities.py"}
-"""Their cases are in test_settings.py and in the files test_*_facts.py."""
+OF_SETTINGS |= {"conventions.py"}
+"""Their cases are in test_settings.py, test_conventions.py and in the files test_*_facts.py."""
 CHECKED = [*READERS, *(path for path in sorted((GENERATOR / "rules").glob("*.py")) if path.name not in OF_SETTINGS)]
 
 
@@ -202,7 +203,7 @@ BROKEN = {
     "a/Syntax.json": '{\n"name": "Syntax"\n"type": "data"}',
     "c/Reader.json": text(field("A", comment="x"), name="Reader", apiKey=70000),
     "c/Across.json": text(name="AcrossRequest", type="request", apiKey=3),
-    "a/Warned.json": text(field("A", versions="9+"), name="Warned"),
+    "a/Warned.json": text(field("A", versions="9+", about="Never there."), name="Warned"),
 }
 
 
@@ -222,7 +223,7 @@ def test_one_run_reports_every_problem_of_every_file(
     remedy = f"define AcrossResponse with the same apiKey, or {one_way}"
     printed = capsys.readouterr()
     assert printed.err.splitlines() == [
-        "specs/a/Syntax.json:3: $: expected ',' or '}', found '\"'",
+        "specs/a/Syntax.json:2: $.name: there is no comma between this value and the next one; add it",
         f"specs/b/Two.json:2: $.fields[0].default: invalid default 'x' for int32 field A: {number}",
         "specs/b/Two.json:3: $.fields[1].nullableVersions: type int32 cannot be nullable; remove nullableVersions",
         f"specs/c/Across.json:1: $.apiKey: request AcrossRequest with apiKey 3 has no response; {remedy}",

@@ -9,6 +9,8 @@ import pytest
 from kafka_message_generator.spec import source
 from kafka_message_generator.spec.source import Node, Problems
 
+NO_COMMA = "there is no comma between this value and the next one; add it"
+
 
 def read(text: str) -> object:
     """The value of a text that must be sound."""
@@ -169,10 +171,14 @@ def test_values_that_python_takes_for_equal_are_different(other: str) -> None:
         ('{"a"', "1: $: expected ':' after property 'a', found the end of the file"),
         ('{"a":\n}', "2: $.a: expected a JSON value, found '}'"),
         ('{"a":', "1: $.a: expected a JSON value, found the end of the file"),
-        ('{"a": 1 "b": 2}', "1: $: expected ',' or '}', found '\"'"),
+        ('{"a": 1 "b": 2}', f"1: $.a: {NO_COMMA}"),
         ('{"a": 1', "1: $: expected ',' or '}', found the end of the file"),
         ('{"a": [1, 2\n', "2: $.a: expected ',' or ']', found the end of the file"),
-        ("[1 2]", "1: $: expected ',' or ']', found '2'"),
+        ("[1 2]", f"1: $[0]: {NO_COMMA}"),
+        ('{"a": "x",\n "b": 1  // two\n\n "c": 2}', f"2: $.b: {NO_COMMA}"),
+        ('{"a": ["x"\n"y"]}', f"1: $.a[0]: {NO_COMMA}"),
+        ("[{\n}\n{}]", f"2: $[0]: {NO_COMMA}"),
+        ('{"a": 1\n2}', "2: $: expected ',' or '}', found '2'"),
         ("[,]", "1: $[0]: expected a JSON value, found ','"),
         ("[1,,]", "1: $[1]: expected a JSON value, found ','"),
         ("{", "1: $: expected a property name in double quotes or '}', found the end of the file"),

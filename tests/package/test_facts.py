@@ -47,7 +47,7 @@ def fields() -> Iterator[tuple[str, FieldFacts]]:
 
 
 def test_entity_types_are_those_of_the_definitions() -> None:
-    """What a field names is counted twice, once here and once in the files: 4.4.0 says it of so many fields.
+    """What a field names is counted twice, in the package and in the files; 4.4.0 has at least so many.
 
     Those that only older releases have come from the history.
     """
@@ -65,7 +65,8 @@ def test_entity_types_are_those_of_the_definitions() -> None:
     by_type: Counter[str] = Counter()
     for (_, kind), count in carried.items():
         by_type[str(kind)] += count
-    assert by_type == {"topicName": 90, "brokerId": 83, "groupId": 32, "producerId": 17, "transactionalId": 11}
+    known = {"topicName": 90, "brokerId": 83, "groupId": 32, "producerId": 17, "transactionalId": 11}
+    assert Counter(known) <= by_type  # a later release has more of them
 
 
 def test_what_a_field_names() -> None:
@@ -77,18 +78,18 @@ def test_what_a_field_names() -> None:
 
 
 def test_error_codes() -> None:
-    """int16 fields whose name ends in ErrorCode: 122 of release 4.4.0, and no other int16 that speaks of errors."""
+    """int16 fields whose name ends in ErrorCode, at least the 122 of release 4.4.0; no other int16 speaks of errors."""
     found = [(struct, field.name) for struct, field in fields() if field.is_error_code]
-    assert len(found) == 122
+    assert len(found) >= 122
     assert ("MetadataResponse.MetadataResponseTopic", "error_code") in found
     others = {field.name for _, field in fields() if "error" in field.name and field.type == "int16"}
     assert others == {name for _, name in found}
 
 
 def test_endpoints() -> None:
-    """Structs with a host and a port: 27 of release 4.4.0. A host alone, as of a group's member, is no endpoint."""
+    """Structs with host and port, at least the 27 of release 4.4.0. A host alone, as of a group's member, is none."""
     found = {(name, struct) for name, message in facts().items() for struct in message.endpoints()}
-    assert len(found) == 27
+    assert len(found) >= 27
     assert ("MetadataResponse", "MetadataResponseBroker") in found
     assert facts()["DescribeGroupsResponse"].endpoints() == ()
     with_host = {struct for struct, field in fields() if field.name == "host"}

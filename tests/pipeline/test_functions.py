@@ -6,7 +6,6 @@ import gzip
 import json
 import re
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import kafka_messages
@@ -20,7 +19,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-VECTORS = Path(__file__).parents[2] / "vectors" / "src" / "kafka_protocol_vectors" / "kafka-4.4.0"
+from tests.support.vectors import COMMITTED
+
 MESSAGES = {
     "clients": ("MetadataResponse", "FetchResponse", "ProduceRequest", "ApiVersionsResponse", "CreateTopicsRequest"),
     "group-coordinator": ("OffsetCommitValue", "ConsumerGroupCurrentMemberAssignmentValue"),
@@ -32,7 +32,7 @@ BAD = b"junk"
 
 def vectors_of(folder: str, message: str) -> list[tuple[int, bytes]]:
     """Version and bytes of everything that Kafka wrote of a message."""
-    with gzip.open(VECTORS / f"{folder}.jsonl.gz", "rt") as lines:
+    with gzip.open(COMMITTED / f"{folder}.jsonl.gz", "rt") as lines:
         found = [json.loads(line) for line in lines]
     return [(each["version"], bytes.fromhex(each["hex"])) for each in found if each["message"] == message]
 

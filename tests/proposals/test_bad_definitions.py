@@ -117,8 +117,8 @@ ENCODINGS = (
     Case(
         "ranges that are none",
         text(field("A", encoding={"0-": "fixed32", "3-1": "packed32", "0+": "packed32"})),
-        "2: $.fields[0].encoding.0-: encoding: '0-' is not a version range; write none, N, N-M or N+ (for example 0-3 or 2+)",
-        "2: $.fields[0].encoding.3-1: encoding: version range '3-1' runs backwards; write 1-3 or none",
+        "2: $.fields[0].encoding.0-: '0-' is not a version range; write none, N, N-M or N+ (for example 0-3 or 2+)",
+        "2: $.fields[0].encoding.3-1: version range '3-1' runs backwards; write 1-3 or none",
     ),
     Case(
         "a range inside another, and one that touches it",

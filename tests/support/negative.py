@@ -27,7 +27,7 @@ from tests.support.pages import ROOT
 from tests.support.vectors import Site, TagsSite, Vector, sites_of, uvarint
 
 SPECS = ROOT / "specs" / "kafka"
-FILE = ROOT / "vectors" / "src" / "kafka_protocol_vectors" / "negative" / "kafka-4.4.0.jsonl.gz"
+FILE = vectors.FOLDER / "negative" / f"kafka-{vectors.RELEASE}.jsonl.gz"
 LARGEST = 4000
 """Bytes of an encoding that is damaged; the long ones would say nothing more."""
 

@@ -24,6 +24,15 @@ NAMES: tuple[Case, ...] = (
         text(name="Class"),
         "1: $.name: message Class would be the module class; rename it",
     ),
+    *(
+        Case(
+            f"message {name} would be a file that Windows cannot store",
+            text(name=name),
+            f"1: $.name: message {name} would be the module {name.lower()}, a name that Windows reserves for a device; "
+            "rename it",
+        )
+        for name in ("Con", "Aux", "Nul", "Prn", "Com1", "Lpt9")
+    ),
     Case(
         "struct takes a name of modules",
         text(sub("A", field("X"), type="Message")),
@@ -206,7 +215,7 @@ MESSAGES: tuple[Case, ...] = (
     Case(
         "headerVersions no range",
         text(**ASK, headerVersions={"x": 1}),
-        "1: $.headerVersions: headerVersions: 'x' is not a version range; write none, N, N-M or N+ (for example 0-3 or 2+)",
+        "1: $.headerVersions: 'x' is not a version range; write none, N, N-M or N+ (for example 0-3 or 2+)",
     ),
     Case(
         "headerVersions no number",

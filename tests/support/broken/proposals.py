@@ -19,7 +19,7 @@ PROPOSALS: tuple[Case, ...] = (
     Case(
         "encoding of no range",
         text(field("A", encoding={"x": "packed32"})),
-        "2: $.fields[0].encoding.x: encoding: 'x' is not a version range; write none, N, N-M or N+ (for example 0-3 or 2+)",
+        "2: $.fields[0].encoding.x: 'x' is not a version range; write none, N, N-M or N+ (for example 0-3 or 2+)",
     ),
     Case(
         "encoding of a bool",
@@ -82,7 +82,7 @@ PROPOSALS: tuple[Case, ...] = (
             versionsWithOptional="x",
             optionalFields=[optional("C", "Bus", fields=[field("X")])],
         ),
-        "1: $.versionsWithOptional: versionsWithOptional: 'x' is not a version range; write none, N, N-M or N+ (for example 0-3 or 2+)",
+        "1: $.versionsWithOptional: 'x' is not a version range; write none, N, N-M or N+ (for example 0-3 or 2+)",
     ),
     Case(
         "versionsWithOptional closed",

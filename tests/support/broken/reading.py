@@ -83,19 +83,19 @@ READER: tuple[Case, ...] = (
                 name="GiveKey", type="coordinator-key", apiKey=1, validVersions="x", flexibleVersions="none"
             ),
         },
-        f"a.json:1: $.validVersions: validVersions: {NO_RANGE}",
-        f"c.json:1: $.validVersions: validVersions: {NO_RANGE}",
+        f"a.json:1: $.validVersions: {NO_RANGE}",
+        f"c.json:1: $.validVersions: {NO_RANGE}",
     ),
     Case("validVersions missing", text(validVersions=...), "1: $: message Probe has no validVersions; add it"),
     Case(
         "validVersions no range",
         text(validVersions="a-b"),
-        "1: $.validVersions: validVersions: 'a-b' is not a version range; write none, N, N-M or N+ (for example 0-3 or 2+)",
+        "1: $.validVersions: 'a-b' is not a version range; write none, N, N-M or N+ (for example 0-3 or 2+)",
     ),
     Case(
         "versions backwards",
         text(field("A", versions="3-1")),
-        "2: $.fields[0].versions: versions: version range '3-1' runs backwards; write 1-3 or none",
+        "2: $.fields[0].versions: version range '3-1' runs backwards; write 1-3 or none",
     ),
     Case(
         "versions no range, and nothing that follows from it",
@@ -104,19 +104,19 @@ READER: tuple[Case, ...] = (
             field("B", versions="x", encoding={"0+": "packed32"}),
             sub("C", field("X"), versions="x"),
         ),
-        f"2: $.fields[0].versions: versions: {NO_RANGE}",
-        f"3: $.fields[1].versions: versions: {NO_RANGE}",
-        f"4: $.fields[2].versions: versions: {NO_RANGE}",
+        f"2: $.fields[0].versions: {NO_RANGE}",
+        f"3: $.fields[1].versions: {NO_RANGE}",
+        f"4: $.fields[2].versions: {NO_RANGE}",
     ),
     Case(
         "versions of many digits",
         text(field("A", versions="0-" + "9" * 5000), field("B", versions="0-" + "0" * 5000 + "7")),
-        "2: $.fields[0].versions: versions: a version of 5000 digits is above 32767, the largest int16",
+        "2: $.fields[0].versions: a version of 5000 digits is above 32767, the largest int16",
     ),
     Case(
         "versions too high",
         text(field("A", versions="0-40000")),
-        "2: $.fields[0].versions: versions: version 40000 in '0-40000' is above 32767, the largest int16",
+        "2: $.fields[0].versions: version 40000 in '0-40000' is above 32767, the largest int16",
     ),
     Case(
         "flexibleVersions missing",
@@ -131,7 +131,7 @@ READER: tuple[Case, ...] = (
     Case(
         "flexibleVersions no range, and nothing that follows from it",
         text(field("A", tag=0, taggedVersions="2+"), flexibleVersions="x"),
-        f"1: $.flexibleVersions: flexibleVersions: {NO_RANGE}",
+        f"1: $.flexibleVersions: {NO_RANGE}",
     ),
     Case(
         "flexibleVersions is a list",
@@ -162,9 +162,9 @@ READER: tuple[Case, ...] = (
             field("E", versions="2+", tag=2, taggedVersions="2+"),
             field("F", versions=["0+"]),  # type: ignore[arg-type]  # a list is what is wrong
         ),
-        f"2: $.fields[0].taggedVersions: taggedVersions: {NO_RANGE}",
-        f"3: $.fields[1].nullableVersions: nullableVersions: {NO_RANGE}",
-        f"4: $.fields[2].flexibleVersions: flexibleVersions: {NO_RANGE}",
+        f"2: $.fields[0].taggedVersions: {NO_RANGE}",
+        f"3: $.fields[1].nullableVersions: {NO_RANGE}",
+        f"4: $.fields[2].flexibleVersions: {NO_RANGE}",
         f"5: $.fields[3].type: unknown type 'int128'; use {TYPES}",
         "7: $.fields[5].versions: expected a string, found array ['0+']",
     ),

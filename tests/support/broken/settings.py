@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from kafka_message_generator.spec.parts import OPTIONAL
 from tests.support.specs import field, message
 
-ASK = message(field("A"), name="AskRequest", type="request", apiKey=1)
-ANSWER = message(field("A"), name="AskResponse", type="response", apiKey=1)
+A = field("A", about="A number.")
+ASK = message(A, name="AskRequest", type="request", apiKey=1)
+ANSWER = message(A, name="AskResponse", type="response", apiKey=1)
 KEY = message(field("A"), name="EntryKey", type="coordinator-key", apiKey=1, validVersions="0", flexibleVersions="none")
 NONE = "none of"
 KNOWN = "known are definitions, package, protocol, records"
@@ -172,6 +173,11 @@ CASES = [
     of_package("no import name", "import-name = ''", f"package name '' {NAME}"),
     of_package(
         "a keyword", "import-name = 'class'", "package name 'class' is a keyword of Python; nobody could import it"
+    ),
+    of_package(
+        "a device of Windows",
+        "import-name = 'con'",
+        "package name 'con' is a name that Windows reserves for a device; choose another",
     ),
     of_package(
         "a module of Python", "import-name = 'json'", "package name 'json' is a module of Python itself; choose another"
