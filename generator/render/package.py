@@ -36,6 +36,7 @@ TABLES = (
     ),
     ("history", "history/_tables.py"),
     ("command", "command/_package.py"),
+    ("command", "command/_entities.py"),
     ("command", "__main__.py"),
 )
 """Modules that are printed from all definitions together, behind the part that they are of."""
@@ -169,6 +170,7 @@ def _template(name: str, identity: Identity, definitions: Definitions, found: Si
         answers=definitions.answers,
         since=since_table(definitions, found),
         entities=definitions.entities,
+        entity_types=tables.entity_types(definitions),
         api_versions_import=tables.response_import(definitions, "ApiVersionsResponse"),
     )
 

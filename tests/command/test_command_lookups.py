@@ -100,7 +100,7 @@ def test_fields_of_all_messages(told: Told) -> None:
         row["message"]
         for message in all_messages()
         for row in rows(told("show", message.name, "--json")[1])
-        if row["entity_type"] == "transactionalId"
+        if "transactionalId" in row["entity_types"]
     }
     _, out, _ = told("show", "--field", "name", "--entity", "topicName", "--text", "--width", "120")
     assert ["MetadataRequest", "topics.name", "string", "0-13", "10-13"] in [line.split() for line in out.splitlines()]

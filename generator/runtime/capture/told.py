@@ -18,10 +18,18 @@ def is_partial(report: Report) -> bool:
 
 def report_lines(report: Report) -> Iterator[str]:
     """What a report says: all counts in one line, then the remarks."""
-    yield "; ".join(f"{count} {what}" for what, count in report.counts.items()) or "the capture is empty"
+    yield "; ".join(f"{count} {_words(what, count)}" for what, count in report.counts.items()) or "the capture is empty"
     yield from map(clean, report.remarks)
     if report.more_remarks:
         yield f"and {report.more_remarks} remarks more"
+
+
+def _words(what: str, count: int) -> str:
+    """Return what is counted, in the singular where there is one of it."""
+    noun, _, rest = what.partition(" ")
+    if count != 1 or not noun.endswith("s"):
+        return what
+    return f"{noun[:-1]} {rest}".rstrip().replace(" their ", " its ")
 
 
 def client_lines(clients: Iterable[Client]) -> Iterator[str]:

@@ -108,8 +108,8 @@ class Command:
 
 
 COMMON = (
-    Option("json", "JSON lines, as in a pipe"),
-    Option("text", "text, as on a terminal"),
+    Option("json", "JSON lines"),
+    Option("text", "text, as without --json"),
     Option("color", "colours: auto, always or never", "WHEN", ("auto", "always", "never")),
     Option("width", "columns of the output", "COLUMNS", is_number=True),
     Option("show-secrets", "show passwords, keys and tokens"),
