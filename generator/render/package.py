@@ -171,6 +171,7 @@ def _template(name: str, identity: Identity, definitions: Definitions, found: Si
         since=since_table(definitions, found),
         entities=definitions.entities,
         entity_types=tables.entity_types(definitions),
+        error_fields=tables.error_fields(definitions),
         api_versions_import=tables.response_import(definitions, "ApiVersionsResponse"),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -194,3 +195,14 @@ def entity_types(definitions: Definitions) -> list[tuple[str, list[tuple[str, st
         if named := named_fields(plan.name, structs, definitions.entities):
             found.append((plan.name, sorted((*key, each.entities) for key, each in named.items())))
     return found
+
+
+def error_fields(definitions: Definitions) -> tuple[str, ...]:
+    """Return the names of the fields of responses that hold an error code, the most frequent first."""
+    found = Counter[str]()
+    for plan in definitions.plans:
+        if plan.kind == RESPONSE:
+            facts = json.loads(plan.facts)
+            for fields in (facts["fields"], *facts.get("structs", {}).values()):
+                found.update(each["name"] for each in fields if each.get("enumeration") == ERROR_CODE)
+    return tuple(sorted(found, key=lambda name: (-found[name], name)))
