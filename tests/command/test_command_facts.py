@@ -84,33 +84,53 @@ def test_show_says_what_is_older_than_its_definition(told: Told) -> None:
 
 def test_diff_versions(told: Told) -> None:
     """What changed between two versions; nothing between equal ones."""
-    status, out, _ = told("diff", "MetadataRequest", "9", "12")
+    status, out, _ = told("diff", "MetadataRequest", "9", "12", "--json")
     assert status == 1
-    assert {"path": "topics.topic_id", "left": None, "right": "UUID"} in rows(out)
-    assert told("diff", "MetadataRequest", "12", "13") == (0, "", "")
+    added = {"message": "MetadataRequest", "path": "topics.topic_id", "left": None, "right": "UUID"}
+    assert added in rows(out)
+    assert told("diff", "MetadataRequest", "12", "13") == (0, "MetadataRequest v12 and v13: no differences\n", "")
+    assert told("diff", "MetadataRequest", "12", "13", "--json") == (0, "", "")
+
+
+@pytest.mark.parametrize("word", ["Metadata", "3"])
+def test_diff_versions_of_an_api(word: str, told: Told) -> None:
+    """An API stands for its request and its response, as in ``show``."""
+    shown = "MetadataRequest v12 and v13: no differences\nMetadataResponse v12 and v13\nerror_code\n  + INT16\n"
+    assert told("diff", word, "12", "13") == (1, shown, "")
 
 
 def test_diff_messages(told: Told) -> None:
     """Fields that differ, also if only one side has them; and bytes that say the same in another way."""
     other = ApiVersionsRequest(client_software_name="jaxa", client_software_version="4.4.0").write(3)
-    status, out, _ = told("diff", "ApiVersionsRequest", "3", BODY.hex(), other.hex())
-    assert (status, rows(out)) == (1, [{"path": "client_software_name", "left": '"java"', "right": '"jaxa"'}])
-    assert told("diff", "ApiVersionsRequest", "3", BODY.hex(), BODY.hex()) == (0, "", "")
+    status, out, _ = told("diff", "ApiVersionsRequest", "3", BODY.hex(), other.hex(), "--json")
+    assert (status, rows(out)) == (
+        1,
+        [
+            {
+                "message": "ApiVersionsRequest",
+                "path": "client_software_name",
+                "left": '"java"',
+                "right": '"jaxa"',
+            }
+        ],
+    )
+    assert told("diff", "ApiVersionsRequest", "3", BODY.hex(), BODY.hex()) == (0, "no differences\n", "")
     padded = b"\x85\0" + BODY[1:]
-    status, out, _ = told("diff", "ApiVersionsRequest", "3", BODY.hex(), padded.hex())
+    status, out, _ = told("diff", "ApiVersionsRequest", "3", BODY.hex(), padded.hex(), "--json")
     same = f"{len(padded)} bytes, which say the same otherwise"
-    assert (status, rows(out)) == (1, [{"path": "", "left": f"{len(BODY)} bytes", "right": same}])
+    differing = {"message": "ApiVersionsRequest", "path": "", "left": f"{len(BODY)} bytes", "right": same}
+    assert (status, rows(out)) == (1, [differing])
     status, _, err = told("diff", "ApiVersionsRequest", "3", BODY.hex(), "0505")
     assert (status, "kafka-messages: 0505: ApiVersionsRequest v3: client_software_name: " in err) == (1, True)
 
 
 def test_guess(told: Told) -> None:
     """A frame says what it is; a body is found among the messages of its shape."""
-    _, out, _ = told("guess", FRAME.hex())
+    _, out, _ = told("guess", FRAME.hex(), "--json")
     best = rows(out)[0]
     assert (best["message"], best["versions"], best["before"]) == ("ApiVersionsRequest", "3", "a length and a header")
     body = MetadataRequest.read(bytes.fromhex("02" + "00" * 16 + "076f726465727300010000"), 12).write(12)
-    _, out, _ = told("guess", body.hex())
+    _, out, _ = told("guess", body.hex(), "--json")
     found = rows(out)
     assert len(found) <= 5
     assert ("MetadataRequest", "11-13") in [(row["message"], row["versions"]) for row in found]
@@ -119,18 +139,18 @@ def test_guess(told: Told) -> None:
 
 def test_log(told: Told) -> None:
     """Records of internal topics are decoded; those of others are texts or base64."""
-    _, out, _ = told("log", str(COMMITTED / "logs" / "__consumer_offsets-1" / "00000000000000000000.log"))
+    _, out, _ = told("log", str(COMMITTED / "logs" / "__consumer_offsets-1" / "00000000000000000000.log"), "--json")
     found = rows(out)
     assert {row["type"] for row in found if "type" in row} >= {"GroupMetadata", "OffsetCommit"}
     assert found[2]["key"] == {"group": "billing", "topic": "orders", "partition": 0}
-    _, out, _ = told("log", str(COMMITTED / "logs" / "payments-0" / "00000000000000000000.log"))
+    _, out, _ = told("log", str(COMMITTED / "logs" / "payments-0" / "00000000000000000000.log"), "--json")
     assert [row.get("control", row.get("value")) for row in rows(out)[:3]] == ["committed 0", "committed 0", "COMMIT"]
 
 
 def test_log_snapshot(told: Told) -> None:
     """A snapshot of the metadata is a file of the same format."""
     name = "00000000000000000038-0000000001.checkpoint"
-    status, out, _ = told("log", str(COMMITTED / "logs" / "__cluster_metadata-0" / name))
+    status, out, _ = told("log", str(COMMITTED / "logs" / "__cluster_metadata-0" / name), "--json")
     found = rows(out)
     assert status == 0
     assert [found[0].get("control"), found[-1].get("control")] == ["SNAPSHOT_HEADER", "SNAPSHOT_FOOTER"]
@@ -142,7 +162,7 @@ def test_damaged_log(told: Told, tmp_path: Path) -> None:
     whole = (COMMITTED / "logs" / "__consumer_offsets-1" / "00000000000000000000.log").read_bytes()
     file = tmp_path / "cut.log"
     file.write_bytes(whole[:-5])
-    status, out, err = told("log", str(file), "--topic", "__consumer_offsets")
+    status, out, err = told("log", str(file), "--topic", "__consumer_offsets", "--json")
     assert status == 1
     assert rows(out)
     assert "a batch that is not all there" in err
@@ -150,25 +170,32 @@ def test_damaged_log(told: Told, tmp_path: Path) -> None:
 
 def test_errors_apis_and_tags(told: Told) -> None:
     """The small tables."""
-    assert rows(told("errors", "35")[1]) == [
-        {"code": 35, "name": "UNSUPPORTED_VERSION", "retriable": False, "since": "2.2.0", "former_names": []}
+    assert rows(told("errors", "35", "--json")[1]) == [
+        {
+            "code": 35,
+            "name": "UNSUPPORTED_VERSION",
+            "retriable": False,
+            "about": ErrorCode(35).description,
+            "since": "2.2.0",
+            "former_names": [],
+        }
     ]
     assert told("errors", "6", "--text", "--width", "120")[1].splitlines()[1] == (
         "6     NOT_LEADER_OR_FOLLOWER  2.2.0  retriable, was NOT_LEADER_FOR_PARTITION until 2.6.0"
     )
-    assert rows(told("errors", "not-coordinator")[1])[0]["code"] == 16
-    found = rows(told("apis", "18")[1])
+    assert rows(told("errors", "not-coordinator", "--json")[1])[0]["code"] == 16
+    found = rows(told("apis", "18", "--json")[1])
     assert [(row["api"], row["response_headers"]) for row in found] == [
         ("ApiVersions", [{"from_version": 0, "header_version": 0}])
     ]
     assert {"message": "FetchRequest", "path": "cluster_id", "tag": 0, "type": "string", "versions": "12-18"} in rows(
-        told("tags", "fetchrequest")[1]
+        told("tags", "fetchrequest", "--json")[1]
     )
 
 
 def test_list(told: Told) -> None:
     """All messages with their versions, none of which is imported for that."""
-    found = rows(told("list")[1])
+    found = rows(told("list", "--json")[1])
     assert len(found) == 291
     header = [{"from_version": 0, "header_version": 1}, {"from_version": 9, "header_version": 2}]
     assert [row for row in found if row["message"] == "MetadataRequest"] == [

@@ -102,7 +102,7 @@ def test_fields_of_all_messages(told: Told) -> None:
         for row in rows(told("show", message.name, "--json")[1])
         if "transactionalId" in row["entity_types"]
     }
-    _, out, _ = told("show", "--field", "name", "--entity", "topicName", "--text", "--width", "120")
+    _, out, _ = told("show", "--field", "name", "--entity", "topicName")
     assert ["MetadataRequest", "topics.name", "string", "0-13", "10-13"] in [line.split() for line in out.splitlines()]
 
 

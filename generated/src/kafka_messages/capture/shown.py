@@ -11,6 +11,7 @@ from .._core.words import wrapped
 from ..errors import EncodeError
 from ..json import to_json
 from ..secrets import HIDDEN, hidden, secrets_of
+from ..secrets._json import plain
 from ..secrets._logs import may_hold_metadata
 from .errors import errors_in
 from .framing import Frame
@@ -91,7 +92,8 @@ def _framed(frame: Frame) -> dict[str, Any]:
 def _body(message: Message, version: int, hides: bool, records: Records) -> dict[str, object]:
     message = hidden(message) if hides else message
     try:
-        return {"body": to_json(message, version, records=records, unknown_tagged_fields=True)}
+        body = to_json(message, version, records=records, unknown_tagged_fields=True)
+        return {"body": plain(body) if hides else body}
     except EncodeError as error:  # what was read cannot be written, so that it has no JSON either
         return {"problem": str(error)}
 

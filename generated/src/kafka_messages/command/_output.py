@@ -46,13 +46,12 @@ class Output:
     @property
     def width(self) -> int:
         """Columns that a line may have."""
-        return max(self._width or _terminal_width() or 100, 40)
+        return max(_terminal_width() if self._width is None else self._width, 40)
 
     @property
     def row_width(self) -> int:
         """Columns that a row of a table may have: without a limit in a pipe, so that ``grep`` finds whole rows."""
-        is_limited = self._is_terminal or self._width or _environment_width()
-        return self.width if is_limited else 1 << 30
+        return self.width if self._is_terminal or self._width is not None else 1 << 30
 
     def record(self, values: Mapping[str, object]) -> None:
         """One line of JSON."""
@@ -138,19 +137,16 @@ class Output:
             self._stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
-def _environment_width() -> int:
-    """Columns that the environment asks for, or 0."""
-    said = os.environ.get("COLUMNS", "")
-    return int(said) if said.isascii() and said.isdigit() and len(said) < 6 else 0
-
-
 def _terminal_width() -> int:
-    """Columns that the environment asks for or the terminal has, or 0."""
+    """Columns of the terminal, 100 where there is none."""
+    told = os.environ.get("COLUMNS", "")
+    if told.isascii() and told.isdigit() and len(told) < 6 and int(told):
+        return int(told)
     stdout = sys.__stdout__
     try:
-        return _environment_width() or (0 if stdout is None else os.get_terminal_size(stdout.fileno()).columns)
+        return 100 if stdout is None else os.get_terminal_size(stdout.fileno()).columns or 100
     except (ValueError, OSError):
-        return 0
+        return 100
 
 
 def _cell(value: object) -> str:

@@ -8,6 +8,7 @@ import sys
 from contextlib import suppress
 from io import BufferedReader, RawIOBase
 
+from ..._core.words import counted
 from ...errors import KafkaMessageError
 from .._options import Argument, Command, Given, Option, UsageError
 from .._output import Output, Progress, note
@@ -95,8 +96,7 @@ def _explain(found: Iterable[Any], number: int, out: Output) -> None:
                 out.record({"side": name, **row})
         else:
             out.line()
-            size = f"{frame.size} byte{'' if frame.size == 1 else 's'}"
-            out.line(out.styled(f"{name}, {size}, from {frame.source}", "title"))
+            out.line(out.styled(f"{name}, {counted(frame.size, 'byte')}, from {frame.source}", "title"))
             text = explained.text(width=out.width, color=out.has_color, show_secrets=out.show_secrets)
             out.line(text.rstrip("\n"))
 
