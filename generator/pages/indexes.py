@@ -140,7 +140,7 @@ def entities(messages: Sequence[MessagePage]) -> list[Entity]:
     """What fields name, as ``rules.entities.named_fields`` finds it."""
     found = []
     for entity, (name, about) in _ENTITIES.items():
-        chosen = ([field for field in page.fields if entity in field.entities] for page in messages)
+        chosen = ([field for field in page.fields if entity in field.entities and field.wires] for page in messages)
         found.append(Entity(name, entity, about, holders(messages, chosen)))
     return [each for each in found if each.holders]
 

@@ -24,11 +24,11 @@ from kafka_messages import (
     ProduceRequest,
 )
 from kafka_messages.capture import errors_in, open_capture, to_object
+from kafka_messages.command._package import ERROR_FIELDS
+from kafka_messages.command.verbs.wireshark import COMMAND, ERRORS
 from kafka_messages.json import from_json
 from kafka_messages.protocol import Api, apis, encode_request, encode_response, frame
 from kafka_messages.schema.facts import FieldFacts, MessageFacts, facts_of
-from kafka_messages.command._package import ERROR_FIELDS
-from kafka_messages.command.verbs.wireshark import COMMAND, ERRORS
 from kafka_messages.wireshark import dissector
 
 from tests.support import pages

@@ -174,7 +174,7 @@ def test_the_place_among_many(told: Told, tmp_path: Path) -> None:
         (["list", "--json=1"], "--json takes no value"),
         (["list", "--json", "--text"], "--json and --text exclude each other"),
         (["list", "--width", "x"], "--width needs a number, not 'x'"),
-        (["diff"], "MESSAGE is missing: name of a message"),
+        (["diff"], "MESSAGE is missing: a message; for two versions also an API by name or key"),
         (["show"], "MESSAGE is missing; without it --field or --entity says which fields of all messages"),
         (["explain"], "MESSAGE is missing; with --frame or --header a request says what it is"),
         (

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from kafka_messages import ApiVersionsRequest, MetadataRequest
+from kafka_messages.protocol import ErrorCode
 
 from tests.support.cluster import COMMITTED
 from tests.support.command import BODY, FRAME, Told, rows
@@ -21,7 +23,7 @@ def test_show_matrix(told: Told) -> None:
         "  Kafka: versions 0-7: since 2.2.0 or before; version 8: since 2.3.0; version 9: since 2.4.0; "
         "versions 10-11: since"
     )
-    assert lines[5].split() == ["topic_id", "uuid", *"..........++++", "2.8.0", "ignorable"]
+    assert lines[5].split() == ["topic_id", "uuid", *"..........++++", "2.8.0", "a", "topicId,", "ignorable"]
     assert lines[6].split()[:17] == ["name", "string", *"++++++++++????", "2.2.0"]
 
 

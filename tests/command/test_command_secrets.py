@@ -307,6 +307,38 @@ def test_records_of_a_topic_that_is_named(run: Run, tmp_path: Path) -> None:
     assert '"text"' in printed
 
 
+@pytest.mark.parametrize("frame", [1, 2, 7])
+def test_a_metadata_record_of_another_frame_version(frame: int, run: Run, tmp_path: Path) -> None:
+    """A later release may write another frame version; its records have passwords, too."""
+    value = bytes([frame]) + write_metadata_record(ConfigRecord(name="ssl.key.password", value=TEXT), 0)[1:]
+    file = tmp_path / "copied.log"
+    file.write_bytes(write_batch([Record(value=value, timestamp=1)]))
+    for form in ("--text", "--json"):
+        printed = run("log", str(file), form)
+        assert_hidden(printed)
+        assert TEXT not in printed
+    assert TEXT in run("log", str(file), "--topic", "orders")
+
+
+def test_hidden_bytes_in_json_are_no_base64(run: Run) -> None:
+    """A program that takes ``(hidden)`` for a token fails at once; base64 of it looked like a token."""
+    message = SaslAuthenticateRequest(auth_bytes=SECRET)
+    printed = json.loads(run("decode", "SaslAuthenticateRequest", "2", message.write(2).hex()))
+    assert printed == {"authBytes": "(hidden)"}
+    with pytest.raises(JsonError, match=r"^SaslAuthenticateRequest: authBytes: expected bytes as base64, "):
+        from_json(SaslAuthenticateRequest, printed, 2)
+    captured_ = run("capture", str(captured("kafka-python.pcap")), "--api", "SaslAuthenticate", "--json")
+    assert '"authBytes": "(hidden)"' in captured_
+    assert base64.b64encode(b"(hidden)").decode() not in captured_
+
+
+def test_an_empty_secret_is_shown(run: Run) -> None:
+    """There is nothing to hide, and that a token is empty explains much."""
+    data = SaslAuthenticateRequest(auth_bytes=b"").write(2).hex()
+    assert json.loads(run("decode", "SaslAuthenticateRequest", "2", data)) == {"authBytes": ""}
+    assert json.loads(run("explain", "SaslAuthenticateRequest", "2", data, "--json").splitlines()[0])["hex"] == "01"
+
+
 def test_encode_is_what_was_given(run: Run) -> None:
     """Bytes are the result there and cannot be hidden; what is refused is told without its value."""
     value = to_json(PLANTED[0].message, 2) | {"authBytes": TEXT + "!"}

@@ -49,9 +49,9 @@ class Output:
         return max(_terminal_width() if self._width is None else self._width, 40)
 
     @property
-    def row_width(self) -> int:
-        """Columns that a row of a table may have: without a limit in a pipe, so that ``grep`` finds whole rows."""
-        return self.width if self._is_terminal or self._width is not None else 1 << 30
+    def row_width(self) -> int | None:
+        """Columns that a row of a table may have; None in a pipe, where ``grep`` should find whole rows."""
+        return self.width if self._is_terminal or self._width is not None else None
 
     def record(self, values: Mapping[str, object]) -> None:
         """One line of JSON."""
@@ -81,10 +81,10 @@ class Output:
         """
         texts = [[*map(_cell, row)] for row in rows]
         whole = sum(max(map(len, column)) + GAP for column in zip(head, *texts, strict=True)) - GAP
-        if has_groups and whole > self.row_width:
+        if has_groups and whole > (self.row_width or whole):
             self._groups(head, texts)
             return
-        widths = fitted([head, *texts], self.row_width)
+        widths = fitted([head, *texts], self.row_width or whole)
         self._row(head, widths, ["dim"] * len(head))
         styles = ["name", *[""] * (len(head) - 1)]
         for row in texts:
@@ -94,7 +94,7 @@ class Output:
         """Rows below the first cell that they share."""
         rows = [[f"  {row[1]}", *row[2:]] for row in texts]
         names = [f"  {head[1]}", *head[2:]]
-        widths = fitted([names, *rows], self.row_width)
+        widths = fitted([names, *rows], self.width)
         self.line(self.styled(head[0], "dim"))
         self._row(names, widths, ["dim"] * len(names))
         above = None
@@ -115,10 +115,11 @@ class Output:
 
     def wrapped(self, text: str, indent: str = "  ") -> None:
         """Print a text that may be long, with what does not fit on lines of their own below it."""
-        first = wrapped(text, self.row_width)[0]
+        limit = self.row_width or len(text)
+        first = wrapped(text, limit)[0]
         self.line(first)
         if rest := text[len(first) :].lstrip():
-            for line in wrapped(rest, self.row_width - len(indent)):
+            for line in wrapped(rest, limit - len(indent)):
                 self.line(f"{indent}{line}")
 
     def progress(self, what: str, count: int) -> Progress:
