@@ -42,9 +42,8 @@ def test_exchanges_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert [(each["api"], each["errors"]) for each in found] == [
         ("CreateTopics", [{"path": "topics[0].error_code", "code": 36, "name": "TOPIC_ALREADY_EXISTS"}])
     ]
-    found = [
-        json.loads(line) for line in lines(capsys, "capture", LIBRDKAFKA, "--error", "14,79", "--client", "rd-client", "--json")
-    ]
+    words = ("capture", LIBRDKAFKA, "--error", "14,79", "--client", "rd-client", "--json")
+    found = [json.loads(line) for line in lines(capsys, *words)]
     assert [each["errors"][0]["name"] for each in found] == ["MEMBER_ID_REQUIRED"]
     assert lines(capsys, "capture", LIBRDKAFKA, "--client", "nobody", "--json") == []
 

@@ -13,6 +13,7 @@ from uuid import UUID
 import pytest
 from kafka_messages import (
     AlterUserScramCredentialsRequest,
+    ConfigRecord,
     CreateDelegationTokenResponse,
     EnvelopeRequest,
     EnvelopeResponse,
@@ -28,13 +29,15 @@ from kafka_messages._base.message import Message
 from kafka_messages.batches import Record, write_batch
 from kafka_messages.command import main
 from kafka_messages.explain import explain, explain_request
-from kafka_messages.json import to_json
+from kafka_messages.json import JsonError, from_json, to_json
 from kafka_messages.messages.alter_user_scram_credentials_request import ScramCredentialUpsertion
 from kafka_messages.messages.fetch_response import FetchableTopicResponse, PartitionData
 from kafka_messages.messages.fetch_snapshot_response import PartitionSnapshot, TopicSnapshot
 from kafka_messages.messages.incremental_alter_configs_request import AlterableConfig, AlterConfigsResource
 from kafka_messages.protocol import encode_request
 from kafka_messages.records import write_metadata_record
+
+from tests.support.captures import captured
 
 SECRET = b"swordfish-and-chips"
 TEXT = SECRET.decode()
@@ -334,9 +337,9 @@ def test_hidden_bytes_in_json_are_no_base64(run: Run) -> None:
 
 def test_an_empty_secret_is_shown(run: Run) -> None:
     """There is nothing to hide, and that a token is empty explains much."""
-    data = SaslAuthenticateRequest(auth_bytes=b"").write(2).hex()
-    assert json.loads(run("decode", "SaslAuthenticateRequest", "2", data)) == {"authBytes": ""}
-    assert json.loads(run("explain", "SaslAuthenticateRequest", "2", data, "--json").splitlines()[0])["hex"] == "01"
+    words = ("SaslAuthenticateRequest", "2", SaslAuthenticateRequest(auth_bytes=b"").write(2).hex(), "--in", "hex")
+    assert json.loads(run("decode", *words)) == {"authBytes": ""}
+    assert json.loads(run("explain", *words, "--json").splitlines()[0])["hex"] == "01"
 
 
 def test_encode_is_what_was_given(run: Run) -> None:

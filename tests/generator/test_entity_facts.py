@@ -173,12 +173,17 @@ def test_pages_command_and_protocol_json_agree(capsys: pytest.CaptureFixture[str
     }
 
 
-def _of_document(found: dict[str, Any]) -> set[tuple[str, str, str]]:
+def _of_document(found: Any) -> set[tuple[str, str, str]]:
     """Entity type, message and field of ``protocol.json``."""
     return {
         (entity, message["name"], field.get("snakeName", snake_case(field["name"])))
         for message in found["messages"]
         for struct in message["structs"]
         for field in struct["fields"]
-        for entity in (field["entityType"],) * ("entityType" in field) or field.get("entityTypes", {"values": {}})["values"].values()
+        for entity in _entities(field)
     }
+
+
+def _entities(field: dict[str, Any]) -> list[str]:
+    one = [field["entityType"]] if "entityType" in field else []
+    return one + list(field.get("entityTypes", {"values": {}})["values"].values())

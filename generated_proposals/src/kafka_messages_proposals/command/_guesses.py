@@ -130,8 +130,9 @@ class Guesser:
 def _unknown_version(data: bytes, before: str, score: float, also: tuple[str, ...] = ()) -> Guess | None:
     """Return what a header says that is one of a request, but at a version that the package does not have."""
     protocol = optional("protocol")
+    kind: Any = class_of("RequestHeader")
     try:
-        header, _ = class_of("RequestHeader").read_from(data, 0, 1)
+        header, _ = kind.read_from(data, 0, 1)
         api = protocol.api(header.request_api_key)
     except ValueError:
         return None

@@ -107,7 +107,7 @@ def _matrix(found: Entry, rows: list[Row], out: Output) -> None:
             out.line(f"  {line}")
     versions = range(found.lowest, found.highest + 1)
     width = len(str(found.highest)) + 1
-    longest = max((len(_indented(row)) + len(row.type) for row in rows), default=0)
+    longest = max((len(_indented(row)) for row in rows), default=0) + max((len(row.type) for row in rows), default=0)
     since: list[str] = ["since"] if is_known else []
     blank = [""] * len(since)
     if longest + width * len(versions) + 26 + 7 * len(since) > out.width:
