@@ -47,9 +47,9 @@ CASES = (
     Case("import of one message", ("-P", "-c", _IMPORT)),
     Case("--version", _program("--version"), "", 15),
     Case("list", _program("list"), "", 15),
-    Case("list --text", _program("list", "--text"), "", 15),
-    Case("explain --text", _program(*_EXPLAIN, "--text"), "import of one message", 25),
+    Case("list --json", _program("list", "--json"), "", 15),
     Case("explain", _program(*_EXPLAIN), "import of one message", 25),
+    Case("explain --json", _program(*_EXPLAIN, "--json"), "import of one message", 25),
     Case("python -m kafka_messages --version", ("-P", "-m", "kafka_messages", "--version")),
 )
 

@@ -25,7 +25,7 @@ from kafka_message_generator.plan.model import (
     TagSection,
     Text,
 )
-from kafka_message_generator.rules.entities import Named
+from kafka_message_generator.rules.entities import Named, named_fields
 from kafka_message_generator.spec.enumerations import API_KEY, ERROR_CODE
 
 
@@ -194,10 +194,10 @@ def fields_of(
 
     ``named`` are facts about what fields name, of any message, and ``lives`` what is known of releases.
     """
-    own = {(each.struct, each.field): each.entities for each in named if each.message == plan.name}
     facts = json.loads(plan.facts)
     wires = {version: dict(Wires(plan).of(plan.name, version)) for version in plan.valid}
     structs: dict[str, Any] = {**facts.get("structs", {}), plan.name: facts["fields"]}
+    own = named_fields(plan.name, structs, named)
 
     def walk(struct: str, above: str, depth: int, there: frozenset[int]) -> Iterator[Field]:
         for member in structs.get(struct, ()):
@@ -205,10 +205,11 @@ def fields_of(
             found = {version: wire[path] for version, wire in wires.items() if path in wire}
             cells = tuple(_cells(member, found, runs))
             versions = frozenset(found)
-            said = (member["entityType"],) if "entityType" in member else own.get((struct, member["name"]), ())
+            said = own.get((struct, member["name"]))
+            entities = () if said is None else said.entities
             life = lives.field(plan.name, path, found)
             yield Field(
-                path, depth, member["name"], member["type"], member, found, cells, versions != there, said, life
+                path, depth, member["name"], member["type"], member, found, cells, versions != there, entities, life
             )
             yield from walk(member["type"].removeprefix("[]"), path, depth + 1, versions)
 

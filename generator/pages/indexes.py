@@ -116,12 +116,12 @@ _ENTITIES = {
     "topicName": ("Topic name", "The name of a topic."),
     "transactionalId": ("Transactional id", "The name under which a producer runs its transactions."),
     "user": ("User", "The name of a user, without the type that a principal has before it."),
+    "topicId": (
+        "Topic id",
+        "A UUID that names a topic. It is never null: sixteen zero bytes stand for none. "
+        "Definitions do not mark it: these are the UUIDs called topic id.",
+    ),
 }
-_TOPIC_ID = (
-    "Topic id",
-    "A UUID that names a topic. It is never null: sixteen zero bytes stand for none. "
-    "Definitions do not mark it: these are the UUIDs called topic id.",
-)
 
 
 def groups(messages: Sequence[MessagePage]) -> list[Group]:
@@ -137,18 +137,12 @@ def holders(messages: Iterable[MessagePage], fields: Iterable[Iterable[Field]]) 
 
 
 def entities(messages: Sequence[MessagePage]) -> list[Entity]:
-    """What fields name, as definitions or the facts beside them say it, and topic ids."""
+    """What fields name, as ``rules.entities.named_fields`` finds it."""
     found = []
     for entity, (name, about) in _ENTITIES.items():
-        chosen = ([field for field in page.fields if entity in field.entities] for page in messages)
+        chosen = ([field for field in page.fields if entity in field.entities and field.wires] for page in messages)
         found.append(Entity(name, entity, about, holders(messages, chosen)))
-    named = ([f for f in page.fields if f.type in ("uuid", "[]uuid") and _is_topic_id(f.name)] for page in messages)
-    found.append(Entity(_TOPIC_ID[0], "topicId", _TOPIC_ID[1], holders(messages, named)))
     return [each for each in found if each.holders]
-
-
-def _is_topic_id(name: str) -> bool:
-    return name in ("topic_id", "topic_ids")
 
 
 def tags(messages: Sequence[MessagePage]) -> list[Holder]:

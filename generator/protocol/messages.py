@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.plan.model import MessagePlan, StructPlan
 from kafka_message_generator.protocol.layouts import Json, Object, layouts
+from kafka_message_generator.rules.entities import Named, named_fields
 from kafka_message_generator.rules.headers import header_versions
 from kafka_message_generator.rules.names import snake_case
 from kafka_message_generator.runtime.schema.contents import FETCHED, REQUESTS, VERSIONED
@@ -17,7 +18,7 @@ from kafka_message_generator.spec.versions import Versions
 _SAFE = (1 << 53) - 1
 """Numbers beyond it are texts: readers that know doubles alone would round them."""
 _FACTS = ("versions", "nullableVersions", "tag", "taggedVersions", "optional", "flexibleVersions")
-_MARKS = ("ignorable", "mapKey", "entityType", "enumeration", "about")
+_MARKS = ("ignorable", "mapKey", "enumeration", "about")
 
 
 def messages(definitions: Definitions) -> list[Json]:
@@ -53,7 +54,10 @@ def _message(plan: MessagePlan, message: Message, definitions: Definitions) -> J
     facts = json.loads(plan.facts)
     defined = {**facts.get("structs", {}), plan.name: facts["fields"]}
     common = {struct.name for struct in message.common_structs}
-    found["structs"] = [_struct(each, defined[each.name], each.name in common) for each in reversed(plan.structs)]
+    named = named_fields(plan.name, defined, definitions.entities)
+    found["structs"] = [
+        _struct(each, defined[each.name], each.name in common, named, definitions) for each in reversed(plan.structs)
+    ]
     return found
 
 
@@ -86,7 +90,13 @@ def _contents(name: str, known: set[str]) -> Object:
     return found
 
 
-def _struct(plan: StructPlan, fields: list[Mapping[str, Json]], is_common: bool) -> Json:
+def _struct(
+    plan: StructPlan,
+    fields: list[Mapping[str, Json]],
+    is_common: bool,
+    named: Mapping[tuple[str, str], Named],
+    definitions: Definitions,
+) -> Json:
     found: Object = {"name": plan.name}
     if is_common:
         found["common"] = True
@@ -94,12 +104,14 @@ def _struct(plan: StructPlan, fields: list[Mapping[str, Json]], is_common: bool)
         found["about"] = plan.about
     names = {str(each["name"]): str(each["json"]) for each in fields}
     kinds = {str(each["name"]): str(each["type"]) for each in fields}
-    found["fields"] = [_field(each) for each in fields]
+    found["fields"] = [
+        _field(each) | _entity(named.get((plan.name, str(each["name"]))), names, definitions) for each in fields
+    ]
     found["layouts"] = layouts(plan, names, kinds)
     return found
 
 
-def _field(fact: Mapping[str, Json]) -> Json:
+def _field(fact: Mapping[str, Json]) -> Object:
     name = str(fact["json"])
     found: Object = {"name": name}
     if snake_case(name) != fact["name"]:
@@ -109,6 +121,30 @@ def _field(fact: Mapping[str, Json]) -> Json:
     found["default"] = _default(fact)
     found.update({key: fact[key] for key in _MARKS if key in fact})
     return found
+
+
+def _entity(named: Named | None, names: Mapping[str, str], definitions: Definitions) -> Object:
+    """Return what a field names: one kind of thing, or which one the value of another field says.
+
+    ``names`` are the keys in JSON of the fields of the struct.
+    """
+    if named is None:
+        return {}
+    found: Object = {}
+    if named.entity:
+        found["entityType"] = named.entity
+    elif named.request:
+        request = next(plan for plan in definitions.plans if plan.name == named.request)
+        keys = {each["name"]: each["json"] for each in json.loads(request.facts)["fields"]}
+        found["entityTypes"] = {"byRequest": keys[named.by], "values": _by_code(named)}
+    else:
+        found["entityTypes"] = {"by": names[named.by], "values": _by_code(named)}
+    return found | ({"wildcard": named.wildcard} if named.wildcard else {})
+
+
+def _by_code(named: Named) -> dict[str, str]:
+    """Return the entity types by number or text."""
+    return {str(code): entity for code, entity in named.types}
 
 
 def _default(fact: Mapping[str, Json]) -> Json:

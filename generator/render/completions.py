@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from kafka_message_generator.runtime.command._options import COMMON, Command, Option
+from kafka_message_generator.runtime.command._options import Command, Option
 from kafka_message_generator.runtime.command._table import VERBS
 
 SHELLS = ("bash", "zsh", "fish")
@@ -22,7 +22,7 @@ class Verb:
 
     @property
     def options(self) -> tuple[Option, ...]:
-        return (*self.command.options, *COMMON)
+        return (*self.command.options, *self.command.common)
 
     @property
     def takes_headers(self) -> bool:

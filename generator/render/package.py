@@ -36,6 +36,7 @@ TABLES = (
     ),
     ("history", "history/_tables.py"),
     ("command", "command/_package.py"),
+    ("command", "command/_entities.py"),
     ("command", "__main__.py"),
 )
 """Modules that are printed from all definitions together, behind the part that they are of."""
@@ -170,6 +171,8 @@ def _template(name: str, identity: Identity, definitions: Definitions, found: Si
         since=since_table(definitions, found),
         entities=definitions.entities,
         restrictions=definitions.restrictions,
+        entity_types=tables.entity_types(definitions),
+        error_fields=tables.error_fields(definitions),
         api_versions_import=tables.response_import(definitions, "ApiVersionsResponse"),
     )
 

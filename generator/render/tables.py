@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.render.naming import module
+from kafka_message_generator.rules.entities import named_fields
 from kafka_message_generator.rules.headers import HeaderVersions, header_versions
 from kafka_message_generator.rules.names import snake_case
 from kafka_message_generator.rules.settings import HERE
@@ -181,3 +184,25 @@ def record_types(definitions: Definitions) -> list[RecordType]:
 def logs(definitions: Definitions) -> list[tuple[str, str]]:
     """The internal topics, each with the folder of its records as ``record_types`` calls it."""
     return [(topic, "" if folder == HERE else folder) for topic, folder in sorted(definitions.settings.logs.items())]
+
+
+def entity_types(definitions: Definitions) -> list[tuple[str, list[tuple[str, str, tuple[str, ...]]]]]:
+    """Return every field that names something, as struct, field and entity types, by message."""
+    found = []
+    for plan in sorted(definitions.plans, key=lambda each: each.name):
+        facts = json.loads(plan.facts)
+        structs = {**facts.get("structs", {}), plan.name: facts["fields"]}
+        if named := named_fields(plan.name, structs, definitions.entities):
+            found.append((plan.name, sorted((*key, each.entities) for key, each in named.items())))
+    return found
+
+
+def error_fields(definitions: Definitions) -> tuple[str, ...]:
+    """Return the names of the fields of responses that hold an error code, the most frequent first."""
+    found = Counter[str]()
+    for plan in definitions.plans:
+        if plan.kind == RESPONSE:
+            facts = json.loads(plan.facts)
+            for fields in (facts["fields"], *facts.get("structs", {}).values()):
+                found.update(each["name"] for each in fields if each.get("enumeration") == ERROR_CODE)
+    return tuple(sorted(found, key=lambda name: (-found[name], name)))

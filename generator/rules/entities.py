@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 from kafka_message_generator.rules.enumerations import BITS
 from kafka_message_generator.rules.names import snake_case
@@ -54,6 +55,29 @@ class Named:
     @property
     def codes(self) -> dict[int | str, str]:
         return dict(self.types)
+
+
+TOPIC_ID = "topicId"
+"""The entity type of topic ids. Definitions and ``entities.json`` do not name it: it follows from the name of the field."""
+
+
+def named_fields(
+    message: str, structs: Mapping[str, Sequence[Mapping[str, Any]]], named: Iterable[Named]
+) -> dict[tuple[str, str], Named]:
+    """Return every field of a message that names something, by struct and field.
+
+    ``structs`` has the facts of the fields of each struct, and ``named`` comes from ``resolve``. The pages, the command
+    and ``protocol.json`` all use this, so that they agree.
+    """
+    found = {(each.struct, each.field): each for each in named if each.message == message}
+    for struct, fields in structs.items():
+        for field in fields:
+            name, kind = field["name"], field["type"].removeprefix("[]")
+            if "entityType" in field:
+                found[struct, name] = Named(message, struct, name, field["entityType"])
+            elif kind == "uuid" and name in ("topic_id", "topic_ids"):
+                found[struct, name] = Named(message, struct, name, TOPIC_ID)
+    return found
 
 
 def resolve(

@@ -31,24 +31,23 @@ def lines(capsys: pytest.CaptureFixture[str], *words: str, status: int = 0) -> l
 def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     """What a reader sees must be what the page promised."""
     promised = [block.text for block in pages.blocks("docs/capture.md") if block.language == ""]
-    printed = ["capture", LIBRDKAFKA, "--text"], ["capture", JAVA, "--clients", "--text"]
+    printed = ["capture", LIBRDKAFKA], ["capture", JAVA, "--clients"]
     assert len(promised) == len(printed)
     for block, words in zip(promised, printed, strict=True):
         found = lines(capsys, *words)
         assert [line for line in block.splitlines() if line != "..." and line not in found] == []
 
 
-def test_a_pipe_gets_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_exchanges_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     """One object a line, for jq and the like, with what was chosen."""
-    found = [json.loads(line) for line in lines(capsys, "capture", LIBRDKAFKA, "--api", "createtopics", "--errors")]
+    found = [json.loads(line) for line in lines(capsys, "capture", LIBRDKAFKA, "--api", "createtopics", "--errors", "--json")]
     assert [(each["api"], each["errors"]) for each in found] == [
         ("CreateTopics", [{"path": "topics[0].error_code", "code": 36, "name": "TOPIC_ALREADY_EXISTS"}])
     ]
-    found = [
-        json.loads(line) for line in lines(capsys, "capture", LIBRDKAFKA, "--error", "79", "--client", "rd-client")
-    ]
+    words = ("capture", LIBRDKAFKA, "--error", "14,79", "--client", "rd-client", "--json")
+    found = [json.loads(line) for line in lines(capsys, *words)]
     assert [each["errors"][0]["name"] for each in found] == ["MEMBER_ID_REQUIRED"]
-    assert lines(capsys, "capture", LIBRDKAFKA, "--client", "nobody") == []
+    assert lines(capsys, "capture", LIBRDKAFKA, "--client", "nobody", "--json") == []
 
 
 def test_what_the_capture_had_is_told_beside_the_result(capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,7 +63,7 @@ def test_clients_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     stream = io.BytesIO(pcap(Talk().open().say(request).close().packets()))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stdin", type("Input", (), {"buffer": stream})())
-        (found,) = map(json.loads, lines(capsys, "capture", "-", "--clients"))
+        (found,) = map(json.loads, lines(capsys, "capture", "-", "--clients", "--json"))
     lacking = [{"api": "Fetch", "version": 3, "reason": f"this release has {FETCH_VERSIONS}"}]
     assert (found["client_id"], found["apis"], found["lacking"]) == ("old!", {"Fetch": {"3": 1}}, lacking)
     assert found["failing"] == [{"api": "Fetch", "version": 3, "until": "4.0.0"}]
@@ -95,13 +94,13 @@ def test_clients_that_fail_on_one_release(capsys: pytest.CaptureFixture[str]) ->
     requests = [
         bytes.fromhex(f"0000000e {key:04x} {version:04x} 00000001 0004 6f6c6421") for key, version in ((11, 1), (1, 11))
     ]
-    for words in ((), ("--text",)):
+    for words in (("--json",), ()):
         stream = io.BytesIO(pcap(Talk().open().say(b"".join(requests)).close().packets()))
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(sys, "stdin", type("Input", (), {"buffer": stream})())
             assert main(["capture", "-", "--clients", *words]) == 0
         out = capsys.readouterr().out
-        if words:
+        if not words:
             assert out.splitlines()[1:] == [
                 "    Fetch: v11 (1)",
                 "    JoinGroup: v1 (1)",
@@ -168,7 +167,7 @@ def test_each_byte_of_an_exchange(capsys: pytest.CaptureFixture[str]) -> None:
         "response, 64 bytes, from 127.0.0.1:43453",
         "0019  00 24                    .$              error_code     36  TOPIC_ALREADY_EXISTS  INT16",
     ]
-    rows = [json.loads(line) for line in lines(capsys, "capture", LIBRDKAFKA, "--explain", "6")]
+    rows = [json.loads(line) for line in lines(capsys, "capture", LIBRDKAFKA, "--explain", "6", "--json")]
     assert {row["side"] for row in rows} == {"request", "response"}
     with open_capture(captured("kafka-python.pcap")) as capture:
         numbers = [

@@ -16,12 +16,22 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from kafka_messages import ProduceRequest
-from kafka_messages.capture import open_capture, to_object
-from kafka_messages.protocol import Api, apis, frame
+from kafka_messages import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    MetadataRequest,
+    MetadataResponse,
+    ProduceRequest,
+)
+from kafka_messages.capture import errors_in, open_capture, to_object
+from kafka_messages.command._package import ERROR_FIELDS
+from kafka_messages.command.verbs.wireshark import COMMAND, ERRORS
+from kafka_messages.json import from_json
+from kafka_messages.protocol import Api, apis, encode_request, encode_response, frame
 from kafka_messages.schema.facts import FieldFacts, MessageFacts, facts_of
 from kafka_messages.wireshark import dissector
 
+from tests.support import pages
 from tests.support.captures import CAPTURES, captured
 from tests.support.packets import Talk, pcap
 from tests.support.vectors import committed
@@ -225,3 +235,73 @@ def _bodies(name: str, version: int) -> list[bytes]:
     if name == "ProduceRequest":
         found = [data for data in found if ProduceRequest.read(data, version).acks]
     return found or [ProduceRequest(acks=1).write(version)]
+
+
+# --- the display filter for errors ------------------------------------------------------------------------------------
+
+
+def test_the_filter_for_errors_names_every_field() -> None:
+    """Help and page have the same filter, with every field of a response that holds an error code."""
+    responses = [facts_of(api.response_class) for api in apis() if api.valid_versions and api.response_name]
+    fields = [field for facts in responses for some in (facts.fields, *facts.structs.values()) for field in some]
+    assert set(ERROR_FIELDS) == {field.name for field in fields if field.is_error_code}
+    assert ERRORS in COMMAND.more
+    page = pages.text("docs/capture.md")
+    assert f'-Y "{ERRORS}"\n' in page.replace(" \\\n  ", " ")
+
+
+ADDED = {
+    "throttleTimeMs": 0,
+    "resultsByTopicV3AndBelow": [
+        {"name": "orders", "resultsByPartition": [{"partitionIndex": 0, "partitionErrorCode": 16}]}
+    ],
+}
+"""A response whose error code has a name of its own."""
+
+
+def with_errors(capture: Path, folder: Path) -> tuple[list[int], list[int]]:
+    """The packets that the filter finds in tshark, and those that ``capture --errors`` finds."""
+    script = folder / "kafka.lua"
+    script.write_text(dissector(), encoding="utf-8")
+    command = ["tshark", "-X", f"lua_script:{script}", "-r", str(capture), "-Y", ERRORS]
+    done = subprocess.run(
+        [*command, "-T", "fields", "-e", "frame.number"], capture_output=True, check=True, timeout=SECONDS
+    )
+    with open_capture(capture) as opened:
+        failed = [each for each in opened if each.response is not None and any(errors_in(each.response.message))]
+    return list(map(int, done.stdout.split())), sorted(
+        {each.response_frame.packet for each in failed if each.response_frame is not None}
+    )
+
+
+@needs_tshark
+@pytest.mark.parametrize("name", CAPTURES)
+def test_the_filter_finds_the_errors_of_real_traffic(name: str, tmp_path: Path) -> None:
+    """The filter of the page finds the same packets as ``capture --errors``."""
+    capture = tmp_path / name
+    capture.write_bytes(gzip.decompress(captured(name).read_bytes()))
+    found, wanted = with_errors(capture, tmp_path)
+    assert found == wanted != []
+
+
+@needs_tshark
+def test_the_filter_finds_an_error_beside_codes_that_are_0(tmp_path: Path) -> None:
+    """One bad topic of two, a code of another name and a negative code are found, and a response without errors is not."""
+    topic, good = MetadataResponse.MetadataResponseTopic, MetadataResponse.MetadataResponseTopic(name="good")
+    added = from_json(AddPartitionsToTxnResponse, ADDED, 3)
+    talk = Talk().open()
+    for number, (request, response, version) in enumerate(
+        (
+            (MetadataRequest(), MetadataResponse(topics=[good, topic(name="bad", error_code=3)]), 12),
+            (MetadataRequest(), MetadataResponse(topics=[good]), 12),
+            (MetadataRequest(), MetadataResponse(topics=[good, topic(name="bad", error_code=-1)]), 12),
+            (AddPartitionsToTxnRequest(), added, 3),
+        )
+    ):
+        talk.say(encode_request(request, version, number, "me"))
+        talk.say(encode_response(response, version, number), from_client=False)
+    capture = tmp_path / "errors.pcap"
+    capture.write_bytes(pcap(talk.close().packets()))
+    found, wanted = with_errors(capture, tmp_path)
+    assert found == wanted
+    assert len(found) == 3

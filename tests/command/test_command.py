@@ -52,7 +52,7 @@ def test_explain_request(told: Told) -> None:
 
 def test_explain_as_json_lines(told: Told) -> None:
     """A program finds the same: a line for each leaf, which together are all bytes."""
-    status, out, _ = told("explain", "ApiVersionsRequest", "3", BODY.hex())
+    status, out, _ = told("explain", "ApiVersionsRequest", "3", BODY.hex(), "--json")
     found = rows(out)
     assert status == 0
     assert "".join(row["hex"] for row in found) == BODY.hex()
@@ -80,7 +80,7 @@ def test_explain_damaged(told: Told) -> None:
 def test_explain_frames(told: Told) -> None:
     """A captured connection has many requests; addresses go on through all of them."""
     path = COMMITTED / "traffic" / "36338.request.bin"
-    status, out, _ = told("explain", "--frame", str(path))
+    status, out, _ = told("explain", "--frame", str(path), "--json")
     found = rows(out)
     assert status == 0
     assert [row["start"] for row in found] == [0, *(row["end"] for row in found[:-1])]
@@ -91,15 +91,15 @@ def test_explain_frames(told: Told) -> None:
 def test_explain_response_by_its_request(told: Told) -> None:
     """A response does not say what it is; its request does."""
     response = encode_response(ApiVersionsResponse(error_code=35), 3, 7)
-    status, out, _ = told("explain", "--request", FRAME.hex(), "--frame", response.hex())
+    status, out, _ = told("explain", "--request", FRAME.hex(), "--frame", response.hex(), "--json")
     assert (status, rows(out)[2]["note"]) == (0, "UNSUPPORTED_VERSION")
-    assert told("explain", "ApiVersionsResponse", "3", "--frame", response.hex())[1] == out
+    assert told("explain", "ApiVersionsResponse", "3", "--frame", response.hex(), "--json")[1] == out
 
 
 def test_explain_records(told: Told) -> None:
     """What stands before values of coordinators says their version."""
     data = write_versioned(OffsetCommitValue(offset=5, commit_timestamp=1_700_000_000_000), 3)
-    status, out, _ = told("explain", "OffsetCommitValue", "--header", data.hex())
+    status, out, _ = told("explain", "OffsetCommitValue", "--header", data.hex(), "--json")
     found = rows(out)
     assert status == 0
     assert (found[0]["path"], found[0]["value"]) == ("version", 3)
@@ -174,7 +174,7 @@ def test_the_place_among_many(told: Told, tmp_path: Path) -> None:
         (["list", "--json=1"], "--json takes no value"),
         (["list", "--json", "--text"], "--json and --text exclude each other"),
         (["list", "--width", "x"], "--width needs a number, not 'x'"),
-        (["diff"], "MESSAGE is missing: name of a message"),
+        (["diff"], "MESSAGE is missing: a message; for two versions also an API by name or key"),
         (["show"], "MESSAGE is missing; without it --field or --entity says which fields of all messages"),
         (["explain"], "MESSAGE is missing; with --frame or --header a request says what it is"),
         (

@@ -41,7 +41,7 @@ def test_responses_behind_headers(version: int, told: Told) -> None:
 def test_reasons_of_a_response(told: Told) -> None:
     """People decide by the reasons, so they name what speaks for the frame as well as for the message."""
     data = encode_response(METADATA, 12, 7)
-    _, out, _ = told("guess", data.hex())
+    _, out, _ = told("guess", data.hex(), "--json")
     assert rows(out)[0]["reasons"][:3] == [
         "the length is that of the bytes",
         "correlation id 7",
@@ -54,7 +54,7 @@ def test_several_frames(told: Told) -> None:
     frames = encode_response(METADATA, 12, 7) + encode_response(METADATA, 12, 8)
     assert best(told, frames) == ("MetadataResponse", "a length and a header")
     asked = encode_request(ApiVersionsRequest(client_software_name="java", client_software_version="1"), 3, 1, "me")
-    _, out, _ = told("guess", (asked + asked).hex())
+    _, out, _ = told("guess", (asked + asked).hex(), "--json")
     assert (rows(out)[0]["message"], rows(out)[0]["reasons"][0]) == ("ApiVersionsRequest", "the first of 2 frames")
 
 
@@ -65,7 +65,7 @@ def test_records_of_logs(told: Told) -> None:
     key = (1).to_bytes(2, "big") + OffsetCommitKey(group="billing", topic="orders", partition=1).write(0)
     assert best(told, key) == ("OffsetCommitKey", "its type")
     value = write_versioned(OffsetCommitValue(offset=3, leader_epoch=4, metadata="from java", commit_timestamp=5), 3)
-    _, out, _ = told("guess", value.hex())
+    _, out, _ = told("guess", value.hex(), "--json")
     assert ("OffsetCommitValue", "3", "its version") in [
         (row["message"], row["versions"], row["before"]) for row in rows(out)
     ]
@@ -90,7 +90,7 @@ def test_responses_of_a_real_broker(told: Told) -> None:
     seen = {(name, version): data for name, version, data in conversations()}
     missed = []
     for (name, version), data in seen.items():
-        found = rows(told("guess", data.hex(), "--in", "hex")[1])
+        found = rows(told("guess", data.hex(), "--in", "hex", "--json")[1])
         if not any(row["message"] == name and covers(row["versions"], version) for row in found):
             missed.append(f"{name} v{version}")
     assert len(seen) > 15

@@ -17,7 +17,7 @@ MESSAGES = "kafka_messages.messages."
     [
         (("--version",), []),
         (("list",), []),
-        (("list", "--text"), []),
+        (("list",), []),
         (("explain", "ApiVersionsRequest", "3", "010100", "--text"), ["api_versions_request"]),
     ],
     ids=lambda each: "-".join(each) if isinstance(each, tuple) else "",

@@ -5,13 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from kafka_messages import all_messages
 
 from tests.support.cluster import COMMITTED
-from tests.support.command import BODY, Told, rows
+from tests.support.command import BODY, FRAME, Told, rows
 from tests.support.kafka_protocol import FETCH
+from tests.support.pages import ROOT, text
 
 NEAR = "no message is called 'Metdata'; did you mean MetadataRequest?"
 OF_API = "no message is called '18'; there are ApiVersionsRequest and ApiVersionsResponse"
@@ -101,9 +103,9 @@ def test_fields_of_all_messages(told: Told) -> None:
         row["message"]
         for message in all_messages()
         for row in rows(told("show", message.name, "--json")[1])
-        if row["entity_type"] == "transactionalId"
+        if "transactionalId" in row["entity_types"]
     }
-    _, out, _ = told("show", "--field", "name", "--entity", "topicName", "--text", "--width", "120")
+    _, out, _ = told("show", "--field", "name", "--entity", "topicName")
     assert ["MetadataRequest", "topics.name", "string", "0-13", "10-13"] in [line.split() for line in out.splitlines()]
 
 
@@ -155,3 +157,73 @@ def test_other_exit_statuses(told: Told) -> None:
     assert told("diff", "MetadataRequest", "9", "12")[0] == 1
     assert told("guess", "ff" * 31)[0] == 1
     assert told("log", "nowhere.log")[0] == 2
+
+
+# --- what is near to the right call -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [[FRAME.hex()], ["00 12 00 03"], ["examples/cluster/traffic/36338.request.bin"]])
+def test_bytes_without_a_message(words: list[str], told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hex alone is the first thing that one types; the answer says what is missing, and what does without it."""
+    monkeypatch.chdir(ROOT)
+    says = (
+        "kafka-messages: MESSAGE and VERSION are missing before the bytes; --frame and --header read requests, "
+        "which say what they are, and the subcommand guess finds out what other bytes could be"
+    )
+    status, out, err = told("explain", *words)
+    assert (status, out, err.splitlines()[0]) == (2, "", says)
+
+
+def test_json_in_place_of_bytes(told: Told, tmp_path: Path) -> None:
+    """``decode`` and ``encode`` are easily confused."""
+    says = "is JSON, not bytes; the subcommand encode makes bytes of it"
+    for word in ('{"a": 1}', '{ "clientSoftwareName": "java" }'):
+        status, _, err = told("decode", "ApiVersionsRequest", "3", word)
+        assert (status, err.splitlines()[0]) == (2, f"kafka-messages: the argument {says}")
+    file = tmp_path / "message.json"
+    file.write_text('{"a": 1}')
+    status, _, err = told("decode", "ApiVersionsRequest", "3", str(file))
+    assert (status, err.splitlines()[0]) == (2, f"kafka-messages: {file} {says}")
+
+
+def test_broken_json_is_no_wrong_command_line(told: Told) -> None:
+    """The page says 1 for input that cannot be read."""
+    status, _, err = told("encode", "ApiVersionsRequest", "3", "{broken")
+    says = "the argument is not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"
+    assert (status, err) == (1, f"kafka-messages: {says}\n")
+    page = " ".join(text("docs/command.md").split())
+    assert "| 1 | bytes or JSON cannot be read to their end, messages differ, or `guess` finds none |" in page
+
+
+def test_a_header_with_an_unknown_version(told: Told) -> None:
+    """The header says which request it is, although no version of the package fits."""
+    header = "0003 0063 00000001 0002 6d65 00"
+    for before, data, also in (
+        ("a header", header, []),
+        ("a length and a header", f"0000000d {header}", ["the length is that of the bytes"]),
+    ):
+        status, out, _ = told("guess", data, "--json")
+        best = rows(out)[0]
+        assert (status, best["message"], best["versions"], best["before"]) == (0, "MetadataRequest", "99", before)
+        said = ["the header says API Metadata version 99", "but MetadataRequest has only versions 0 to 13"]
+        assert best["reasons"] == also + said
+
+
+def test_errors_say_what_they_mean(told: Told) -> None:
+    """The name alone is not always enough."""
+    meaning = "This broker does not have the topic or partition, or the caller may not know of it."
+    assert told("errors", "3")[1].splitlines()[-1] == f"UNKNOWN_TOPIC_OR_PARTITION: {meaning}"
+    assert rows(told("errors", "3", "--json")[1])[0]["about"] == meaning
+
+
+def test_several_logs(told: Told, tmp_path: Path) -> None:
+    """A partition has several segments; each is named, and a damaged one does not keep the others back."""
+    file = str(COMMITTED / "logs" / "payments-0" / "00000000000000000000.log")
+    damaged = tmp_path / "damaged.log"
+    damaged.write_bytes(Path(file).read_bytes()[:-1])
+    once = rows(told("log", file, "--json")[1])
+    assert rows(told("log", file, file, "--json")[1]) == [{"file": file, **row} for row in once + once]
+    status, out, err = told("log", str(damaged), file)
+    assert (status, [line for line in out.splitlines() if line.endswith(".log")]) == (1, [str(damaged), file])
+    assert err.startswith(f"note: {damaged}: RecordBatch: ")
+    assert out.endswith(told("log", file)[1])

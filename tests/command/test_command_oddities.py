@@ -61,7 +61,8 @@ def test_a_terminal_of_any_width(told: Told, monkeypatch: pytest.MonkeyPatch) ->
 def test_the_difference_to_the_latest_version(told: Told) -> None:
     """``latest`` is a version wherever one is asked for."""
     assert told("diff", "MetadataRequest", "12", "latest") == told("diff", "MetadataRequest", "12", "v13")
-    assert told("diff", "MetadataRequest", "latest", "latest") == (0, "", "")
+    same = "MetadataRequest v13 and v13: no differences\n"
+    assert told("diff", "MetadataRequest", "latest", "latest") == (0, same, "")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from uuid import UUID
 import pytest
 from kafka_messages import (
     AlterUserScramCredentialsRequest,
+    ConfigRecord,
     CreateDelegationTokenResponse,
     EnvelopeRequest,
     EnvelopeResponse,
@@ -28,13 +29,15 @@ from kafka_messages._base.message import Message
 from kafka_messages.batches import Record, write_batch
 from kafka_messages.command import main
 from kafka_messages.explain import explain, explain_request
-from kafka_messages.json import to_json
+from kafka_messages.json import JsonError, from_json, to_json
 from kafka_messages.messages.alter_user_scram_credentials_request import ScramCredentialUpsertion
 from kafka_messages.messages.fetch_response import FetchableTopicResponse, PartitionData
 from kafka_messages.messages.fetch_snapshot_response import PartitionSnapshot, TopicSnapshot
 from kafka_messages.messages.incremental_alter_configs_request import AlterableConfig, AlterConfigsResource
 from kafka_messages.protocol import encode_request
 from kafka_messages.records import write_metadata_record
+
+from tests.support.captures import captured
 
 SECRET = b"swordfish-and-chips"
 TEXT = SECRET.decode()
@@ -305,6 +308,38 @@ def test_records_of_a_topic_that_is_named(run: Run, tmp_path: Path) -> None:
     printed = run("log", str(file), "--json")
     assert "plain" not in printed
     assert '"text"' in printed
+
+
+@pytest.mark.parametrize("frame", [1, 2, 7])
+def test_a_metadata_record_of_another_frame_version(frame: int, run: Run, tmp_path: Path) -> None:
+    """A later release may write another frame version; its records have passwords, too."""
+    value = bytes([frame]) + write_metadata_record(ConfigRecord(name="ssl.key.password", value=TEXT), 0)[1:]
+    file = tmp_path / "copied.log"
+    file.write_bytes(write_batch([Record(value=value, timestamp=1)]))
+    for form in ("--text", "--json"):
+        printed = run("log", str(file), form)
+        assert_hidden(printed)
+        assert TEXT not in printed
+    assert TEXT in run("log", str(file), "--topic", "orders")
+
+
+def test_hidden_bytes_in_json_are_no_base64(run: Run) -> None:
+    """A program that takes ``(hidden)`` for a token fails at once; base64 of it looked like a token."""
+    message = SaslAuthenticateRequest(auth_bytes=SECRET)
+    printed = json.loads(run("decode", "SaslAuthenticateRequest", "2", message.write(2).hex()))
+    assert printed == {"authBytes": "(hidden)"}
+    with pytest.raises(JsonError, match=r"^SaslAuthenticateRequest: authBytes: expected bytes as base64, "):
+        from_json(SaslAuthenticateRequest, printed, 2)
+    captured_ = run("capture", str(captured("kafka-python.pcap")), "--api", "SaslAuthenticate", "--json")
+    assert '"authBytes": "(hidden)"' in captured_
+    assert base64.b64encode(b"(hidden)").decode() not in captured_
+
+
+def test_an_empty_secret_is_shown(run: Run) -> None:
+    """There is nothing to hide, and that a token is empty explains much."""
+    words = ("SaslAuthenticateRequest", "2", SaslAuthenticateRequest(auth_bytes=b"").write(2).hex(), "--in", "hex")
+    assert json.loads(run("decode", *words)) == {"authBytes": ""}
+    assert json.loads(run("explain", *words, "--json").splitlines()[0])["hex"] == "01"
 
 
 def test_encode_is_what_was_given(run: Run) -> None:

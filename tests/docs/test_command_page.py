@@ -35,6 +35,7 @@ def lines_of(block: Block) -> list[list[str]]:
 def test_shell_blocks(block: Block, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Every line does what the page says; where output follows it is that output, to the last blank."""
     monkeypatch.chdir(pages.ROOT)
+    monkeypatch.setenv("COLUMNS", "100")
     printed = ""
     for number, words in enumerate(lines_of(block)):
         assert words[0] == "kafka-messages"

@@ -49,10 +49,10 @@ def test_of_an_own_package(tmp_path: Path) -> None:
     assert project["tool"]["setuptools"]["package-data"]["acme_invoices"] == ["py.typed", "command/completions/*"]
     assert "complete -o filenames -F _invoices invoices" in run(package, "completion", "bash")
     assert "InvoiceRequest" in run(package, "completion", "fish")
-    found = [json.loads(line)["message"] for line in run(package, "list").splitlines()]
+    found = [json.loads(line)["message"] for line in run(package, "list", "--json").splitlines()]
     assert found == ["InvoiceRequest", "InvoiceResponse", "PaidRequest", "RequestHeader", "ResponseHeader"]
     data = run(package, "encode", "PaidRequest", "0", '{"number": "A-7"}', "--frame", "--client-id", "me").strip()
-    rows = [json.loads(line) for line in run(package, "explain", "--frame", data).splitlines()]
+    rows = [json.loads(line) for line in run(package, "explain", "--frame", data, "--json").splitlines()]
     assert [row["note"] for row in rows if row["path"] == "header.request_api_key"] == ["Paid"]
     assert rows[-1]["value"] == "A-7"
     assert json.loads(run(package, "decode", "--frame", data))["message"] == {"number": "A-7"}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import runpy
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -146,3 +148,51 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     (tmp_path / "Broken.json").write_text("{", encoding="utf-8")
     assert cli.main(["protocol", "--specs", str(tmp_path / "Broken.json"), "--output", str(output)]) == 1
     assert "nothing was generated" in capsys.readouterr().err
+
+
+def test_every_key_is_on_the_page() -> None:
+    """Who writes a codec from the page must find each key that the schema has."""
+    page = (ROOT / "docs" / "protocol-json.md").read_text(encoding="utf-8")
+    schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+    named = set(re.findall(r"`([A-Za-z]+)`", page))
+    assert sorted(set(_keys(schema)) - named) == []
+
+
+def _keys(schema: Any) -> Iterator[str]:
+    """The keys of all objects of a schema."""
+    for name, inner in schema.items() if isinstance(schema, dict) else ():
+        if name in ("properties", "$defs"):
+            yield from inner if name == "properties" else ()
+            for each in inner.values():
+                yield from _keys(each)
+        else:
+            for each in inner if isinstance(inner, list) else [inner]:
+                yield from _keys(each)
+
+
+def test_versions_of_apis_are_those_that_the_page_says(kafka: dict[str, Any]) -> None:
+    """A client must not offer versions that can only be read, nor ask for an API that was removed."""
+    apis = {each["name"]: each for each in kafka["apis"]}
+    assert apis["Produce"]["versions"] == list(range(14))
+    assert apis["Produce"]["offeredVersions"] == list(range(3, 14))
+    assert "offeredVersions" not in apis["Heartbeat"]
+    assert apis["LeaderAndIsr"]["offeredVersions"] == []
+    assert all("versions" in each for each in kafka["apis"])
+
+
+def test_what_fields_name(kafka: dict[str, Any]) -> None:
+    """The form of the page: always one thing, or what another field of the struct or of the request says."""
+    fields = {
+        (each["name"], field["name"]): field
+        for each in kafka["messages"]
+        for struct in each["structs"]
+        for field in struct["fields"]
+    }
+    assert fields["OffsetCommitKey", "group"]["entityType"] == "groupId"
+    assert fields["FindCoordinatorRequest", "coordinatorKeys"]["entityTypes"] == {
+        "by": "keyType",
+        "values": {"0": "groupId", "1": "transactionalId", "2": "shareKey"},
+    }
+    assert fields["FindCoordinatorResponse", "key"]["entityTypes"]["byRequest"] == "keyType"
+    assert fields["DescribeAclsRequest", "resourceNameFilter"]["wildcard"] == "*"
+    assert fields["FetchRequest", "topicId"]["entityType"] == "topicId"

@@ -74,7 +74,8 @@
       const name = names(span.path);
       const isUnknown = ["fault", "rest"].includes(span.role) || name.split(".").pop() === UNKNOWN;
       const isSetting = settings.has(name) && isSecretValue(span.path, settings.get(name), values, openSettings);
-      if (isUnknown || isSetting || fields.has(name)) conceal(span);
+      const isEmpty = span.role === "value" && span.value !== null && span.value.length === 0;
+      if (isUnknown || ((isSetting || fields.has(name)) && !isEmpty)) conceal(span);
     }
   }
 

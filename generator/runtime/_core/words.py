@@ -21,3 +21,8 @@ def quoted(text: str) -> str:
     if not inner.isprintable():
         inner = "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in inner)
     return f'"{inner}"'
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, which has an ``s`` unless there is one."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -53,7 +53,7 @@ class _Hiding:
             return pa.Array.from_buffers(
                 kind, len(array), array.buffers()[:2], array.null_count, array.offset, [values]
             )
-        return self._marked(array, array.is_valid()) if path in self._fields else array
+        return self._marked(array, _has_bytes(array)) if path in self._fields else array
 
     def _struct(self, array: pa.StructArray, path: str, kinds: Kinds) -> pa.StructArray:
         names = [field.name for field in array.type]
@@ -75,7 +75,7 @@ class _Hiding:
         secret = pa.array(np.ones(len(child), np.bool_)) if name is None else _secret(name)
         if (kind := kinds.get(setting.resource_type or "")) is not None:
             secret = pc.and_(secret, _may_be_secret(kind))
-        return self._marked(child, pc.and_(secret, child.is_valid()))
+        return self._marked(child, pc.and_(secret, _has_bytes(child)))
 
     def _unknown(self, array: pa.MapArray) -> pa.MapArray:
         """Tagged fields that nobody knows, by tag."""
@@ -93,6 +93,13 @@ class _Hiding:
         found = pc.if_else(secret, array, pa.scalar(None, array.type)).cast(pa.binary()).dictionary_encode()
         marks = [self._mark(value) for value in found.dictionary.to_pylist()]
         return pc.if_else(secret, pa.array(marks, pa.string()).take(found.indices).cast(array.type), array)
+
+
+def _has_bytes(array: pa.Array) -> pa.BooleanArray:
+    """Which values are neither null nor empty."""
+    if pa.types.is_null(array.type):
+        return array.is_valid()
+    return pc.fill_null(pc.greater(pc.binary_length(array), 0), False)
 
 
 def _secret(names: pa.Array) -> pa.BooleanArray:

@@ -21,12 +21,11 @@ from .matching import Exchange, exchanges
 from .network import Endpoint, Segment, segments
 from .reassembly import Connection, End, Piece, streams
 from .report import CaptureError, Report
-from .shown import HEAD, to_line, to_object
+from .shown import to_head, to_line, to_object
 from .told import client_lines, is_partial, report_lines
 from .whole import Capture, open_capture
 
 __all__ = [
-    "HEAD",
     "Capture",
     "CaptureError",
     "Choice",
@@ -57,6 +56,7 @@ __all__ = [
     "report_lines",
     "segments",
     "streams",
+    "to_head",
     "to_line",
     "to_object",
 ]

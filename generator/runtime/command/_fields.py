@@ -32,7 +32,8 @@ def tell(rows: Sequence[Row], out: Output) -> None:
             out.record(facts_in_short(row))
         return
     head = ("message", "field", "type", "versions", "null in", "tagged in")
-    out.table(head, [(row.message.name, row.path, row.type, *map(shown, _runs(row))) for row in rows])
+    cells = [(row.message.name, row.path, row.type, *map(shown, _runs(row))) for row in rows]
+    out.table(head, cells, has_groups=True)
 
 
 def facts_in_short(row: Row) -> dict[str, object]:

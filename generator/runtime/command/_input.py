@@ -47,7 +47,7 @@ def read_bytes(word: str | None, form: str | None) -> bytes:
             raise UsageError(f"there is no file {word!r}; if that is base64, --in base64 says so")
         return decoded(word.encode(), form, "the argument")
     except UsageError as error:
-        if form == "auto" and not str(error).startswith("there is no file"):
+        if form == "auto" and not str(error).startswith("there is no file") and not _is_object(word):
             raise UsageError(f"there is no file {word!r}, and as bytes: {error}") from None
         raise
 
@@ -99,6 +99,8 @@ def _text(data: bytes) -> str | None:
 def _found(text: str, name: str) -> bytes:
     if not text.strip():
         return b""
+    if _is_object(text):
+        raise UsageError(f"{name} is JSON, not bytes; the subcommand encode makes bytes of it")
     if is_literal(text):
         return read_literal(text)
     try:
@@ -118,6 +120,11 @@ def _found(text: str, name: str) -> bytes:
         return read_base64(text)
     except UsageError as error:
         raise UsageError(f"{name} is neither hex nor base64: {error}; --in raw takes it as it is") from None
+
+
+def _is_object(text: str) -> bool:
+    """Whether text begins as an object of JSON."""
+    return text.lstrip()[:1] == "{" and text.lstrip()[1:].lstrip()[:1] == '"'
 
 
 def read_hex(text: str) -> bytes:

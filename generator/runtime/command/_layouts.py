@@ -37,6 +37,8 @@ class Row:
     types: dict[int, str]
     """The type on the wire in each version that has the field."""
     message: MessageFacts
+    entities: tuple[str, ...]
+    """What the field names, such as ``topicName``; several where the value of another field says which."""
 
     @property
     def type(self) -> str:
@@ -71,19 +73,27 @@ class Row:
 
 def rows_of(message: type[Message]) -> list[Row]:
     """Every field, each struct's own behind it, in the order of the definition."""
+    from ._entities import ENTITIES
+
     facts = facts_of(message)
+    entities = {(struct, field): types for struct, field, types in ENTITIES.get(facts.name, ())}
     wires = {version: dict(_wire(schema, "")) for version, schema in schemas_of(message).items()}
-    return list(_rows(facts, facts.fields, "", wires))
+    return list(_rows(facts, facts.name, "", wires, entities))
 
 
 def _rows(
-    facts: MessageFacts, fields: tuple[FieldFacts, ...], above: str, wires: dict[int, dict[str, str]]
+    facts: MessageFacts,
+    struct: str,
+    above: str,
+    wires: dict[int, dict[str, str]],
+    entities: dict[tuple[str, str], tuple[str, ...]],
 ) -> Iterator[Row]:
-    for field in fields:
+    for field in facts.fields if struct == facts.name else facts.structs[struct]:
         path = f"{above}.{field.name}" if above else field.name
-        yield Row(path, field, {version: wire[path] for version, wire in wires.items() if path in wire}, facts)
+        types = {version: wire[path] for version, wire in wires.items() if path in wire}
+        yield Row(path, field, types, facts, entities.get((struct, field.name), ()))
         if field.is_struct:
-            yield from _rows(facts, facts.structs[field.type], path, wires)
+            yield from _rows(facts, field.type, path, wires, entities)
 
 
 def _wire(kind: Type, path: str) -> Iterator[tuple[str, str]]:

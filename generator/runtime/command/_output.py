@@ -1,4 +1,4 @@
-"""Where results go: coloured text on a terminal, JSON lines in a pipe."""
+"""Where results go: text, coloured on a terminal, or JSON lines."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import sys
 
 from .._core.words import wrapped
+from ._columns import GAP, fitted, folded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,11 +32,11 @@ _CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
 class Output:
     """Standard output with what was asked for: form, colours, width, whether secrets are shown."""
 
-    def __init__(self, stream: TextIO, form: str, color: str, width: int | None, show_secrets: bool) -> None:
+    def __init__(self, stream: TextIO, is_json: bool, color: str, width: int | None, show_secrets: bool) -> None:
         self._stream = stream
         self._is_terminal = is_terminal = stream.isatty()
         self._progress: Progress | None = None
-        self.is_json = form == "json" or (form == "" and not is_terminal)
+        self.is_json = is_json
         is_plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
         self.has_color = color == "always" or (color == "auto" and is_terminal and not is_plain)
         self._width = width
@@ -44,9 +45,12 @@ class Output:
     @property
     def width(self) -> int:
         """Columns that a line may have."""
-        if self._width is None:
-            self._width = _terminal_width()
-        return max(self._width, 40)
+        return max(_terminal_width() if self._width is None else self._width, 40)
+
+    @property
+    def row_width(self) -> int | None:
+        """Columns that a row of a table may have; None in a pipe, where ``grep`` should find whole rows."""
+        return self.width if self._is_terminal or self._width is not None else None
 
     def record(self, values: Mapping[str, object]) -> None:
         """One line of JSON."""
@@ -55,10 +59,11 @@ class Output:
         self._write(json.dumps(values, ensure_ascii=False, separators=(", ", ": ")) + "\n")
 
     def document(self, value: object) -> None:
-        """A JSON value: on one line in a pipe, indented on a terminal."""
+        """A JSON value: indented on a terminal, otherwise on one line."""
         import json
 
-        self._write(json.dumps(value, ensure_ascii=False, indent=None if self.is_json else 2) + "\n")
+        is_indented = self._is_terminal and not self.is_json
+        self._write(json.dumps(value, ensure_ascii=False, indent=2 if is_indented else None) + "\n")
 
     def line(self, text: str = "") -> None:
         """One line of text."""
@@ -68,25 +73,53 @@ class Output:
         """Text in a style, if there are colours."""
         return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self.has_color and text else text
 
-    def table(self, head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-        """Aligned columns below their heads; the last one is wrapped at the width of the output."""
+    def table(self, head: Sequence[str], rows: Iterable[Sequence[object]], *, has_groups: bool = False) -> None:
+        """Print aligned columns below their heads, with cells folded where a row is wider than the output.
+
+        With ``has_groups`` the first column becomes a line above its rows, where these would not fit beside it.
+        """
         texts = [[*map(_cell, row)] for row in rows]
-        widths = [max(map(len, column)) for column in zip(head, *texts, strict=True)]
-        self._row(list(head), widths, ["dim"] * len(head))
+        whole = sum(max(map(len, column)) + GAP for column in zip(head, *texts, strict=True)) - GAP
+        if has_groups and whole > (self.row_width or whole):
+            self._groups(head, texts)
+            return
+        widths = fitted([head, *texts], self.row_width or whole)
+        self._row(head, widths, ["dim"] * len(head))
         styles = ["name", *[""] * (len(head) - 1)]
         for row in texts:
             self._row(row, widths, styles)
 
-    def _row(self, row: list[str], widths: list[int], styles: list[str]) -> None:
-        start = sum(widths[:-1]) + 2 * (len(widths) - 1)
-        last = wrapped(row[-1], max(self.width - start, 12))
-        cells = [
-            self.styled(cell, style) + " " * (width - len(cell)) if style else cell.ljust(width)
-            for cell, width, style in zip([*row[:-1], last[0]], widths, styles, strict=True)
-        ]
-        self.line("  ".join(cells).rstrip())
-        for more in last[1:]:
-            self.line(" " * start + more)
+    def _groups(self, head: Sequence[str], texts: list[list[str]]) -> None:
+        """Rows below the first cell that they share."""
+        rows = [[f"  {row[1]}", *row[2:]] for row in texts]
+        names = [f"  {head[1]}", *head[2:]]
+        widths = fitted([names, *rows], self.width)
+        self.line(self.styled(head[0], "dim"))
+        self._row(names, widths, ["dim"] * len(names))
+        above = None
+        for text, row in zip(texts, rows, strict=True):
+            if text[0] != above:
+                above = text[0]
+                self.line(self.styled(above, "name"))
+            self._row(row, widths, [""] * len(row))
+
+    def _row(self, row: Sequence[str], widths: list[int], styles: list[str]) -> None:
+        cells = [folded(cell, width) for cell, width in zip(row, widths, strict=True)]
+        for number in range(max(map(len, cells))):
+            line = []
+            for lines, width, style in zip(cells, widths, styles, strict=True):
+                text = lines[number] if number < len(lines) else ""
+                line.append(self.styled(text, style) + " " * (width - len(text)) if style else text.ljust(width))
+            self.line("  ".join(line).rstrip())
+
+    def wrapped(self, text: str, indent: str = "  ") -> None:
+        """Print a text that may be long, with what does not fit on lines of their own below it."""
+        limit = self.row_width or len(text)
+        first = wrapped(text, limit)[0]
+        self.line(first)
+        if rest := text[len(first) :].lstrip():
+            for line in wrapped(rest, limit - len(indent)):
+                self.line(f"{indent}{line}")
 
     def progress(self, what: str, count: int) -> Progress:
         """A line on standard error that says how far long work is, and is gone before anything is printed here."""

@@ -2,3 +2,4 @@
 
 PROGRAM: str
 PARTS: frozenset[str]
+ERROR_FIELDS: tuple[str, ...]

@@ -8,7 +8,7 @@ from .._core.optional import optional
 from ..errors import KafkaMessageError
 from ..explain._names import time_text
 from ..secrets import HIDDEN
-from ..secrets._logs import METADATA_TOPIC
+from ..secrets._logs import METADATA_TOPIC, may_be_metadata_record
 from ._shown import message_json
 
 TYPE_CHECKING = False
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-_FRAME = b"\1"
-"""The frame version that each record of the metadata log begins with. These records have no key."""
 _MAY_BE_METADATA = "it may be a record of the metadata log; --topic says whose it is, --show-secrets shows it"
 
 
@@ -60,7 +58,7 @@ class Decoder:
     def _doubtful(self, record: Any) -> dict[str, object]:
         """A record of no internal topic, if its topic is what the file says."""
         value = record.value or b""
-        if self.is_sure or record.key is not None or not value.startswith(_FRAME):
+        if self.is_sure or not may_be_metadata_record(record.key, value):
             return self._plain(record)
         try:
             if self._metadata is not None:

@@ -104,7 +104,8 @@ def marks(salt: bytes) -> Callable[[bytes], str]:
 def hidden(message: M, mark: Mark = HIDDEN) -> M:
     """A copy of a message with ``mark`` where its secrets were, as text or as bytes; the rest is as it was.
 
-    Null stays null: it says that there is no such value, as when a setting is removed. Of a message that has secrets,
+    Null stays null: it says that there is no such value, as when a setting is removed. What is empty stays empty.
+    Of a message that has secrets,
     the unknown tagged fields keep their tags only: nobody knows what is in them. Records of the log of KRaft, which
     FetchResponse and FetchSnapshotResponse carry between controllers, are secret as a whole.
     """
@@ -148,7 +149,7 @@ def _hide_unknown(top: Any, mark: Mark) -> None:
 
 def _hide(struct: Any, name: str, mark: Mark) -> None:
     value = getattr(struct, name)
-    if value is not None:
+    if value:  # null and the empty text or bytes stay: there is nothing to hide
         setattr(struct, name, _marked(value, mark))
 
 

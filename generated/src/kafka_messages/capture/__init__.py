@@ -22,12 +22,11 @@ from .matching import Exchange, exchanges
 from .network import Endpoint, Segment, segments
 from .reassembly import Connection, End, Piece, streams
 from .report import CaptureError, Report
-from .shown import HEAD, to_line, to_object
+from .shown import to_head, to_line, to_object
 from .told import client_lines, is_partial, report_lines
 from .whole import Capture, open_capture
 
 __all__ = [
-    "HEAD",
     "Capture",
     "CaptureError",
     "Choice",
@@ -58,6 +57,7 @@ __all__ = [
     "report_lines",
     "segments",
     "streams",
+    "to_head",
     "to_line",
     "to_object",
 ]

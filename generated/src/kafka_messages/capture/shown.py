@@ -7,9 +7,11 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from .._base.message import Message
+from .._core.words import wrapped
 from ..errors import EncodeError
 from ..json import to_json
 from ..secrets import HIDDEN, hidden, secrets_of
+from ..secrets._json import plain
 from ..secrets._logs import may_hold_metadata
 from .errors import errors_in
 from .framing import Frame
@@ -90,7 +92,8 @@ def _framed(frame: Frame) -> dict[str, Any]:
 def _body(message: Message, version: int, hides: bool, records: Records) -> dict[str, object]:
     message = hidden(message) if hides else message
     try:
-        return {"body": to_json(message, version, records=records, unknown_tagged_fields=True)}
+        body = to_json(message, version, records=records, unknown_tagged_fields=True)
+        return {"body": plain(body) if hides else body}
     except EncodeError as error:  # what was read cannot be written, so that it has no JSON either
         return {"problem": str(error)}
 
@@ -124,26 +127,66 @@ def time_text(time_ns: int) -> str:
         return f"{time_ns} ns"
 
 
-HEAD = (
-    f"{'number':>7} {'time':15} {'conn':>4}  {'API':32} {'client':20} {'packets':>15} {'bytes':>15} {'ms':>9}  result"
-)
+_WIDE = {"number": 7, "time": 15, "conn": 4, "API": 32, "client": 20, "packets": 15, "bytes": 15, "ms": 9}
+_MEDIUM = {"number": 6, "time": 12, "conn": 4, "API": 26, "client": 12, "packets": 12, "bytes": 12, "ms": 8}
+_NARROW = {"number": 6, "time": 12, "conn": 4, "API": 24, "client": 12, "ms": 8}
+"""Columns with their widths. The result follows, and goes on lines of its own where it does not fit."""
+_LEFT = ("time", "API", "client")
+_BELOW = " " * 8
 
 
-def to_line(exchange: Exchange) -> str:
-    """An exchange as a line of text, below ``HEAD``."""
+def to_head(width: int | None = None) -> str:
+    """The names of the columns above the lines of ``to_line``."""
+    widths = _widths(width)
+    return f"{_aligned({name: name for name in widths}, widths)}  result"
+
+
+def to_line(exchange: Exchange, width: int | None = None) -> str:
+    """An exchange as a line of text.
+
+    With a ``width`` it has fewer columns where there is less room, long client ids are cut, and a result that does not
+    fit follows on lines of its own.
+    """
     first = exchange.request_frame or exchange.response_frame
     assert first is not None  # it has one of them
-    time = "" if first.time_ns is None else time_text(first.time_ns)[11:26]
+    widths = _widths(width)
     frames = (exchange.request_frame, exchange.response_frame)
-    packets = "→".join("" if each is None else str(each.packet) for each in frames)
-    sizes = "→".join("" if each is None else str(each.size) for each in frames)
-    latency = "" if exchange.latency_ns is None else f"{exchange.latency_ns / 1e6:.3f}"
-    client = client_id_of(exchange, hides=True)
-    number = exchange.connection.number
-    return (
-        f"{exchange.number:>7} {time:15} {number:>4}  {name_of(exchange):32} {clean(client or '-'):20}"
-        f" {packets:>15} {sizes:>15} {latency:>9}  {result_of(exchange)}"
-    )
+    client = clean(client_id_of(exchange, hides=True) or "-")
+    cells = {
+        "number": str(exchange.number),
+        "time": "" if first.time_ns is None else time_text(first.time_ns)[11 : 11 + widths["time"]],
+        "conn": str(exchange.connection.number),
+        "API": name_of(exchange),
+        "client": client if width is None or len(client) <= widths["client"] else f"{client[: widths['client'] - 1]}…",
+        "packets": "→".join("" if each is None else str(each.packet) for each in frames),
+        "bytes": "→".join("" if each is None else str(each.size) for each in frames),
+        "ms": "" if exchange.latency_ns is None else f"{exchange.latency_ns / 1e6:.3f}",
+    }
+    line, result = _aligned(cells, widths), result_of(exchange)
+    if width is None or len(line) + 2 + len(result) <= width:
+        return f"{line}  {result}"
+    return "\n".join([line.rstrip(), *(_BELOW + each for each in wrapped(result, width - len(_BELOW)))])
+
+
+def _widths(width: int | None) -> dict[str, int]:
+    """The columns for a width of the output; a very wide one has room for long client ids."""
+    if width is None:
+        return _WIDE
+    if width >= 147:
+        return _WIDE | {"client": _WIDE["client"] + max(width - 180, 0)}
+    return _MEDIUM if width >= 120 else _NARROW
+
+
+def _aligned(cells: dict[str, str], widths: dict[str, int]) -> str:
+    """Cells below each other; one that is too long takes the room of the blanks behind it."""
+    line, stop = "", -1
+    for name, width in widths.items():
+        stop += width + (2 if name == "API" else 1)
+        if name in _LEFT:
+            line = f"{line:<{stop - width - 1}} {cells[name]}"
+        else:
+            line += f"{' ' if line else ''}{cells[name]}".rjust(stop - len(line))
+    return line
 
 
 def clean(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from .._core.words import counted
 from .clients import Client, api_name
 from .report import Report
 from .shown import clean
@@ -19,10 +20,18 @@ def is_partial(report: Report) -> bool:
 
 def report_lines(report: Report) -> Iterator[str]:
     """What a report says: all counts in one line, then the remarks."""
-    yield "; ".join(f"{count} {what}" for what, count in report.counts.items()) or "the capture is empty"
+    yield "; ".join(f"{count} {_words(what, count)}" for what, count in report.counts.items()) or "the capture is empty"
     yield from map(clean, report.remarks)
     if report.more_remarks:
-        yield f"and {report.more_remarks} remarks more"
+        yield f"and {counted(report.more_remarks, 'more remark')}"
+
+
+def _words(what: str, count: int) -> str:
+    """Return what is counted, in the singular where there is one of it."""
+    noun, _, rest = what.partition(" ")
+    if count != 1 or not noun.endswith("s"):
+        return what
+    return f"{noun[:-1]} {rest}".rstrip().replace(" their ", " its ")
 
 
 def client_lines(clients: Iterable[Client]) -> Iterator[str]:
@@ -32,8 +41,8 @@ def client_lines(clients: Iterable[Client]) -> Iterator[str]:
         software = " ".join(filter(None, (client.software_name, client.software_version))) or "software not known"
         yield (
             f"{name}: {clean(software)}, at {', '.join(sorted(client.hosts))}; "
-            f"{_counted(len(client.connections), 'connection')}, {_counted(sum(client.versions.values()), 'request')}, "
-            f"{_counted(client.errors, 'response')} with errors"
+            f"{counted(len(client.connections), 'connection')}, {counted(sum(client.versions.values()), 'request')}, "
+            f"{counted(client.errors, 'response')} with errors"
         )
         versions: dict[int, list[str]] = {}
         for (key, version), count in sorted(client.versions.items()):
@@ -60,7 +69,3 @@ def _releases(client: Client) -> str:
     words += " all of this" + (f", but not {', '.join(missing)}" if missing else "")
     newest = [f"{api_name(key)} v{version}" for key, version, release in client.needing if release == found[0]]
     return f"{words}; those before have no {', '.join(newest)}" if newest else words
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 _SAME = "reads and writes the same bytes"
+_MOST_VERSIONS = 128
+"""A header with a higher version is taken for other bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +72,11 @@ class Guesser:
         """The request that the bytes say they are, with or without their length; bytes that are none say so quickly."""
         if not has_part("protocol"):
             return []
-        found = [self._request(self._data, "a header", 12)]
-        if self._frame is not None:
-            found.append(self._request(self._frame, "a length and a header", 20, self._framed))
+        found = [self._request(self._data, "a header", 12) or _unknown_version(self._data, "a header", 12)]
+        if (frame := self._frame) is not None:
+            before, score = "a length and a header", 20
+            guess = self._request(frame, before, score, self._framed)
+            found.append(guess or _unknown_version(frame, before, score, self._framed))
         return [guess for guess in found if guess is not None]
 
     def _request(self, data: bytes, before: str, score: float, also: tuple[str, ...] = ()) -> Guess | None:
@@ -121,6 +125,24 @@ class Guesser:
                 reasons = (*also, f"correlation id {read.correlation_id}")
                 found.append(_Place(data[end:], before, version, score=score + likely, reasons=reasons))
         return found
+
+
+def _unknown_version(data: bytes, before: str, score: float, also: tuple[str, ...] = ()) -> Guess | None:
+    """Return what a header says that is one of a request, but at a version that the package does not have."""
+    protocol = optional("protocol")
+    kind: Any = class_of("RequestHeader")
+    try:
+        header, _ = kind.read_from(data, 0, 1)
+        api = protocol.api(header.request_api_key)
+    except ValueError:
+        return None
+    version, client, name = header.request_api_version, header.client_id, api.request_name
+    is_likely = header.correlation_id >= 0 and (client or "me").isprintable() and version < _MOST_VERSIONS
+    if not is_likely or version in api.valid_versions or version < 0:
+        return None
+    there = f"only {api.valid_versions}" if api.valid_versions else "no versions here"
+    reasons = (*also, f"the header says API {api.name} version {version}", f"but {name} has {there}")
+    return Guess(name, str(version), before, score, reasons)
 
 
 def _first_frame(data: bytes) -> tuple[bytes | None, int]:

@@ -88,8 +88,8 @@ def _run_verb(verb: Verb, words: list[str]) -> int:
 def _output(given: Given) -> Output:
     if given.flag("json") and given.flag("text"):
         raise UsageError("--json and --text exclude each other")
-    wanted = "json" if given.flag("json") else "text" if given.flag("text") else ""
-    return Output(sys.stdout, wanted, given.text("color") or "auto", given.number("width"), given.flag("show-secrets"))
+    is_json, show_secrets = given.flag("json"), given.flag("show-secrets")
+    return Output(sys.stdout, is_json, given.text("color") or "auto", given.number("width"), show_secrets)
 
 
 def _complain(what: str, how: str) -> None:

@@ -30,3 +30,11 @@ PARTS = frozenset(
     }
 )
 """The parts of the package."""
+
+ERROR_FIELDS: tuple[str, ...] = (
+    "error_code",
+    "acknowledge_error_code",
+    "partition_error_code",
+    "topic_config_error_code",
+)
+"""The names of the fields of responses that hold an error code."""

@@ -45,7 +45,8 @@ def mark(top: Span, message: type[Message], prefix: str = "") -> None:
             continue  # what is inside has been marked by itself
         is_unknown = span.role in (FAULT, REST) or names.rpartition(".")[2] == _UNKNOWN
         is_setting = names in settings and _is_secret(span.path, prefix, settings[names], values)
-        if is_unknown or is_setting or names in secrets.fields:
+        is_empty = span.role == "value" and span.value in ("", b"")
+        if is_unknown or ((is_setting or names in secrets.fields) and not is_empty):
             conceal(span)
 
 

@@ -105,22 +105,30 @@ class Command:
     """Command lines behind the name of the program."""
     more: str = ""
     """Sentences for its help."""
+    is_fixed: bool = False
+    """True if it prints one text, for which the options for output mean nothing."""
+
+    @property
+    def common(self) -> tuple[Option, ...]:
+        """The options that it shares with others."""
+        return (HELP,) if self.is_fixed else COMMON
 
 
+HELP = Option("help", "this text")
 COMMON = (
-    Option("json", "JSON lines, as in a pipe"),
-    Option("text", "text, as on a terminal"),
+    Option("json", "JSON lines"),
+    Option("text", "text, as without --json"),
     Option("color", "colours: auto, always or never", "WHEN", ("auto", "always", "never")),
     Option("width", "columns of the output", "COLUMNS", is_number=True),
     Option("show-secrets", "show passwords, keys and tokens"),
-    Option("help", "this text"),
+    HELP,
 )
-"""Options of every subcommand."""
+"""Options of all subcommands that show messages or facts."""
 
 
 def parse(command: Command, words: Sequence[str]) -> Given:
     """The words behind the name of a subcommand, taken apart. Raises UsageError."""
-    known = {option.name: option for option in (*command.options, *COMMON)}
+    known = {option.name: option for option in (*command.options, *command.common)}
     given = Given()
     places: list[str] = []
     left = list(words)
@@ -199,7 +207,7 @@ def help_text(program: str, name: str, about: str, command: Command) -> str:
         lines += ["", command.more]
     if command.arguments:
         lines += ["", "arguments:", *_rows([(each.shown, each.about) for each in command.arguments])]
-    for title, options in (("options:", command.options), ("options of every subcommand:", COMMON)):
+    for title, options in (("options:", command.options), ("common options:", command.common)):
         if options:
             lines += ["", title, *_rows([(each.shown, each.about) for each in options])]
     if command.examples:

@@ -21,3 +21,6 @@ PARTS = frozenset(
     }
 )
 """The parts of the package."""
+
+ERROR_FIELDS: tuple[str, ...] = ()
+"""The names of the fields of responses that hold an error code."""

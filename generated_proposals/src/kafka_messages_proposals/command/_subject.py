@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from .._base.message import class_of
-from ._input import FORMS, read_bytes
+from ._input import FORMS, is_literal, read_bytes
 from ._names import entry, is_version, version_of
 from ._options import Argument, Option, UsageError
 from ._parts import has_part, module
@@ -60,6 +60,11 @@ class Subject:
 
     def _message(self, words: list[str]) -> None:
         """Take the message, and the version where nothing else says it."""
+        if len(words) == 1 and _must_be_bytes(words[0]):
+            raise UsageError(
+                "MESSAGE and VERSION are missing before the bytes; --frame and --header read requests, which say what "
+                "they are, and the subcommand guess finds out what other bytes could be"
+            )
         found = entry(words.pop(0))
         self.name, self.kind = found.name, found.kind
         says_itself = self.has_header and self.kind != "response"
@@ -94,6 +99,14 @@ class Subject:
             end = at + 4 + size if len(self.data) - at >= 4 and size >= _SHORTEST.get(self.kind, 0) else len(self.data)
             yield at, self.data[at : min(end, len(self.data))]
             at = max(end, at + 1)
+
+
+def _must_be_bytes(word: str) -> bool:
+    """Whether a word cannot be the name of a message: it is a file, a dump or a literal, or has hex digits only."""
+    from os.path import exists
+
+    is_hex = len(word) > 3 and all(char in "0123456789abcdefABCDEF \t\r\n:,;xX" for char in word)
+    return not word.isalpha() and (is_hex or is_literal(word) or word == "-" or exists(word))
 
 
 def _is_bytes(words: list[str]) -> bool:

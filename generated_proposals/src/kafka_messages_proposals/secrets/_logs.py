@@ -13,6 +13,15 @@ METADATA_TOPIC_ID = UUID(int=1)
 """The id that this topic has in every cluster (Kafka's Uuid.METADATA_TOPIC_ID)."""
 
 
+_NEWEST_FRAME = 7
+"""The highest number that is taken for the frame version of such a record. Kafka 4.4.0 writes 1, a later release may not."""
+
+
+def may_be_metadata_record(key: bytes | None, value: bytes) -> bool:
+    """Return whether a record could be one of the log of KRaft: these have no key, and begin with a frame version."""
+    return key is None and 0 < int.from_bytes(value[:1], "big") <= _NEWEST_FRAME
+
+
 def is_metadata(topic: object) -> bool:
     """Whether a name or an id is that of the log of KRaft."""
     return topic in (METADATA_TOPIC, METADATA_TOPIC_ID)

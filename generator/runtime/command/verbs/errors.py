@@ -24,11 +24,15 @@ def run(given: Given, out: Output) -> int:
     if out.is_json:
         for code in found:
             facts = {"code": int(code), "name": code.name, "retriable": protocol.is_retriable(code)}
-            out.record(facts | _history_of(code))
+            out.record(facts | {"about": code.description} | _history_of(code))
     elif has_part("history"):
         out.table(("code", "name", "since", ""), [(int(code), code.name, _since(code), _notes(code)) for code in found])
     else:
         out.table(("code", "name", ""), [(int(code), code.name, _notes(code)) for code in found])
+    if words and not out.is_json:
+        for code in found:
+            out.line()
+            out.wrapped(f"{code.name}: {code.description}" if code.description else f"{code.name}: no description")
     if given.flag("fields"):
         if not out.is_json:
             out.line()

@@ -6,7 +6,7 @@ import os
 import sys
 
 from .._options import Argument, Command, Given, Option, UsageError
-from .._output import Output
+from .._output import Output, note
 from .._parts import part
 
 TYPE_CHECKING = False
@@ -19,10 +19,28 @@ _MOST = 128 << 20
 
 
 def run(given: Given, out: Output) -> int:
-    """A line for each record; 1 if the file is damaged, and what could be read before that stands above."""
+    """Print a line for each record of the files; 1 if one is damaged, after what could be read before that."""
+    from ...errors import KafkaMessageError
+
+    paths = given.every("file")
+    if len(paths) == 1:
+        return _one(paths[0], {}, given, out)
+    status = 0
+    for number, path in enumerate(paths):
+        if not out.is_json:
+            out.line(f"{chr(10) if number else ''}{out.styled(path, 'title')}")
+        try:
+            status |= _one(path, {"file": path}, given, out)
+        except KafkaMessageError as error:
+            note(f"{path}: {error}")
+            status = 1
+    return status
+
+
+def _one(path: str, names: dict[str, object], given: Given, out: Output) -> int:
+    """Print the records of one file; ``names`` go into each line of JSON. Raises DecodeError, and OSError."""
     from .._records import Decoder
 
-    path = given.text("file") or ""
     named = given.text("topic")
     decoder = Decoder(named or topic_of(path), out.show_secrets, is_sure=named is not None)
     with _opened(path) as file, out.progress("bytes", _size(file)) as progress:
@@ -30,7 +48,7 @@ def run(given: Given, out: Output) -> int:
             progress.step(batch.size)
             for row in decoder.rows(batch):
                 if out.is_json:
-                    out.record(row)
+                    out.record(names | row)
                 else:
                     out.line(_line(row, out))
     return int(decoder.failed)
@@ -114,8 +132,15 @@ def _line(row: dict[str, object], out: Output) -> str:
 
 COMMAND = Command(
     run,
-    (Argument("file", "a .log segment or a .checkpoint snapshot, - for standard input", completes="file"),),
+    (
+        Argument(
+            "file",
+            "segments (.log) and snapshots (.checkpoint), - for standard input",
+            is_repeated=True,
+            completes="file",
+        ),
+    ),
     (Option("topic", "the topic, where the folder of the file does not say it", "TOPIC"),),
-    ("log orders-0/00000000000000000000.log",),
+    ("log orders-0/00000000000000000000.log", "log orders-*/*.log"),
     "Keys and values are texts if they are UTF-8, else base64. Those of internal topics are decoded.",
 )

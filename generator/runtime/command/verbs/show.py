@@ -51,10 +51,15 @@ def _chosen(rows: list[Row], field: str | None, entity: str | None) -> list[Row]
     from .._fields import has_path, is_field
 
     if entity is not None:
-        rows = [row for row in rows if (row.facts.entity_type or "").lower() == entity.lower()]
+        rows = [row for row in rows if _names(row, entity)]
     if field is None:
         return rows
     return [row for row in rows if has_path(row, field)] or [row for row in rows if is_field(row, field)]
+
+
+def _names(row: Row, entity: str) -> bool:
+    """Whether a field names entities of a type, in any case of its letters."""
+    return entity.lower() in map(str.lower, row.entities)
 
 
 def _everywhere(field: str | None, entity: str | None, out: Output) -> int:
@@ -64,8 +69,8 @@ def _everywhere(field: str | None, entity: str | None, out: Output) -> int:
     if field is None and entity is None:
         raise UsageError("MESSAGE is missing; without it --field or --entity says which fields of all messages")
     rows = rows_with(lambda row: field is None or is_field(row, field), out)
-    kinds = {row.facts.entity_type for row in rows if row.facts.entity_type}
-    rows = [row for row in rows if entity is None or (row.facts.entity_type or "").lower() == entity.lower()]
+    kinds = {kind for row in rows for kind in row.entities}
+    rows = [row for row in rows if entity is None or _names(row, entity)]
     if not rows:
         of_type = "" if entity is None else f" of entity type {entity!r}{meant(entity, kinds)}"
         called = "" if field is None else f" called {field!r}"
@@ -101,7 +106,7 @@ def _matrix(found: Entry, rows: list[Row], out: Output) -> None:
             out.line(f"  {line}")
     versions = range(found.lowest, found.highest + 1)
     width = len(str(found.highest)) + 1
-    longest = max((len(_indented(row)) + len(row.type) for row in rows), default=0)
+    longest = max((len(_indented(row)) for row in rows), default=0) + max((len(row.type) for row in rows), default=0)
     since: list[str] = ["since"] if is_known else []
     blank = [""] * len(since)
     if longest + width * len(versions) + 26 + 7 * len(since) > out.width:
@@ -147,7 +152,7 @@ def _words(row: Row) -> str:
     words = [f"default {row.default}"] if row.default else []
     words += [f"tag {row.facts.tag}"] if row.facts.tag is not None else []
     words += ["key of the collection"] if row.facts.map_key else []
-    words += [f"a {row.facts.entity_type}"] if row.facts.entity_type else []
+    words += [f"a {' or '.join(row.entities)}"] if row.entities else []
     words += ["ignorable"] if row.facts.ignorable else []
     return ", ".join(words)
 
@@ -165,7 +170,9 @@ def _layout(found: Entry, rows: list[Row], version: int, out: Output, is_whole: 
         from ..._base.message import class_of
 
         out.line()
-        out.line(class_of(found.name).schemas()[version].bnf(f"{found.name} (Version: {version})").rstrip("\n"))
+        text = class_of(found.name).schemas()[version].bnf(f"{found.name} (Version: {version})").rstrip("\n")
+        for line in text.splitlines():
+            out.wrapped(line, " " * (len(line) - len(line.lstrip()) + 4))
 
 
 def _life(row: Row, out: Output) -> None:
@@ -195,7 +202,7 @@ def _facts(row: Row) -> dict[str, object]:
         "tagged_versions": tagged,
         "tag": facts.tag,
         "default": row.default or None,
-        "entity_type": facts.entity_type,
+        "entity_types": list(row.entities),
         "ignorable": facts.ignorable,
         "map_key": facts.map_key,
     } | _lives_of(row)

@@ -36,7 +36,8 @@ def run(given: Given, out: Output) -> int:
                 }
             )
         else:
-            out.line(f"{out.styled(guess.what, 'name')}  {'; '.join(guess.reasons)}")
+            out.line(out.styled(guess.what, "name"))
+            out.wrapped(f"  {'; '.join(guess.reasons)}", "  ")
     if not found and not out.is_json:
         out.line("no message of this package reads these bytes to the end and writes the same")
     return 0 if found else 1

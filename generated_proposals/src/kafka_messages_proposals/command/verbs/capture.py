@@ -8,6 +8,7 @@ import sys
 from contextlib import suppress
 from io import BufferedReader, RawIOBase
 
+from ..._core.words import counted
 from ...errors import KafkaMessageError
 from .._options import Argument, Command, Given, Option, UsageError
 from .._output import Output, Progress, note
@@ -26,7 +27,7 @@ def run(given: Given, out: Output) -> int:
     name = given.text("file") or "-"
     if name == "-" and sys.stdin is None:
         raise UsageError("standard input is closed; name a file")
-    ports = [_port(text) for text in given.every("port")]
+    ports = [_port(text) for text in _listed(given, "port")]
     size = 0 if name == "-" else os.stat(name).st_size
     with out.progress("bytes", size) as progress, BufferedReader(_Watched(name, progress)) as file:
         opened = capture.Capture(file, ports)
@@ -48,16 +49,21 @@ def _choice(given: Given) -> Any:
     has_errors = given.flag("errors") or given.flag("error")
     try:
         return capture.Choice(
-            capture.api_keys(given.every("api")),
+            capture.api_keys(_listed(given, "api")),
             frozenset(given.every("client")),
-            capture.error_codes(given.every("error")) if has_errors else None,
+            capture.error_codes(_listed(given, "error")) if has_errors else None,
         )
     except ValueError as error:
         raise UsageError(str(error)) from None
 
 
+def _listed(given: Given, name: str) -> list[str]:
+    """The values of an option that may be repeated and may have several with commas between them."""
+    return [each.strip() for text in given.every(name) for each in text.split(",")]
+
+
 def _port(text: str) -> int:
-    if not 0 < int(text) < 65536:
+    if not (text.isascii() and text.isdigit() and len(text) < 6 and 0 < int(text) < 65536):
         raise UsageError(f"--port {text} is not in 1 to 65535")
     return int(text)
 
@@ -66,12 +72,12 @@ def _list(found: Iterable[Any], given: Given, out: Output) -> None:
     capture = part("capture")
     records = given.text("records") or "data"
     if not out.is_json:
-        out.line(out.styled(capture.HEAD, "dim"))
+        out.line(out.styled(capture.to_head(out.row_width), "dim"))
     for exchange in found:
         if out.is_json:
             out.record(capture.to_object(exchange, show_secrets=out.show_secrets, records=records))
         else:
-            out.line(capture.to_line(exchange))
+            out.line(capture.to_line(exchange, out.row_width))
 
 
 def _explain(found: Iterable[Any], number: int, out: Output) -> None:
@@ -81,7 +87,7 @@ def _explain(found: Iterable[Any], number: int, out: Output) -> None:
     if chosen is None:
         raise UsageError(f"the capture has no exchange {number}, or other options leave it out")
     if not out.is_json:
-        out.line(capture.to_line(chosen))
+        out.line(capture.to_line(chosen, out.row_width))
     for name, frame, explained in _explained(chosen):
         if explained is None:
             note(f"the {name} is not explained: {getattr(chosen, f'{name}_problem') or 'it is a token of SASL'}")
@@ -90,7 +96,7 @@ def _explain(found: Iterable[Any], number: int, out: Output) -> None:
                 out.record({"side": name, **row})
         else:
             out.line()
-            out.line(out.styled(f"{name}, {frame.size} bytes, from {frame.source}", "title"))
+            out.line(out.styled(f"{name}, {counted(frame.size, 'byte')}, from {frame.source}", "title"))
             text = explained.text(width=out.width, color=out.has_color, show_secrets=out.show_secrets)
             out.line(text.rstrip("\n"))
 
@@ -124,7 +130,7 @@ def _clients(found: Iterable[Any], out: Output) -> None:
             out.record(client.to_object())
     else:
         for line in capture.client_lines(clients):
-            out.line(line)
+            out.wrapped(line, "        ")
 
 
 class _Watched(RawIOBase):
@@ -160,11 +166,11 @@ COMMAND = Command(
     (
         Option("clients", "who uses which versions, and what of them this package lacks"),
         Option("explain", "each byte of exchange N", "N", is_number=True),
-        Option("api", "only this API, by name or key; may be repeated", "API"),
+        Option("api", "only these APIs, by name or key, with commas between them; may be repeated", "API"),
         Option("client", "only this client id; may be repeated", "ID"),
         Option("errors", "only responses with an error"),
-        Option("error", "only this error, by name or code; may be repeated", "ERROR", completes="error"),
-        Option("port", "a port of brokers; without it they are found; may be repeated", "PORT", is_number=True),
+        Option("error", "only these errors, by name or code, as --api", "ERROR", completes="error"),
+        Option("port", "ports of brokers, as --api; without it they are found", "PORT"),
         Option("records", "records as base64 or only their size", "HOW", ("data", "size")),
         Option("strict", "exit with 1 if something of the capture could not be read"),
     ),

@@ -34,4 +34,5 @@ COMMAND = Command(
     (),
     ("completion bash", "completion fish"),
     'In bash: eval "$(PROGRAM completion bash)"; in zsh the same with zsh; in fish: PROGRAM completion fish | source',
+    is_fixed=True,
 )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from .._input import read_bytes
-from .._names import Entry, entry, is_version, version_of
+from .._names import Entry, entries_of, entry, is_version, version_of
 from .._options import Argument, Command, Given, InputError, UsageError
 from .._output import Output
 from .._subject import IN
@@ -16,29 +16,34 @@ if TYPE_CHECKING:
 
 def run(given: Given, out: Output) -> int:
     """0 if both are the same, 1 if they differ or cannot be read."""
-    found = entry(given.text("message") or "")
-    version = version_of(found, given.text("version") or "")
-    words = given.every("other")
+    word, first, words = given.text("message") or "", given.text("version") or "", given.every("other")
     if len(words) == 1 and is_version(words[0]):
-        return _versions(found, version, version_of(found, words[0]), out)
+        sides = [(each, version_of(each, first), version_of(each, words[0])) for each in entries_of(word)]
+        differing = [_versions(*side, out) for side in sides]
+        return int(any(differing))
+    found = entry(word)
+    version = version_of(found, first)
     if len(words) != 2:
         raise UsageError("another version is needed, or two messages as files or hex")
     return _messages(found, version, words, given.text("in"), out)
 
 
-def _versions(found: Entry, left: int, right: int, out: Output) -> int:
-    """Fields that only one version has, and those that look otherwise."""
+def _versions(found: Entry, left: int, right: int, out: Output) -> bool:
+    """Print the fields that only one version has, and those that look otherwise; return whether there are any."""
     from ..._base.message import class_of
     from .._layouts import rows_of
 
-    differing = False
-    for row in rows_of(class_of(found.name)):
-        before, after = row.types.get(left), row.types.get(right)
-        if before == after and row.mark(left) == row.mark(right):
-            continue
-        differing = True
-        _tell(row.path, _form(before, row.mark(left)), _form(after, row.mark(right)), out)
-    return int(differing)
+    differing = [
+        (row.path, _form(row.types.get(left), row.mark(left)), _form(row.types.get(right), row.mark(right)))
+        for row in rows_of(class_of(found.name))
+        if row.types.get(left) != row.types.get(right) or row.mark(left) != row.mark(right)
+    ]
+    if not out.is_json:
+        same = "" if differing else ": no differences"
+        out.line(out.styled(f"{found.name} v{left} and v{right}{same}", "bold"))
+    for path, before, after in differing:
+        _tell(found, path, before, after, out)
+    return bool(differing)
 
 
 def _form(kind: str | None, mark: str) -> str | None:
@@ -48,6 +53,7 @@ def _form(kind: str | None, mark: str) -> str | None:
 def _messages(found: Entry, version: int, words: list[str], form: str | None, out: Output) -> int:
     """Fields whose values differ; and a word if only the bytes do."""
     from ..._base.message import class_of
+    from ..._core.words import counted
     from ...explain import explain
 
     sides = [explain(read_bytes(word, form), class_of(found.name), version) for word in words]
@@ -58,16 +64,19 @@ def _messages(found: Entry, version: int, words: list[str], form: str | None, ou
     differing = [path for path in {**left, **right} if left.get(path) != right.get(path)]
     for path in differing:
         before, after = (side[path][1] if path in side else None for side in (left, right))
-        _tell(path, before, after, out)
+        _tell(found, path, before, after, out)
     if not differing and sides[0].data != sides[1].data:
         differing.append("")
-        _tell("", f"{len(sides[0].data)} bytes", f"{len(sides[1].data)} bytes, which say the same otherwise", out)
+        sizes = [counted(len(side.data), "byte") for side in sides]
+        _tell(found, "", sizes[0], f"{sizes[1]}, which say the same otherwise", out)
+    if not differing and not out.is_json:
+        out.line("no differences")
     return int(bool(differing))
 
 
 def _values(side: Explanation, show_secrets: bool) -> dict[str, tuple[object, str]]:
     """What is compared and what is shown, by path; of counts and values alike."""
-    from ..._core.words import quoted
+    from ..._core.words import counted, quoted
     from ...secrets import HIDDEN
 
     found: dict[str, tuple[object, str]] = {}
@@ -79,16 +88,16 @@ def _values(side: Explanation, show_secrets: bool) -> dict[str, tuple[object, st
                 if value is None
                 else quoted(value) if isinstance(value, str) and isinstance(leaf.value, str) else str(value)
             )
-            text = f"{text} elements" if leaf.name == "count" else text
+            text = counted(value, "element") if leaf.name == "count" and isinstance(value, int) else text
             found[leaf.path] = value, HIDDEN if leaf.is_secret and not show_secrets else text
         elif leaf.role == "rest":
             found[f"{leaf.path}, further on"] = row["hex"], leaf.note
     return found
 
 
-def _tell(path: str, before: str | None, after: str | None, out: Output) -> None:
+def _tell(found: Entry, path: str, before: str | None, after: str | None, out: Output) -> None:
     if out.is_json:
-        out.record({"path": path, "left": before, "right": after})
+        out.record({"message": found.name, "path": path, "left": before, "right": after})
         return
     out.line(out.styled(path or "the bytes", "name"))
     if before is not None:
@@ -100,11 +109,11 @@ def _tell(path: str, before: str | None, after: str | None, out: Output) -> None
 COMMAND = Command(
     run,
     (
-        Argument("message", "name of a message", completes="message"),
+        Argument("message", "a message; for two versions also an API by name or key", completes="message"),
         Argument("version", "a version of it, or latest"),
         Argument("other", "another version, or two messages as files or hex", is_repeated=True, completes="file"),
     ),
     (IN,),
-    ("diff MetadataResponse 12 13", "diff MetadataResponse 13 before.bin after.bin"),
+    ("diff MetadataResponse 12 13", "diff Metadata 12 13", "diff MetadataResponse 13 before.bin after.bin"),
     "The exit status is 1 if they differ.",
 )

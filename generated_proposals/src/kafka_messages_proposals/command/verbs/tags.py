@@ -28,7 +28,7 @@ def run(given: Given, out: Output) -> int:
             out.record(names | {"type": row.type, "versions": versions})
     else:
         cells = [(row.message.name, row.path, row.facts.tag, row.type, versions) for row, versions in found]
-        out.table(("message", "field", "tag", "type", "versions"), cells)
+        out.table(("message", "field", "tag", "type", "versions"), cells, has_groups=True)
     return 0
 
 

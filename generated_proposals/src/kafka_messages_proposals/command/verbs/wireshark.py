@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from .._options import Command, Given, Option, UsageError
 from .._output import Output
+from .._package import ERROR_FIELDS
 from .._parts import PACKAGE, part
 
 
@@ -19,6 +20,10 @@ def run(given: Given, out: Output) -> int:
     return 0
 
 
+ERRORS = " or ".join(f"{PACKAGE}.{name} in {{-1, 1..32767}}" for name in ERROR_FIELDS)
+"""The display filter that finds what ``capture --errors`` finds; ``!= 0`` misses packets with another code that is 0."""
+_FILTER = f"\n\nThe display filter for responses with an error:\n{ERRORS}" if ERRORS else ""
+
 COMMAND = Command(
     run,
     (),
@@ -28,5 +33,7 @@ COMMAND = Command(
     ),
     ("wireshark > kafka.lua", "wireshark --ports 9092,19092-19094 > kafka.lua"),
     "Put the file into Wireshark's folder of Lua plugins (Help, About, Folders), or run\n"
-    "tshark -X lua_script:kafka.lua -r traffic.pcapng -Y kafka_messages.error_code!=0",
+    "tshark -X lua_script:kafka.lua -r traffic.pcapng. The dissector shows everything, secrets too."
+    f"{_FILTER}",
+    is_fixed=True,
 )
