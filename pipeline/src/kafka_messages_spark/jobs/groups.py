@@ -124,9 +124,10 @@ def _groups(records: DataFrame, tables: dict[str, DataFrame], chosen: list[str] 
     offsets = tables["offsets"].select("group", "lag", "lag_ms", "place")
     if "share_offsets" in tables:
         offsets = offsets.unionByName(tables["share_offsets"].select("group", "lag"), allowMissingColumns=True)
+    total = F.sum(F.col("lag").cast(_WIDE))  # null where no lag is known; least() would skip the null
     offsets = offsets.groupBy("group").agg(
         F.count("*").alias("partitions"),
-        F.least(F.sum(F.col("lag").cast(_WIDE)), F.lit(_MOST)).cast("long").alias("lag"),
+        F.when(total > _MOST, _MOST).otherwise(total).cast("long").alias("lag"),
         F.max("lag_ms").alias("lag_ms"),
         F.count_if(F.col("place") != "within").alias("outside_the_log"),
     )
