@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from functools import partial
 
@@ -21,14 +21,21 @@ from kafka_messages_spark.analyses.internal_topics import cluster_metadata
 from kafka_messages_spark.jobs import _cli, _unreadable
 from kafka_messages_spark.jobs._drawn import metadata as drawn
 from kafka_messages_spark.jobs._report import shown
+from kafka_messages_spark.jobs._small import Input
 
 TOPIC = "__cluster_metadata"
 _WIDEST = 240
 
+TABLES = ("before", "after", "differences", "changes", "unhandled", "unreadable")
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Replay, compare, report, and write tables if there is an output; returns the exit status."""
-    return _cli.run("Metadata of a cluster, compared", _parser(), argv, work, reads=lambda args: args.paths)
+    return _cli.run("Metadata of a cluster, compared", _parser(), argv, work, reads=_reads, writes=lambda args: TABLES)
+
+
+def _reads(args: Namespace) -> list[Input]:
+    return [Input(args.paths, {TOPIC})]
 
 
 def work(job: _cli.Job) -> None:
