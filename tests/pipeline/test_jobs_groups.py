@@ -167,7 +167,10 @@ def test_unknown_lag(spark: SparkSession, tmp_path: Path, capsys: pytest.Capture
     argv = [str(tmp_path), "--data", str(tmp_path), "--sort", "lag", "--output", out, "--quiet"]
     assert main([*argv, "--report", reports[0], "--report", reports[1]]) == 0
     groups_of_report = capsys.readouterr().out.partition("Groups\n------\n")[2].splitlines()
-    assert [(line.split()[0], line.split()[-2]) for line in groups_of_report[2:4]] == [("known", "20"), ("a-unknown", "-")]
+    assert [(line.split()[0], line.split()[-2]) for line in groups_of_report[2:4]] == [
+        ("known", "20"),
+        ("a-unknown", "-"),
+    ]
     table = spark.read.parquet(f"{out}/groups").collect()
     assert {row.group: row.lag for row in table} == {"known": 20, "a-unknown": None}
     tables = [table for each in json.loads(Path(reports[0]).read_text())["sections"] for table in each["tables"]]

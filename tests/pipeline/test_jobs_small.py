@@ -182,7 +182,7 @@ def test_bars_are_for_terminals(quiet: int, terminal: int, want: str | None, mon
     monkeypatch.setattr(_cli, "start", start)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: bool(terminal), raising=False)
     args = _cli.parser("job", "").parse_args(["--quiet"] * quiet)
-    with pytest.raises(PySparkValueError, match="^started$"):
+    with pytest.raises(PySparkValueError, match=r"^started$"):
         _ = _cli.Job("job", args, _cli.Report("")).spark
 
 

@@ -89,9 +89,9 @@ def test_stream(cut: Path) -> None:
     assert isinstance(stream, LogStream)
     start = stream.initialOffset()
     end = stream.planned(start, Limit())
+    first, *_ = stream.partitions(start, end)
     with pytest.raises(CorruptSegmentError, match=f"^{re.escape(reason(cut))}$"):
-        for part in stream.partitions(start, end):
-            list(stream.read(part))
+        list(stream.read(first))
 
 
 def test_a_column_twice(cut: Path) -> None:

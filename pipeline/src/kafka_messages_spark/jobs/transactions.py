@@ -106,7 +106,10 @@ def _report(
     known: str,
 ) -> None:
     report, limit = job.report, job.args.limit
-    verdicts: dict[str, int] = dict(opened.groupBy("verdict").count().collect())
+    counted = opened.groupBy("verdict", "limitation").count().orderBy("limitation").collect()
+    verdicts: Counter[str] = Counter()
+    for verdict, _, count in counted:
+        verdicts[verdict] += count
     ends = _counts(found)
     whole = _counts(txn.whole_transactions(found))
     total = stable.agg(F.count("*"), F.sum("files"), F.sum("batches")).collect()[0]
@@ -145,6 +148,10 @@ def _report(
             "note",
         )
         report.frame(shown, limit, {"age": duration})
+    if limits := [f"{count} {verdict}: {text}." for verdict, text, count in counted if text is not None]:
+        report.section("Limitations")
+        for line in limits:
+            report.line(line)
     blocked = stable.where("blocked_offsets > 0").orderBy(F.desc("blocked_offsets"), "topic", "partition")
     if verdicts:
         report.section("Partitions where readers of committed data wait")
