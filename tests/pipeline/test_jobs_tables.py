@@ -51,7 +51,7 @@ def nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*given: object, **more: object) -> None:
         raise AssertionError("read")
 
-    monkeypatch.setattr(_cli.Job, "ranges", refuse)
+    monkeypatch.setattr(_cli.Job, "_reading", refuse)
 
 
 @pytest.mark.usefixtures("spark", "nothing_is_read")
