@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from kafka_messages.segments.names import topic_of
 from kafka_messages_spark import cluster_metadata, consumer_offsets
 from kafka_messages_spark.jobs import Job, parser, run, transactions
 from kafka_messages_spark.jobs import records as records_of
@@ -19,6 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 CLUSTER = Path(__file__).resolve().parent / "cluster" / "logs"
+PARTITION = "topic string, partition int"
 WIDTH = 100
 """Characters of a line where there is no terminal that says it."""
 SETTINGS = {
@@ -54,8 +56,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def work(job: Job) -> None:
     """All segments with ``kafka_log``, and two internal topics with the functions that decode them."""
     paths = [job.args.folder]
-    records = job.read(job.segments_of(paths))
-    topics = job.keep(topics_of(records))
+    files = job.segments_of(paths)
+    topics = job.keep(topics_of(job.read(files), job.spark.createDataFrame([*map(topic_of, files)], PARTITION)))
     job.report.section('What is there: spark.read.format("kafka_log")')
     job.report.frame(topics.orderBy("topic"), job.args.limit)
     there = {row["topic"] for row in topics.where("topic like '\\\\_\\\\_%'").select("topic").collect()}
@@ -73,13 +75,15 @@ def work(job: Job) -> None:
         job.report.line("There is no __cluster_metadata in this folder.")
 
 
-def topics_of(records: DataFrame) -> DataFrame:
-    """What there is of each topic; replicas of a record have its offset."""
-    return records.groupBy("topic").agg(
-        F.count_distinct("partition").alias("partitions"),
+def topics_of(records: DataFrame, partitions: DataFrame) -> DataFrame:
+    """What there is of each topic, with its empty partitions; replicas of a record have its offset."""
+    by_topic = partitions.groupBy("topic").agg(F.count_distinct("partition").alias("partitions"))
+    found = records.groupBy(F.col("topic").alias("of")).agg(
         F.count_distinct("partition", "offset").alias("records"),
         F.max("timestamp").alias("last_timestamp"),
     )
+    joined = by_topic.join(found, F.col("topic").eqNullSafe(F.col("of")), "left").drop("of")
+    return joined.fillna(0, ["records"])
 
 
 def offsets_of(records: DataFrame) -> DataFrame:

@@ -29,12 +29,19 @@ def test_demo(tmp_path: Path) -> None:
     folder = tmp_path / "logs"
     shutil.copytree(ROOT / "examples" / "cluster" / "logs", folder)
     (folder / "server.log").write_text(NOISE * 100)
+    (folder / "readings-1").mkdir()
+    (folder / "readings-1" / f"{0:020}.log").touch()
     done = run(folder)
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stderr == ""
     lines = done.stdout.splitlines()
     assert f"left out  {folder}/server.log: not a segment" in lines
     words = [line.split() for line in lines]
+    table = next(at for at, row in enumerate(words) if row[:2] == ["topic", "partitions"])
+    assert {row[0]: row[1:3] for row in words[table + 1 : table + 11]}.items() >= {
+        "readings": ["2", "15"],
+        "returns": ["1", "0"],
+    }.items()
     assert ["exactly-once", "orders", "1", "11", "in", "a", "transaction"] in [row[2:] for row in words]
     assert ["clicks", "compression.type", "-"] in [row[3:] for row in words]
     assert [row[:6] for row in words if row[:1] == ["hanging"]] == [["hanging", "payments", "1", "13", "0", "pay-late"]]

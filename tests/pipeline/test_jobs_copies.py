@@ -199,25 +199,41 @@ def meta(first: int, last: int) -> Held:
 @pytest.mark.parametrize(
     ("files", "chosen", "start", "reason"),
     [
-        ([meta(0, 9), state(4, 2)], None, 0, "they are states of the log, which is here from offset 0 on"),
+        ([meta(0, 9), state(4, 2)], None, 0, "it is a state of the log, which is here from offset 0 on"),
+        ([meta(0, 9), state(4, 2), state(8, 2)], None, 0, "they are states of the log, which is here from offset 0 on"),
         ([state(4, 2), state(8, 3), state(8, 5, "b"), state(8, 4, "c")], 2, 8, "other states, or copies"),
         ([meta(5, 9), state(4, 2), state(5, 2), state(8, 3)], 2, 5, "other states, or copies"),
-        ([meta(5, 9), state(10, 3), state(11, 3)], 1, 10, "other states, or copies"),
-        ([meta(0, 4), state(4, 2), state(21, 3), meta(20, 24)], 2, 21, "other states, or copies"),
+        ([meta(5, 9), state(10, 3), state(11, 3)], 1, 10, "another state, or a copy"),
+        ([meta(0, 4), state(4, 2), state(21, 3), meta(20, 24)], 2, 21, "another state, or a copy"),
         (
             [meta(5, 9), state(4, 3), state(11, 3)],
             None,
             0,
             "the log is without a gap from offset 5 on, and none of them reaches into that",
         ),
+        (
+            [meta(5, 9), state(4, 2)],
+            None,
+            0,
+            "the log is without a gap from offset 5 on, and it does not reach into that",
+        ),
     ],
-    ids=["whole log", "no log", "oldest", "after the log", "a gap in the log", "gap"],
+    ids=[
+        "whole log",
+        "whole log and two",
+        "no log",
+        "oldest",
+        "after the log",
+        "a gap in the log",
+        "gap",
+        "gap and one",
+    ],
 )
 def test_which_snapshot(files: list[Held], chosen: int | None, start: int, reason: str) -> None:
     """Of states one at most, and only one that the log goes on from without a gap."""
     found = taken(files)
     assert found.snapshot == (None if chosen is None else files[chosen])
-    assert (found.start, found.reason) == (start, reason)
+    assert (found.start, found.why_left_out) == (start, reason)
     assert len(found.left_out) == sum(each.is_snapshot and each != found.snapshot for each in files)
 
 

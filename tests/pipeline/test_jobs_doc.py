@@ -98,6 +98,7 @@ def tables(spark: SparkSession) -> dict[str, dict[str, DataFrame]]:
 def test_columns(spark: SparkSession) -> None:
     """A column that is not told of would be found by nobody."""
     for job, of_job in tables(spark).items():
+        assert sorted(of_job) == sorted(import_module(f"kafka_messages_spark.jobs.{job}").TABLES)
         told = {}
         for line in section(job).splitlines():
             if found := re.match(r"\| `(\w+)`(?:, `(\w+)`)? \| .* \| (`.*) \|$", line):

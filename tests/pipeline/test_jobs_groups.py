@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
@@ -154,6 +155,27 @@ def test_groups(spark: SparkSession, log: Path, tmp_path: Path, capsys: pytest.C
     )
     for line in ("resets           3\n", "removed offsets  1\n", "outside the log  3\n", "Commit storms\n-----"):
         assert line in report
+
+
+def test_unknown_lag(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A group whose partitions were not read has lag null in all outputs, and `--sort lag` puts it last."""
+    known, unknown = commit("known", 10, 0), commit("a-unknown", 7, 1, partition=5)
+    rows = [{"key": key, "value": value} for key, value in (known, unknown)]
+    segment(tmp_path, "__consumer_offsets-0", write_batches(rows))
+    segment(tmp_path, "orders-0", data(0, count=30))
+    out, reports = str(tmp_path / "out"), [str(tmp_path / f"report.{kind}") for kind in ("json", "html")]
+    argv = [str(tmp_path), "--data", str(tmp_path), "--sort", "lag", "--output", out, "--quiet"]
+    assert main([*argv, "--report", reports[0], "--report", reports[1]]) == 0
+    groups_of_report = capsys.readouterr().out.partition("Groups\n------\n")[2].splitlines()
+    assert [(line.split()[0], line.split()[-2]) for line in groups_of_report[2:4]] == [
+        ("known", "20"),
+        ("a-unknown", "-"),
+    ]
+    table = spark.read.parquet(f"{out}/groups").collect()
+    assert {row.group: row.lag for row in table} == {"known": 20, "a-unknown": None}
+    tables = [table for each in json.loads(Path(reports[0]).read_text())["sections"] for table in each["tables"]]
+    assert [(row["group"], row["lag"]) for row in tables[0]["rows"]] == [("known", 20), ("a-unknown", None)]
+    assert str((1 << 63) - 1) not in Path(reports[1]).read_text()
 
 
 def test_one_group(log: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -235,6 +235,39 @@ def test_missing(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixt
     assert capsys.readouterr().err.endswith(want)
 
 
+@pytest.mark.parametrize("side", ["before", "after"])
+def test_past_the_end(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str], side: str) -> None:
+    """An offset past the end of the log is an error that says where the log ends, not "no difference"."""
+    segment(tmp_path, LOG, metadata(0, 0, *BEFORE))
+    last = len(BEFORE) - 1
+    for paths in ([str(tmp_path)], [str(tmp_path)] * 2):
+        assert main([*paths, f"--{side}-offset", "9999", "--quiet"]) == 2
+        where = f"the end of the log in {tmp_path}, which is offset {last}"
+        assert capsys.readouterr().err == f"metadata_diff: error: --{side}-offset 9999 is past {where}\n"
+    assert main([str(tmp_path), f"--{side}-offset", str(last), "--quiet", "--exit-zero"]) == 0
+
+
+def test_acls_in_words(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The fields of an ACL are shown by the names that Kafka gives to their numbers; unknown numbers stay."""
+    known = {"resource_type": 7, "pattern_type": 3, "operation": 13, "permission_type": 3}
+    unknown = {"resource_type": 99, "pattern_type": 4, "operation": 98, "permission_type": 2}
+    acls = [
+        km.AccessControlEntryRecord(id=UUID(int=number), resource_name="ann", principal="User:x", host="*", **kinds)
+        for number, kinds in enumerate((known, unknown), start=1)
+    ]
+    segment(tmp_path, LOG, metadata(0, 0, *acls))
+    assert main([str(tmp_path), "--quiet"]) == 1
+    report = capsys.readouterr().out.partition("Changes in")[0]
+    assert "resource_type user; " in report
+    assert "pattern_type literal; " in report
+    assert "operation create tokens; " in report
+    assert "permission_type allow" in report
+    assert "resource_type 99; " in report
+    assert "pattern_type prefixed; " in report
+    assert "operation 98; " in report
+    assert "permission_type deny" in report
+
+
 def test_bootstrap_snapshot(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What formatting wrote is before the log: no empty cluster, and no snapshot up to an offset -1."""
     first = snapshot(tmp_path, BEFORE[:2], end=0)

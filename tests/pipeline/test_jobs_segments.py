@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from job_files import at, data, marker, segment
 from kafka_messages.segments.batch_writer import write_batches
 from kafka_messages_spark.analyses import segments
+from kafka_messages_spark.analyses.batches import batches_in
 from kafka_messages_spark.analyses.segments._range_check import MOST_FINDINGS, RangeCheck
 from kafka_messages_spark.analyses.segments._sequences import sequence_fault
+from kafka_messages_spark.jobs import _unreadable
 from kafka_messages_spark.jobs.segments import main
 from kafka_messages_spark.sources._segment_ranges import FileRange, ranges_of
 from kafka_messages_spark.sources._shares import MAX_PARTITION_BYTES, Share, shares
@@ -51,6 +53,23 @@ def test_offsets(tmp_path: Path) -> None:
         ("gap", "warning", places[1], 8, 2, "2 offsets from 6 are missing"),
         ("gap", "warning", places[4], 11, 1, "1 offsets from 10 are missing, behind a corrupt place"),
     ]
+
+
+def test_unreadable_file(spark: SparkSession, tmp_path: Path) -> None:
+    """A file that cannot be opened is `unreadable` and nothing else; topic and partition come from its folder."""
+    path = str(tmp_path / "orders-3" / f"{0:020}.log")  # as if deleted after it was listed; root may read anything
+    columns = "path string, size long, start long, end long, topic string, partition int"
+    ranges = spark.createDataFrame([(path, 1000, 0, None, "orders", 3)], columns)
+    checks = segments.checked_ranges(ranges, "records")
+    found = segments.findings(checks).collect()
+    assert [(row.check, row.severity, row.topic, row.partition) for row in found] == [
+        ("unreadable", "error", "orders", 3)
+    ]
+    (file,) = segments.files(checks).collect()
+    assert (file.verdict, file.topic, file.partition, file.batches) == ("error", "orders", 3, None)
+    (row,) = _unreadable.corrupt_batches(batches_in(ranges)).collect()
+    assert (row.file, row.topic, row.partition, row.position) == (path, "orders", 3, 0)
+    assert row.reason.startswith("the file cannot be read: ")
 
 
 def reason(batch: bytes) -> str:

@@ -23,6 +23,7 @@ from kafka_messages_spark.jobs import (
     segments,
     transactions,
 )
+from pyspark.errors import PySparkValueError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource
 from pyspark.testing import assertDataFrameEqual
@@ -125,14 +126,64 @@ def test_what_is_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (tmp_path / f"{number:020}.log").write_bytes(bytes(50))
     (tmp_path / "other.txt").write_bytes(bytes(1000))
     monkeypatch.setattr(_small, "MOST_BYTES", 100)
-    assert _small.is_small([str(tmp_path)], None)
-    assert not _small.is_small([str(tmp_path)], "*")
+
+    def is_small(*paths: str, glob: str | None = None) -> bool:
+        return _small.is_small([_small.Input(paths)], glob)
+
+    assert is_small(str(tmp_path))
+    assert not is_small(str(tmp_path), glob="*")
     (tmp_path / f"{2:020}.log").write_bytes(b"1")
-    assert not _small.is_small([str(tmp_path)], None)
-    assert _small.is_small([str(tmp_path / "*2.log")], None)
-    assert not _small.is_small([str(tmp_path / "*2.log"), "s3://bucket/orders-0"], None)
-    assert not _small.is_small([str(tmp_path / "*2.log"), str(tmp_path / "missing")], None)
-    assert not _small.is_small([], None)
+    assert not is_small(str(tmp_path))
+    assert is_small(str(tmp_path / "*2.log"))
+    assert not is_small(str(tmp_path / "*2.log"), "s3://bucket/orders-0")
+    assert not is_small(str(tmp_path / "*2.log"), str(tmp_path / "missing"))
+    assert not is_small()
+
+
+@pytest.mark.parametrize(
+    ("job", "argv", "want"),
+    [
+        (internal_topics, ["consumer_offsets", "{}/b1", "{}/b2"], True),
+        (encodings, ["consumer_offsets", "{}/b1", "{}/b2"], True),
+        (groups, ["{}/b1", "{}/b2"], True),
+        (groups, ["{}/b1", "--data", "{}/b1/*"], False),
+        (metadata_diff, ["{}/b1", "{}/b2"], True),
+        (transactions, ["{}/b1"], False),
+        (segments, ["{}/b1"], False),
+    ],
+    ids=lambda value: value.__name__.rpartition(".")[2] if isinstance(value, ModuleType) else "",
+)
+def test_only_files_of_the_topics_count(
+    job: ModuleType, argv: list[str], want: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Large data in the folders of a broker changes nothing for a job that reads small internal topics there."""
+    for broker in ("b1", "b2"):
+        for name, size in (("__consumer_offsets-0", 40), ("__cluster_metadata-0", 40), ("orders-0", 1000)):
+            (tmp_path / broker / name).mkdir(parents=True)
+            (tmp_path / broker / name / f"{0:020}.log").write_bytes(bytes(size))
+    found: list[bool] = []
+    monkeypatch.setattr(_small, "MOST_BYTES", 100)
+    monkeypatch.setattr(_cli, "is_ours", lambda: True)
+    monkeypatch.setattr(job, "work", lambda made: found.append(made.is_small))
+    assert job.main([each.format(tmp_path) for each in argv]) == 0
+    assert found == [want]
+
+
+@pytest.mark.parametrize(("quiet", "terminal", "want"), [(0, 0, "false"), (0, 1, None), (1, 1, "false")])
+def test_bars_are_for_terminals(quiet: int, terminal: int, want: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spark draws progress bars only if stderr is a terminal; a log file would keep each of their states."""
+
+    def start(name: str, settings: dict[str, str], java: str) -> None:
+        assert settings.get("spark.ui.showConsoleProgress") == want
+        raise PySparkValueError("started")
+
+    monkeypatch.setattr(_cli, "is_ours", lambda: True)
+    monkeypatch.setattr(_cli, "use_for_next_session", lambda: None)
+    monkeypatch.setattr(_cli, "start", start)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: bool(terminal), raising=False)
+    args = _cli.parser("job", "").parse_args(["--quiet"] * quiet)
+    with pytest.raises(PySparkValueError, match=r"^started$"):
+        _ = _cli.Job("job", args, _cli.Report("")).spark
 
 
 def test_sessions_of_others(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kafka_messages_spark.jobs import segments
+from kafka_messages_spark.jobs import _cli, segments
 from pyspark.sql import SparkSession
 
 from tests.pipeline.job_files import data, segment
+
+HINT = "name another place, or say --mode overwrite, append or ignore"
 
 
 @pytest.fixture
@@ -38,8 +40,59 @@ def test_tables_of_a_catalog(
         assert sorted(map(str, found.collect())) == sorted(map(str, files.collect()))
 
     assert segments.main([*arguments, "--quiet"]) == 2
-    assert "[TABLE_OR_VIEW_ALREADY_EXISTS] " in capsys.readouterr().err
+    assert capsys.readouterr().err == f"segments: error: --tables: the table jobs.files exists; {HINT}\n"
     assert segments.main([*arguments, "--quiet", "--mode", "overwrite"]) == 0
+
+
+@pytest.fixture
+def nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading segments raises an error."""
+
+    def refuse(*given: object, **more: object) -> None:
+        raise AssertionError("read")
+
+    monkeypatch.setattr(_cli.Job, "_reading", refuse)
+
+
+@pytest.mark.usefixtures("spark", "nothing_is_read")
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["--output", "{}/out"], f"--output: {{}}/out/findings exists; {HINT}"),
+        (["--output", "{}/new", "--format", "nosuch"], "--format: this session has no format 'nosuch'"),
+    ],
+    ids=["exists", "format"],
+)
+def test_outputs_are_refused_early(
+    arguments: list[str], error: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tables that are there already and unknown formats end a job before it reads anything."""
+    segment(tmp_path, "orders-0", data(0))
+    (tmp_path / "out" / "findings").mkdir(parents=True)
+    given = [each.format(tmp_path) for each in arguments]
+    assert segments.main([str(tmp_path / "orders-0"), *given]) == 2
+    assert capsys.readouterr() == ("", f"segments: error: {error.format(tmp_path)}\n")
+
+
+@pytest.mark.parametrize(
+    ("place", "error"),
+    [
+        ("nowhere/x.html", "there is no folder {}/nowhere"),
+        ("nowhere", None),
+        ("orders-0", "{}/orders-0 is a folder"),
+    ],
+)
+def test_reports_are_refused_before_spark_starts(
+    place: str, error: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A report that cannot be written ends a job at once; another one does not."""
+    monkeypatch.setattr(segments, "work", lambda job: None)
+    segment(tmp_path, "orders-0", data(0))
+    status = segments.main([str(tmp_path), "--report", str(tmp_path / place)])
+    assert status == (2 if error else 0)
+    if error:
+        message = f"segments: error: --report: {error.format(tmp_path)}\n"
+        assert capsys.readouterr() == ("", message)
 
 
 @pytest.mark.parametrize("name", ["nowhere", "nowhere.jobs", "a.b.c.d", "a b", ""])

@@ -15,6 +15,7 @@ from kafka_messages.segments.batch_writer import write_batches
 from kafka_messages_spark import register
 from kafka_messages_spark.analyses import transactions
 from kafka_messages_spark.analyses.batches import batches_of, read_batches
+from kafka_messages_spark.analyses.transactions._verdicts import OLDER_DATA, OLDER_STATES
 from kafka_messages_spark.analyses.transactions._whole import READ, whole
 from kafka_messages_spark.jobs.transactions import main
 from pyspark.sql import SparkSession
@@ -111,8 +112,8 @@ def test_verdicts(spark: SparkSession, cluster: Path, tmp_path: Path, capsys: py
     fine, later = rows[100], rows[112]
     assert (fine.topic, fine.partition, fine.first_offset, fine.last_offset, fine.records) == ("orders", 0, 10, 10, 1)
     assert (fine.age_ms, fine.state, fine.timeout_ms, fine.coordinator_epoch) == (10_000, "Ongoing", 60_000, 0)
-    assert later.note.endswith("the coordinator's record is newer than the partition: was the data copied first?")
-    assert fine.note is None
+    assert later.limitation == OLDER_DATA
+    assert fine.note is fine.limitation is None
     assert "open               8 hanging, 2 late, 3 ongoing" in report
     assert "transactional ids  11, of 1 partitions of __transaction_state; 1 more ids were removed\n" in report
     assert "completed          1 committed, 1 aborted transactions\n" in report
@@ -303,16 +304,16 @@ def test_data_that_was_lost(at_offset: int, spark: SparkSession, tmp_path: Path)
 
 
 def test_coordinators_that_were_copied_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A copy goes on while producers do: what began behind the last record of the coordinators may be all right."""
+    """A hanging transaction is stated without a doubt; what a later copy could show is in a section of its own."""
     segment(tmp_path, "__transaction_state-0", state(0, 3, "busy", 5, "CompleteCommit", transaction_partitions=None))
     segment(tmp_path, "orders-0", data(0, 2.5, producer=5))
     segment(tmp_path, "orders-1", data(0, 4, producer=5))
     assert main([str(tmp_path), "--quiet"]) == 1
-    first, second = (line for line in capsys.readouterr().out.splitlines() if line.startswith("hanging "))
+    report = capsys.readouterr().out
+    first, second = (line for line in report.splitlines() if line.startswith("hanging "))
     assert first.split()[1:3] == ["orders", "0"]
-    assert "copied first" in first  # the data, before the coordinator's record
-    assert "begins after the newest record" not in first
-    assert second.endswith("begins after the newest record of the coordinators: were theirs copied first?")
+    assert "copied" not in first + second
+    assert "Limitations\n-----------\n\n" + f"1 hanging: {OLDER_STATES}.\n1 hanging: {OLDER_DATA}.\n" in report
 
 
 def test_corrupt_marker(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

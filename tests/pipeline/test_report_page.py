@@ -16,6 +16,7 @@ from kafka_messages_spark.jobs import _report
 from kafka_messages_spark.jobs._drawn import groups, metadata, segments, transactions
 from kafka_messages_spark.jobs._report import Finding, Report, Run, timestamp
 from kafka_messages_spark.jobs._report._parts import Column, Table
+from kafka_messages_spark.jobs._report._pictures import Lane, Mark, Timeline
 from kafka_messages_spark.jobs._report._svg import figure
 from kafka_messages_spark.jobs._saved import inputs
 
@@ -159,6 +160,26 @@ def test_what_blocks_the_last_stable_offset() -> None:
         (transactions.OPEN, "", None),
         (transactions.BLOCKS, "open: last stable offset 5, 7 offsets wait", None),
     ]
+
+
+def test_labels_stay_out_of_the_names() -> None:
+    """The label of a bar from end to end is inside the bar, not on the name of the lane, and all of it is in the picture."""
+    text = "hanging: last stable offset 212, 472 offsets wait"
+    long = "hanging: last stable offset 9,223,372,036,854,775,807, 1,234,567,890 offsets wait"
+    until = START + 1000
+    for words in (text, long, "x" * 500):
+        for start in range(START, until, 50):
+            for end in (None, until - 100):
+                mark = Mark(start, end if end is None or end >= start else start, "open", "note", words)
+                drawn = figure(Timeline("t", {"open": "bad"}, [Lane("pay.in-1-0", [mark])], "", until))
+                (label,) = (
+                    each for each in ElementTree.fromstring(drawn).iter("text") if "beside" in each.get("class", "")
+                )
+                width = len(label.text or "") * 7.2
+                left = float(label.get("x", "")) - (width if label.get("text-anchor") == "end" else 0)
+                assert left >= 205, (words, start, end)
+                assert left + width <= 1000, (words, start, end)
+                assert words == "x" * 500 or label.text == words
 
 
 def test_lag_over_time() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -48,12 +49,12 @@ def other(tmp_path: Path) -> Path:
     return folder
 
 
-def said(other: Path, *arguments: str) -> list[str]:
-    """What the script prints, run with the path of another Python."""
+def said(other: Path, *arguments: str, script: str = SCRIPT) -> list[str]:
+    """What a script prints, run with the path of another Python."""
     told = ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "VIRTUAL_ENV")
     env = {name: value for name, value in os.environ.items() if name not in told}
     env |= {"PATH": str(other), "SPARK_TESTING": "1"}
-    command = [sys.executable, "-c", SCRIPT, str(LOGS / "orders-0"), *arguments]
+    command = [sys.executable, "-c", script, str(LOGS / "orders-0"), *arguments]
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False, cwd=other)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout.splitlines()
@@ -62,6 +63,15 @@ def said(other: Path, *arguments: str) -> list[str]:
 def test_script_without_activation(other: Path) -> None:
     """``venv/bin/python script.py`` reads; it was a ModuleNotFoundError of Spark's worker in 40 lines."""
     assert [int(line) for line in said(other)] == [30]
+
+
+def test_first_sample_without_activation(other: Path) -> None:
+    """The first sample of docs/spark.md, which registers nothing, decodes in workers with the Python of the script."""
+    page = (Path(__file__).parents[2] / "docs" / "spark.md").read_text(encoding="utf-8")
+    make, use = re.findall(r"```python\n(.*?)```", page, re.DOTALL)[:2]
+    assert "register" not in make + use
+    setup = "from kafka_messages_spark.java import ensure_java\nensure_java()\n"
+    assert any("here" in line for line in said(other, script=setup + make + use))
 
 
 def test_local_connect_without_activation(other: Path) -> None:

@@ -41,6 +41,8 @@ def struct_type(arrow: pa.StructType | pa.Schema) -> spark.StructType:
 def chosen_schema(owner: str, full: pa.Schema, schema: spark.StructType) -> pa.Schema:
     """The Arrow schema of what a user's schema asks of a source, which may be fewer columns, in any order."""
     for field in schema.fields:
+        if schema.names.count(field.name) > 1:
+            raise wrong(f"{owner}: the column {field.name!r} is in the schema more than once")
         if field.name not in full.names:
             hint = near(field.name, full.names) or "."
             raise wrong(f"{owner}: there is no column {field.name!r}{hint} There are {', '.join(full.names)}.")

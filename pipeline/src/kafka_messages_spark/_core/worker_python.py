@@ -50,6 +50,15 @@ def use_for_session(spark: SparkSession) -> None:
         )
 
 
+def use_for_functions() -> None:
+    """See to it for functions that are made without a session at hand, if the active session is a local classic one."""
+    from pyspark.sql import SparkSession
+    from pyspark.sql.utils import is_remote
+
+    if not is_remote() and _is_another() and (spark := SparkSession.getActiveSession()) is not None:
+        use_for_session(spark)
+
+
 def _is_another() -> bool:
     """Whether Spark would take another Python, and nobody told it to."""
     if {"PYSPARK_GATEWAY_PORT", "PYSPARK_PYTHON"} & os.environ.keys():

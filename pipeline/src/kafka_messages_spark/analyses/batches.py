@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from kafka_messages.segments.batch_headers import read_batch_headers
+from kafka_messages.segments.names import topic_of
 from pyspark.sql import functions as F
 
 from .._core.spark_types import struct_type
@@ -155,5 +156,7 @@ def _without_bytes(batch: pa.RecordBatch, path: str, schema: pa.Schema) -> list[
 
 def _unreadable(schema: pa.Schema, path: str, start: int, error: OSError) -> pa.RecordBatch:
     reason = f"the file cannot be read: {error}"
-    row = {"file": shown(path), "position": start, "corrupt": {"position": start, "size": 0, "reason": reason}}
+    topic, partition = topic_of(path)
+    corrupt = {"position": start, "size": 0, "reason": reason}
+    row = {"file": shown(path), "topic": topic, "partition": partition, "position": start, "corrupt": corrupt}
     return pa.RecordBatch.from_pylist([row], schema=schema)

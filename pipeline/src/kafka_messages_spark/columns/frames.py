@@ -12,6 +12,7 @@ from pyspark.sql.types import BinaryType, ByteType, IntegerType, LongType, NullT
 from .._core.errors import near, wrong
 from .._core.options import DecodeOptions
 from .._core.spark_types import struct_type
+from .._core.worker_python import use_for_functions
 from ._codec import Decoding
 from ._messages import message_of
 
@@ -91,6 +92,7 @@ def map_in_arrow(
     schema: StructType,
 ) -> DataFrame:
     """``mapInArrow`` over some columns, whatever they are called: PySpark's own takes a dot in a name for a path."""
+    use_for_functions()
     columns = [F.col(_quoted(name)).alias(str(number)) for number, name in enumerate(names)]
 
     def renamed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -19,6 +19,7 @@ from pyspark.sql.types import BinaryType, DataType, StructType
 from .._core.errors import wrong
 from .._core.options import DecodeOptions, Options
 from .._core.spark_types import at_version, struct_type
+from .._core.worker_python import use_for_functions
 from ._codec import Decoding, Encoding
 from ._messages import checked_version, message_of
 
@@ -124,6 +125,7 @@ def _column(data: Column | str) -> Column:
 
 
 def _arrow_udf(function: Callable[..., pa.Array], returns: DataType) -> Callable[..., Column]:
+    use_for_functions()
     udf: Any = arrow_udf
     made: Callable[..., Column] = udf(function, returnType=returns)
     return made

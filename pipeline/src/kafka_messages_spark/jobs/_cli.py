@@ -26,7 +26,7 @@ from kafka_messages_spark._core.worker_python import use_for_next_session, use_f
 from kafka_messages_spark.jobs import _small
 from kafka_messages_spark.jobs._faults import message_of
 from kafka_messages_spark.jobs._report import Finding, Report, Run, Severity, size
-from kafka_messages_spark.jobs._saved import inputs, is_page, save
+from kafka_messages_spark.jobs._saved import check_place, inputs, is_page, save
 from kafka_messages_spark.jobs._session import is_elsewhere, is_ours, start
 from kafka_messages_spark.jobs._tables import add_arguments, check, writers
 from kafka_messages_spark.sources import register
@@ -42,6 +42,8 @@ PROGRAM = "kafka-messages-spark"
 """The command that runs any of the jobs."""
 METADATA = "__cluster_metadata"
 """The one topic of which there are snapshots; a log directory may have one more, ``bootstrap.checkpoint``."""
+_PROGRESS = "spark.ui.showConsoleProgress"
+"""Bars of Spark on stderr; only a terminal erases them again."""
 _CACHED_PARTITIONS = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
 """Lets Spark put the small shuffle partitions of what is kept together, as it does with all others; without it a few rows
 are 200 tasks and files."""
@@ -58,10 +60,13 @@ class Job:
     """Of the session, if it is made here."""
     is_small: bool = False
     """Whether all that it reads is on this machine, and small."""
+    writes: Sequence[str] = ()
+    """Names of the tables that it may write."""
     findings: int = 0
     """How many things there are to look at; the exit status is made of it."""
     _found: list[Finding] = field(default_factory=list)
     _spark: SparkSession | None = None
+    _says: bool = True
     _cached_partitions: str | None = None
     _left_out: set[str] = field(default_factory=set)
     _kept: list[DataFrame] = field(default_factory=list)
@@ -73,14 +78,16 @@ class Job:
         if self._spark is None:
             use_for_next_session()
             small = _small.SETTINGS if self.is_small else {}
-            quiet = {"spark.ui.showConsoleProgress": "false"} if self.args.quiet else {}
-            self._spark = start(self.name, {**small, **quiet, **self.settings}, _small.JAVA if self.is_small else "")
+            no_bars = {_PROGRESS: "false"} if self.args.quiet or not sys.stderr.isatty() else {}
+            no_bars = no_bars if is_ours() and _PROGRESS not in self.settings else {}
+            self._spark = start(self.name, {**small, **no_bars, **self.settings}, _small.JAVA if self.is_small else "")
+            self._says = bool(no_bars) or str(self._spark.conf.get(_PROGRESS, "true")).lower() != "false"
             use_for_session(self._spark)
             if not self.is_small:
                 self._register(self._spark)
             self._cached_partitions = self._spark.conf.get(_CACHED_PARTITIONS, None)
             self._spark.conf.set(_CACHED_PARTITIONS, "true")
-            check(self.name, self._spark, self.args)
+            check(self.name, self._spark, self.args, self.writes)
         return self._spark
 
     @property
@@ -100,9 +107,9 @@ class Job:
             self.findings += 0 if severity == "info" else count
 
     def say(self, text: str) -> None:
-        """Tell on stderr what is being done, unless --quiet or Spark was told not to show progress."""
-        shows = str(self.spark.conf.get("spark.ui.showConsoleProgress", "true")).lower() != "false"
-        if shows and not self.args.quiet:
+        """Print on stderr what is being done, unless --quiet or the settings of Spark turn progress off."""
+        _ = self.spark
+        if self._says and not self.args.quiet:
             print(f"{self.name}: {text}", file=sys.stderr, flush=True)
 
     def files(self, paths: Sequence[str], what: str, *, all_of_them: bool = False) -> DataFrame:
@@ -318,17 +325,21 @@ def run(
     argv: Sequence[str] | None,
     work: Callable[[Job], None],
     settings: Mapping[str, str] | None = None,
-    reads: Callable[[Namespace], Sequence[str]] | None = None,
+    reads: Callable[[Namespace], Sequence[_small.Input]] | None = None,
+    writes: Callable[[Namespace], Sequence[str]] | None = None,
 ) -> int:
     """Parse the arguments, do the work, print the report; returns the exit status.
 
-    ``settings`` are for the session, if there is none yet. ``reads`` says what paths of segments the arguments have, if
-    there is nothing else that is read: where those are small and on this machine, a session that is made here is made
-    for them.
+    ``settings`` are for the session, if there is none yet. ``reads`` returns all that the job reads for some arguments.
+    If that is small and on this machine, a session that starts here is one for small inputs. ``writes`` returns the names
+    of the tables that the job may write, so that it ends before it reads anything if one of them is there already.
     """
     args = parser.parse_args(argv)
     job = Job(parser.prog.rpartition(" ")[2], args, Report(title), dict(settings or {}))
     try:
+        for place in args.report:
+            check_place(job.name, place)
+        job.writes = writes(args) if writes else ()
         job.is_small = reads is not None and is_ours() and _small.is_small(reads(args), args.glob)
         work(job)
         job.finish()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import Namespace
 
+from kafka_messages_spark._core.errors import wrong
 from kafka_messages_spark.jobs._report import Report, Run
-from kafka_messages_spark.sources._files import open_filesystem, shown
+from kafka_messages_spark.sources._files import is_local, open_filesystem, shown
 
 
 def save(report: Report, run: Run, place: str) -> None:
@@ -15,6 +17,20 @@ def save(report: Report, run: Run, place: str) -> None:
     with filesystem.open_output_stream(path) as file:
         file.write(_written(report, run, place).encode(errors="backslashreplace"))
     print(f"written: {shown(place)}", file=sys.stderr, flush=True)
+
+
+def check_place(owner: str, place: str) -> None:
+    """Raise PySparkValueError for a report that cannot be written, as far as its name tells."""
+    filesystem, path, _ = open_filesystem(place, owner)
+    if not is_local(filesystem):
+        return
+    folder = os.path.dirname(path) or "."
+    if not os.path.isdir(folder):
+        raise wrong(f"{owner}: --report: there is no folder {folder}")
+    if os.path.isdir(path):
+        raise wrong(f"{owner}: --report: {path} is a folder")
+    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
+        raise wrong(f"{owner}: --report: no permission to write {path}")
 
 
 def is_page(place: str) -> bool:

@@ -6,13 +6,15 @@ into planning, compiling and starting: processes that list files, shuffles of a 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from kafka_messages.segments.names import topic_of
 from pyspark.errors import PySparkValueError
 
-from kafka_messages_spark.sources._files import Selection, is_path
+from kafka_messages_spark.sources._files import File, Selection, is_path
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -37,14 +39,32 @@ SETTINGS = {
 """For a session that only reads small inputs."""
 
 
-def is_small(paths: Sequence[str], glob: str | None) -> bool:
-    """Whether the files that some paths mean are on this machine, and small; False where they cannot be listed."""
-    if not paths or not all(map(is_path, paths)):
+@dataclass(frozen=True)
+class Input:
+    """Paths of segments, and the topics that a job reads of what is there; without topics it reads all."""
+
+    paths: Sequence[str]
+    topics: Collection[str] = ()
+
+    def includes(self, file: File) -> bool:
+        """Return whether the job may read a file; it may be of any topic if its folder does not say which."""
+        topic = topic_of(file.name)[0]
+        return not self.topics or topic is None or topic in self.topics
+
+
+def is_small(inputs: Sequence[Input], glob: str | None) -> bool:
+    """Return whether all files to read are on this machine and small together; False if they cannot be listed."""
+    used = [each for each in inputs if each.paths]
+    if not used or not all(is_path(path) for each in used for path in each.paths):
         return False
+    sizes: dict[str, int] = {}
     try:
-        return sum(file.size for file in Selection(tuple(paths), glob, recursive=True).find("")) <= MOST_BYTES
+        for each in used:
+            found = Selection(tuple(each.paths), glob, recursive=True).find("")
+            sizes |= {file.name: file.size for file in found if each.includes(file)}
     except (PySparkValueError, OSError):
         return False
+    return sum(sizes.values()) <= MOST_BYTES
 
 
 def rows(spark: SparkSession, source: DataSource) -> DataFrame | None:

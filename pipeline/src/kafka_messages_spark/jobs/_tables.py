@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -27,16 +27,46 @@ def add_arguments(out: _ArgumentGroup) -> None:
     out.add_argument("--mode", default="errorifexists", choices=["errorifexists", "overwrite", "append", "ignore"])
 
 
-def check(owner: str, spark: SparkSession, args: Namespace) -> None:
-    """Raises PySparkValueError, before anything is read, for a schema that is not there."""
-    if args.tables is None:
-        return
-    try:
-        is_there = spark.catalog.databaseExists(args.tables)
-    except PySparkException:  # no such catalog, or no name
-        is_there = False
-    if not is_there:
+def check(owner: str, spark: SparkSession, args: Namespace, names: Sequence[str]) -> None:
+    """Raise PySparkValueError, before anything is read, if tables of these names could not be written."""
+    if args.tables is not None and not _has_schema(spark, args.tables):
         raise wrong(f"{owner}: --tables: this session has no schema {args.tables!r}")
+    if (args.output or args.tables) and not _has_format(spark, args.format):
+        raise wrong(f"{owner}: --format: this session has no format {args.format!r}")
+    if args.mode != "errorifexists":
+        return
+    hint = "name another place, or say --mode overwrite, append or ignore"
+    if args.output and _is_there(spark, args.output):
+        for place in (f"{args.output.rstrip('/')}/{name}" for name in names):
+            if _is_there(spark, place):
+                raise wrong(f"{owner}: --output: {shown(place)} exists; {hint}")
+    for table in (f"{args.tables}.{name}" for name in names if args.tables):
+        if spark.catalog.tableExists(table):
+            raise wrong(f"{owner}: --tables: the table {table} exists; {hint}")
+
+
+def _has_schema(spark: SparkSession, schema: str) -> bool:
+    try:
+        return bool(spark.catalog.databaseExists(schema))
+    except PySparkException:  # no such catalog, or no name
+        return False
+
+
+def _has_format(spark: SparkSession, name: str) -> bool:
+    try:
+        _ = spark.read.format(name).load().schema
+    except PySparkException as error:  # most formats need a path, too
+        return "DATA_SOURCE_NOT_FOUND" not in str(error)
+    return True
+
+
+def _is_there(spark: SparkSession, place: str) -> bool:
+    """Return whether Spark finds a file or folder; it lists only the names."""
+    try:
+        _ = spark.read.format("text").load(place).schema
+    except PySparkException:
+        return False
+    return True
 
 
 def writers(name: str, df: DataFrame, args: Namespace) -> Iterator[tuple[str, Callable[[], None]]]:

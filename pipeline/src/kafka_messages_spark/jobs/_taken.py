@@ -93,7 +93,7 @@ def _tell(job: Job, found: Taken, count: Count | None) -> None:
         where = f"the state up to offset {found.start - 1}" if found.start else "a state"
         facts["snapshot"] = f"{_number(found.snapshot.records or 0, 'record')}, {where}: {place(found.snapshot.file)}"
     if found.left_out:
-        facts["left out"] = f"{_number(len(found.left_out), 'snapshot')}: {found.reason}"
+        facts["left out"] = f"{_number(len(found.left_out), 'snapshot')}: {found.why_left_out}"
     job.report.facts(facts)
 
 
@@ -145,7 +145,14 @@ class Taken:
     """With a snapshot: records of the log below this offset are in it."""
     left_out: list[Held] = field(default_factory=list)
     """Snapshots."""
-    reason: str = "they are states of the log, which is here from offset 0 on"
+    reason: str = ""
+    """Why snapshots are left out, unless the whole log is here."""
+
+    @property
+    def why_left_out(self) -> str:
+        """Why snapshots are left out, in words for one of them or for several."""
+        is_or_are = "it is a state" if len(self.left_out) == 1 else "they are states"
+        return self.reason or f"{is_or_are} of the log, which is here from offset 0 on"
 
     @property
     def is_twice(self) -> bool:
@@ -179,10 +186,13 @@ def taken(files: Sequence[Held]) -> Taken:
         end = min((each.end for each in snapshots if run[0] <= each.end <= run[1] + 1), default=None)
     if end is None:
         begins = "" if run is None else f"the log is without a gap from offset {run[0]} on, and "
-        return Taken(log, left_out=snapshots, reason=f"{begins}none of them reaches into that")
+        what = "none of them reaches" if len(snapshots) > 1 else "it does not reach"
+        return Taken(log, left_out=snapshots, reason=f"{begins}{what} into that")
     chosen = max((each for each in snapshots if each.end == end), key=lambda each: (each.records or 0, each.file))
     others = [each for each in snapshots if each is not chosen]
-    return Taken(log, chosen, max(end, 0), others, "other states, or copies")
+    return Taken(
+        log, chosen, max(end, 0), others, "other states, or copies" if len(others) > 1 else "another state, or a copy"
+    )
 
 
 def _last_run(log: Iterable[Held]) -> tuple[int, int] | None:

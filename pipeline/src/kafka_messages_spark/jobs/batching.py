@@ -19,6 +19,7 @@ from kafka_messages_spark.analyses.checkpoints import CLEANER_OFFSET
 from kafka_messages_spark.jobs import _cli, _unreadable
 from kafka_messages_spark.jobs._drawn import batching as drawn
 from kafka_messages_spark.jobs._report import size
+from kafka_messages_spark.jobs._small import Input
 
 _BYTES = ("bytes", "uncompressed_bytes", "median_bytes", "p95_bytes", "dead_bytes", "cleanable_bytes", "dirty_bytes")
 _FORMATS = dict.fromkeys(_BYTES, size)
@@ -39,10 +40,19 @@ _GROUPS = ("group", "topic", "records", "keys", "bytes", "dead_bytes")
 """What the report shows of the tables."""
 _FIGURES = ("batches", "records", "bytes", "uncompressed_bytes")
 
+TABLES = (*(each for each in batching.LEVELS if each != "all"), "dead", "offsets_by_group", "findings", "unreadable")
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure, report, and write tables if there is an output; returns the exit status."""
-    return _cli.run("Batches, compression, and what is dead", _parser(), argv, work, reads=lambda args: args.paths)
+    return _cli.run(
+        "Batches, compression, and what is dead",
+        _parser(),
+        argv,
+        work,
+        reads=lambda args: [Input(args.paths)],
+        writes=lambda args: TABLES,
+    )
 
 
 def work(job: _cli.Job) -> None:

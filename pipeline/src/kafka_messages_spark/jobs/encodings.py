@@ -19,9 +19,12 @@ from kafka_messages_spark.analyses import encodings
 from kafka_messages_spark.analyses.traffic import pair
 from kafka_messages_spark.jobs import _cli, _plots, _taken, _unreadable
 from kafka_messages_spark.jobs._report import size
+from kafka_messages_spark.jobs._small import Input
 from kafka_messages_spark.jobs.internal_topics import TOPICS
 
 TABLE, FRAMES = "table", "frames"
+
+TABLES = ("fields", "histogram", "messages", "unreadable")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -31,7 +34,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _parser(),
         argv,
         work,
-        reads=lambda args: args.paths if args.what in TOPICS else (),
+        reads=lambda args: [Input(args.paths, {f"__{args.what}"})] if args.what in TOPICS else [],
+        writes=lambda args: TABLES,
     )
 
 

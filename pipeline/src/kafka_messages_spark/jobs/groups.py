@@ -6,7 +6,7 @@ spark-submit groups.py /kafka/__consumer_offsets-* --data /kafka/orders-* --outp
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from functools import reduce
 
@@ -28,6 +28,7 @@ from kafka_messages_spark.jobs import _cli, _unreadable
 from kafka_messages_spark.jobs._drawn import groups as drawn
 from kafka_messages_spark.jobs._report import duration
 from kafka_messages_spark.jobs._report._pictures import Chart
+from kafka_messages_spark.jobs._small import Input
 
 TOPIC, SHARE_TOPIC = "__consumer_offsets", "__share_group_state"
 _FIGURES = ("groups", "commits", "resets", "storms", "removed_offsets", "rebalances", "outside_the_log")
@@ -43,12 +44,27 @@ _SORTS = {
 }
 """Columns by which the report's groups are sorted, the largest first."""
 
+TABLES = (
+    "commits",
+    "history",
+    "offsets",
+    "resets",
+    "storms",
+    "removed_offsets",
+    "rebalances",
+    "share_offsets",
+    "groups",
+    "unreadable",
+)
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Read, report, and write tables if there is an output; returns the exit status."""
-    return _cli.run(
-        "Groups and their offsets", _parser(), argv, work, reads=lambda args: [*args.paths, *(args.data or ())]
-    )
+    return _cli.run("Groups and their offsets", _parser(), argv, work, reads=_reads, writes=lambda args: TABLES)
+
+
+def _reads(args: Namespace) -> list[Input]:
+    return [Input(args.paths, {TOPIC, SHARE_TOPIC}), Input(args.data or ())]
 
 
 def work(job: _cli.Job) -> None:
@@ -124,9 +140,10 @@ def _groups(records: DataFrame, tables: dict[str, DataFrame], chosen: list[str] 
     offsets = tables["offsets"].select("group", "lag", "lag_ms", "place")
     if "share_offsets" in tables:
         offsets = offsets.unionByName(tables["share_offsets"].select("group", "lag"), allowMissingColumns=True)
+    total = F.sum(F.col("lag").cast(_WIDE))  # null where no lag is known; least() would skip the null
     offsets = offsets.groupBy("group").agg(
         F.count("*").alias("partitions"),
-        F.least(F.sum(F.col("lag").cast(_WIDE)), F.lit(_MOST)).cast("long").alias("lag"),
+        F.when(total > _MOST, _MOST).otherwise(total).cast("long").alias("lag"),
         F.max("lag_ms").alias("lag_ms"),
         F.count_if(F.col("place") != "within").alias("outside_the_log"),
     )

@@ -6,16 +6,18 @@ spark-submit internal_topics.py consumer_offsets /kafka/__consumer_offsets-* --o
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 
+from kafka_messages.records import LOGS
 from kafka_messages.secrets import HIDDEN
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from kafka_messages_spark.analyses import internal_topics
-from kafka_messages_spark.columns._records import CONTROL
+from kafka_messages_spark.columns._records import CONTROL, columns_of
 from kafka_messages_spark.jobs import _cli, _taken
+from kafka_messages_spark.jobs._small import Input
 
 TOPICS: dict[str, Callable[..., DataFrame]] = {
     "consumer_offsets": internal_topics.consumer_offsets,
@@ -34,7 +36,15 @@ shown."""
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Read, report what there is, and write tables if there is an output; returns the exit status."""
-    return _cli.run("Records of an internal topic", _parser(), argv, work, reads=lambda args: args.paths)
+    return _cli.run("Records of an internal topic", _parser(), argv, work, reads=_reads, writes=_writes)
+
+
+def _reads(args: Namespace) -> list[Input]:
+    return [Input(args.paths, {f"__{args.topic}"})]
+
+
+def _writes(args: Namespace) -> Sequence[str]:
+    return columns_of(LOGS[f"__{args.topic}"])
 
 
 def work(job: _cli.Job) -> None:

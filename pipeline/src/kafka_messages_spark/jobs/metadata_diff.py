@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import secrets
 import sys
-from argparse import ArgumentParser
-from collections.abc import Sequence
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from pyspark.sql import Column, DataFrame
@@ -21,14 +21,22 @@ from kafka_messages_spark.analyses.internal_topics import cluster_metadata
 from kafka_messages_spark.jobs import _cli, _unreadable
 from kafka_messages_spark.jobs._drawn import metadata as drawn
 from kafka_messages_spark.jobs._report import shown
+from kafka_messages_spark.jobs._small import Input
+from kafka_messages_spark.sources._files import shown as path_shown
 
 TOPIC = "__cluster_metadata"
 _WIDEST = 240
 
+TABLES = ("before", "after", "differences", "changes", "unhandled", "unreadable")
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Replay, compare, report, and write tables if there is an output; returns the exit status."""
-    return _cli.run("Metadata of a cluster, compared", _parser(), argv, work, reads=lambda args: args.paths)
+    return _cli.run("Metadata of a cluster, compared", _parser(), argv, work, reads=_reads, writes=lambda args: TABLES)
+
+
+def _reads(args: Namespace) -> list[Input]:
+    return [Input(args.paths, {TOPIC})]
 
 
 def work(job: _cli.Job) -> None:
@@ -56,6 +64,7 @@ def _two(job: _cli.Job, options: dict[str, str]) -> dict[str, DataFrame]:
         job.args.paths, (job.args.before_offset, job.args.after_offset), ("before", "after"), strict=True
     ):
         records = job.keep(cluster_metadata(job.log([path], TOPIC, batch_metadata=True), options))
+        _check_offsets(job, records, path, {side: offset})
         chosen = job.keep(metadata.records_of(records, up_to=offset))
         _input(job, side, chosen)
         images.append(job.keep(metadata.image(metadata.replay(chosen))))
@@ -77,6 +86,7 @@ def _one(job: _cli.Job, options: dict[str, str]) -> dict[str, DataFrame]:
         oldest = metadata.snapshots(records).agg(F.min("end_offset")).collect()[0][0]
         start = -1 if oldest is None else oldest - 1
     end = job.args.after_offset
+    _check_offsets(job, records, job.args.paths[0], {"before": job.args.before_offset, "after": end})
     if end is not None and end < start:
         raise wrong(f"{job.name}: --after-offset {end} is below the offset {start} to begin with")
     chosen = job.keep(metadata.records_of(records, up_to=end, base=start))
@@ -89,6 +99,16 @@ def _one(job: _cli.Job, options: dict[str, str]) -> dict[str, DataFrame]:
         "unhandled": job.keep(metadata.unhandled(chosen)),
         "unreadable": _unreadable.bad_records(records),
     }
+
+
+def _check_offsets(job: _cli.Job, records: DataFrame, path: str, offsets: Mapping[str, int | None]) -> None:
+    """Raise PySparkValueError for an offset past the end of the log: there is no state to compare yet."""
+    given = {side: offset for side, offset in offsets.items() if offset is not None}
+    last = metadata.last_offset(records) if given else None
+    for side, offset in given.items():
+        if last is not None and offset > last:
+            where = f"the end of the log in {path_shown(path)}, which is offset {last}"
+            raise wrong(f"{job.name}: --{side}-offset {offset} is past {where}")
 
 
 def _input(job: _cli.Job, side: str, chosen: DataFrame, since: int | None = None) -> None:
@@ -150,20 +170,23 @@ def _report(job: _cli.Job, tables: dict[str, DataFrame]) -> None:
 def _what() -> Column:
     """Fields before and after, in a line; of what is new only what it has, of what is gone nothing."""
     is_new = F.col("change") == "added"
+    numbers = F.create_map(*(F.lit(each) for pair in metadata.ACL_WORDS.items() for each in pair))
+
+    def word(change: Column, when: str) -> Column:
+        """A value; the numbers of an ACL's fields as words."""
+        of_acl = F.when(
+            F.col("entity") == "acl", F.try_element_at(numbers, F.concat_ws(" ", change["field"], change[when]))
+        )
+        return F.coalesce(of_acl, change[when], F.lit("-"))
+
     words = F.transform(
         F.filter(
             "changes",
             lambda each: (F.col("change") == "changed")
             | (is_new & each["after"].isNotNull() & ~each["after"].isin("[]", "false")),
         ),
-        lambda each: F.when(is_new, F.concat(each["field"], F.lit(" "), each["after"])).otherwise(
-            F.concat(
-                each["field"],
-                F.lit(" "),
-                F.coalesce(each["before"], F.lit("-")),
-                F.lit(" → "),
-                F.coalesce(each["after"], F.lit("-")),
-            )
+        lambda each: F.when(is_new, F.concat(each["field"], F.lit(" "), word(each, "after"))).otherwise(
+            F.concat(each["field"], F.lit(" "), word(each, "before"), F.lit(" → "), word(each, "after"))
         ),
     )
     return F.array_join(words, "; ")

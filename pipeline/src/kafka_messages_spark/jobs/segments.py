@@ -16,11 +16,21 @@ from kafka_messages_spark.analyses.checkpoints import CLEANER_OFFSET, HIGH_WATER
 from kafka_messages_spark.jobs import _cli
 from kafka_messages_spark.jobs._drawn import segments as drawn
 from kafka_messages_spark.jobs._report import size
+from kafka_messages_spark.jobs._small import Input
+
+TABLES = ("files", "findings")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Check, report, and write tables if there is an output; returns the exit status."""
-    return _cli.run("Integrity of log segments", _parser(), argv, work, reads=lambda args: args.paths)
+    return _cli.run(
+        "Integrity of log segments",
+        _parser(),
+        argv,
+        work,
+        reads=lambda args: [Input(args.paths)],
+        writes=lambda args: TABLES,
+    )
 
 
 def work(job: _cli.Job) -> None:

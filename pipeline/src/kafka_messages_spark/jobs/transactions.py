@@ -6,7 +6,7 @@ spark-submit transactions.py /kafka/orders-* --transaction-state /kafka/__transa
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -28,6 +28,7 @@ from kafka_messages_spark.analyses.internal_topics import transaction_state
 from kafka_messages_spark.jobs import _cli, _unreadable
 from kafka_messages_spark.jobs._drawn import transactions as drawn
 from kafka_messages_spark.jobs._report import Severity, duration, size, timestamp
+from kafka_messages_spark.jobs._small import Input
 
 STATE_TOPIC = "__transaction_state"
 VERDICTS = ("hanging", "late", "unknown", "ongoing")
@@ -35,12 +36,16 @@ VERDICTS = ("hanging", "late", "unknown", "ongoing")
 SEVERITIES: Mapping[str, Severity] = {"hanging": "error", "ongoing": "info"}
 """Of the verdicts; the others are warnings."""
 
+TABLES = ("open_transactions", "completed_transactions", "partitions", "producers", "coordinator_states", "unreadable")
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Read, judge, report, and write tables if there is an output; returns the exit status."""
-    return _cli.run(
-        "Transactions", _parser(), argv, work, reads=lambda args: [*args.paths, *(args.transaction_state or ())]
-    )
+    return _cli.run("Transactions", _parser(), argv, work, reads=_reads, writes=lambda args: TABLES)
+
+
+def _reads(args: Namespace) -> list[Input]:
+    return [Input(args.paths), Input(args.transaction_state or (), {STATE_TOPIC})]
 
 
 def work(job: _cli.Job) -> None:
@@ -101,7 +106,10 @@ def _report(
     known: str,
 ) -> None:
     report, limit = job.report, job.args.limit
-    verdicts: dict[str, int] = dict(opened.groupBy("verdict").count().collect())
+    counted = opened.groupBy("verdict", "limitation").count().orderBy("limitation").collect()
+    verdicts: Counter[str] = Counter()
+    for verdict, _, count in counted:
+        verdicts[verdict] += count
     ends = _counts(found)
     whole = _counts(txn.whole_transactions(found))
     total = stable.agg(F.count("*"), F.sum("files"), F.sum("batches")).collect()[0]
@@ -140,6 +148,10 @@ def _report(
             "note",
         )
         report.frame(shown, limit, {"age": duration})
+    if limits := [f"{count} {verdict}: {text}." for verdict, text, count in counted if text is not None]:
+        report.section("Limitations")
+        for line in limits:
+            report.line(line)
     blocked = stable.where("blocked_offsets > 0").orderBy(F.desc("blocked_offsets"), "topic", "partition")
     if verdicts:
         report.section("Partitions where readers of committed data wait")

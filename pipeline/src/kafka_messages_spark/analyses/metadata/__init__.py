@@ -7,7 +7,19 @@ only then it can be told that a secret changed.
 
 from __future__ import annotations
 
-from ._chosen import missing_offsets, records_of, snapshots, unhandled
+from ._chosen import last_offset, missing_offsets, records_of, snapshots, unhandled
 from ._images import changes, differences, image, replay
+from ._names import ACL_WORDS
 
-__all__ = ["changes", "differences", "image", "missing_offsets", "records_of", "replay", "snapshots", "unhandled"]
+__all__ = [
+    "ACL_WORDS",
+    "changes",
+    "differences",
+    "image",
+    "last_offset",
+    "missing_offsets",
+    "records_of",
+    "replay",
+    "snapshots",
+    "unhandled",
+]

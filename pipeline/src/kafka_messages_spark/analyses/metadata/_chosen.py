@@ -49,6 +49,14 @@ def snapshots(records: DataFrame) -> DataFrame:
     return records.where(end != "").select("file", end.cast("long").alias("end_offset")).distinct()
 
 
+def last_offset(records: DataFrame) -> int | None:
+    """Return the last offset of the log, or of the latest snapshot if that goes further; None if there are no records."""
+    end = F.regexp_extract("file", SNAPSHOT, 1)
+    at = F.when(end != "", end.cast("long") - 1).otherwise(F.col("offset"))
+    last: int | None = records.where("offset is not null").agg(F.max(at)).collect()[0][0]
+    return last
+
+
 def missing_offsets(chosen: DataFrame) -> DataFrame:
     """One row about ``records_of``: its ``first`` and ``last`` offset, how many between are ``missing``, the ``base``
     (first offset behind the snapshot), and ``is_cut``: the snapshot has no footer, so that its end was not copied.

@@ -30,6 +30,19 @@ _OPERATIONS = dict(
 _MECHANISMS = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
 
 
+ACL_WORDS = {
+    f"{field} {number}": word
+    for field, words in (
+        ("resource_type", _ACL_RESOURCES),
+        ("pattern_type", {3: "literal", 4: "prefixed"}),
+        ("operation", _OPERATIONS),
+        ("permission_type", {2: "deny", 3: "allow"}),
+    )
+    for number, word in words.items()
+}
+"""The numbers in fields of ACLs, after the names of the fields, and what they are called."""
+
+
 def name_of(entity: str, key: list[Any], fields: dict[str, Any], topic: str | None = None) -> str:
     """What people call an entity."""
     if entity == "topic":

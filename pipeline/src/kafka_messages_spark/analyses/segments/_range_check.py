@@ -123,7 +123,7 @@ class RangeCheck:
 
     def rows(self) -> pa.RecordBatch:
         """Read the range, and give its summary, findings and producers."""
-        report = SegmentReport("", None, None, self.start, self.end)
+        report = SegmentReport("", *topic_of(self.path), self.start, self.end)
         self.summary |= dict.fromkeys(_COUNTS, 0)
         try:
             reader = read_batch_headers(**self._reading())
@@ -136,6 +136,8 @@ class RangeCheck:
         except OSError as error:
             self.add("unreadable", "error", self.start, None, f"the file cannot be read: {error}")
         self._of_report(report)
+        if self.counts.get("unreadable"):
+            self.summary["batches"] = None  # unknown, which is not 0
         self._of_name()
         return self._result()
 

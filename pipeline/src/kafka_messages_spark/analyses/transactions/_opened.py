@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from ._named_batches import LOG
-from ._verdicts import COORDINATOR, cases, note, with_coordinator
+from ._verdicts import COORDINATOR, cases, limitation, note, with_coordinator
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -35,9 +35,9 @@ def open_transactions(
     ``verdict`` is ``ongoing`` (the coordinator has the same transaction, within its timeout), ``late`` (the same, beyond
     it), ``hanging`` (KIP-664: the coordinator has no such transaction, so it never ends by itself), or ``unknown``:
     without states, or where nobody has the producer, and ``unread`` partitions of ``__transaction_state``, such as those
-    of other brokers, are not in ``states``. ``reason`` says why, ``note`` what in the input makes it uncertain. Added are
-    also ``age_ms``, ``transactional_id``, ``state``, ``coordinator_epoch``, ``timeout_ms``, ``start_time`` and
-    ``last_update_time``.
+    of other brokers, are not in ``states``. ``reason`` says why, ``note`` what in the input makes it uncertain, and
+    ``limitation`` what copies that were made one after the other cannot show. Added are also ``age_ms``,
+    ``transactional_id``, ``state``, ``coordinator_epoch``, ``timeout_ms``, ``start_time`` and ``last_update_time``.
     """
     now = F.lit(as_of if isinstance(as_of, int) else round(as_of.timestamp() * 1000))
     facts = partitions.select(*LOG, "gaps", F.col("last_timestamp").alias("partition_last"), "corrupt")
@@ -60,6 +60,7 @@ def open_transactions(
         found.withColumn("verdict", verdict)
         .withColumn("reason", reason)
         .withColumn("note", note())
+        .withColumn("limitation", limitation())
         .select(
             "verdict",
             *LOG,
@@ -82,5 +83,6 @@ def open_transactions(
             "may_begin_earlier",
             "reason",
             "note",
+            "limitation",
         )
     )

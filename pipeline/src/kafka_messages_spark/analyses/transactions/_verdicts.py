@@ -80,15 +80,24 @@ def note() -> Column:
         F.lit(0).cast("long"),
         lambda total, gap: F.try_add(total, gap["end"] - gap["start"]),
     )
-    is_hanging, corrupt = F.col("verdict") == "hanging", F.col("corrupt")
-    newer = is_hanging & (F.col("last_update_time") > F.col("partition_last"))
-    older = is_hanging & (F.col("first_timestamp") > F.col("newest_state"))
+    corrupt = F.col("corrupt")
     texts = F.concat_ws(
         "; ",
         F.when(missing > 0, F.concat(missing.cast("string"), F.lit(" later offsets are not in these files"))),
         F.when(corrupt > 0, F.concat(F.lit("corrupt places in the partition: "), corrupt.cast("string"))),
-        F.when(newer, "the coordinator's record is newer than the partition: was the data copied first?"),
-        F.when(older, "begins after the newest record of the coordinators: were theirs copied first?"),
         F.when(F.col("may_begin_earlier"), "may begin before these files"),
     )
     return F.when(texts != "", texts)
+
+
+def limitation() -> Column:
+    """Return what copies of files that were made at different times cannot show about a hanging transaction, or null."""
+    is_hanging = F.col("verdict") == "hanging"
+    newer = is_hanging & (F.col("last_update_time") > F.col("partition_last"))
+    older = is_hanging & (F.col("first_timestamp") > F.col("newest_state"))
+    return F.when(older, F.lit(OLDER_STATES)).when(newer, F.lit(OLDER_DATA))
+
+
+_AGAIN = "copy both again and compare"
+OLDER_STATES = f"it began after the last record of __transaction_state; if that was copied before the data, {_AGAIN}"
+OLDER_DATA = f"its coordinator wrote after the last record of the partition; if the data was copied first, {_AGAIN}"

@@ -130,10 +130,29 @@ def _reach(mark: Mark, axis: Axis) -> tuple[float, float]:
     end = axis.end if mark.end is None else max(axis.at(mark.end), start + _LEAST)
     if mark.end == mark.start:
         start, end = start - _BAR / 2, start + _BAR / 2
-    words = len(mark.text) * _LETTER + 8 if mark.text else 0.0
-    if end + words <= WIDTH:
-        return start, end + words
-    return min(start, start - words), end
+    if not mark.text:
+        return start, end
+    x, anchor = _label_place(mark.text, start, end)
+    width = _label_width(mark.text)
+    return (min(start, x - width), end) if anchor else (min(start, x), max(end, x + width))
+
+
+def _label_width(text: str) -> float:
+    """Return the width of a label, which may be cut, and of the space around it."""
+    return min(len(text) * _LETTER, WIDTH - _LABELS - 20) + 8
+
+
+def _label_place(text: str, start: float, end: float) -> tuple[float, str | None]:
+    """Return position and anchor of the label of a mark: right of it, else left, else inside.
+
+    A label never reaches into the names of the lanes.
+    """
+    width = _label_width(text)
+    if end + width <= WIDTH:
+        return end + 5, None
+    if start - width >= _LABELS:
+        return start - 5, "end"
+    return min(start + 5, WIDTH - width), None
 
 
 def _placed(lane: Lane, axis: Axis) -> list[list[Mark]]:
@@ -154,18 +173,21 @@ def _placed(lane: Lane, axis: Axis) -> list[list[Mark]]:
 def _mark(picture: Timeline, mark: Mark, axis: Axis, y: float) -> Markup:
     look, note = picture.kinds[mark.kind], element("title", mark.note)
     x = axis.at(mark.start)
-    if mark.end == mark.start:
-        shape, end = _shape(look, x, y + _BAR / 2, _BAR, note), x + _BAR / 2
+    is_moment = mark.end == mark.start
+    end = axis.end if mark.end is None else max(axis.at(mark.end), x + _LEAST)
+    start, end = (x - _BAR / 2, x + _BAR / 2) if is_moment else (x, end)
+    at, anchor = _label_place(mark.text, start, end)
+    if is_moment:
+        shape = _shape(look, x, y + _BAR / 2, _BAR, note)
     else:
-        end = axis.end if mark.end is None else max(axis.at(mark.end), x + _LEAST)
+        room = 2 if mark.text and anchor is None and at < end else 0  # above and below a label inside the bar
+        size = {"width": round(end - x, 1), "height": _BAR + 2 * room, "rx": 2}
         open_ = " open" if mark.end is None else ""
-        size = {"width": round(end - x, 1), "height": _BAR, "rx": 2}
-        shape = element("rect", note, x=x, y=y, class_=f"mark {look}{open_}", **size)
+        shape = element("rect", note, x=x, y=y - room, class_=f"mark {look}{open_}", **size)
     if not mark.text:
         return shape
-    fits = end + len(mark.text) * _LETTER + 8 <= WIDTH
-    beside = _text(end + 5 if fits else x - 5, y + 10, mark.text, "beside", None if fits else "end")
-    return element("g", shape, beside)
+    label = _text(at, y + 10, _cut(mark.text, _label_width(mark.text)), "beside", anchor)
+    return element("g", shape, label)
 
 
 # Charts

@@ -34,6 +34,13 @@ class LogFiles:
         topic, partition = topic_of(self.files[0].name)
         return None if topic is None or partition is None else (topic, partition)
 
+    def is_closed(self, file: File) -> bool:
+        """Return whether a later segment with the same ending is in the folder, so that Kafka writes to `file` no more."""
+        group = group_of(file)
+        return is_in_order(group) and any(
+            each.base_name > file.base_name and group_of(each) == group for each in reversed(self.files)
+        )
+
     def within(self, bounds: Bounds) -> Iterator[tuple[File, Bounds]]:
         """The files that may have records within bounds, by their names: a segment ends where the next one begins.
 
@@ -103,6 +110,7 @@ def ranges_within(log: LogFiles, bounds: Bounds, pushed: Bounds, committed: Comm
             limit=bounds.until_offset,
             aborted=committed.aborted_within(own.from_offset, own.until_offset),
             size=file.size,
+            is_closed=log.is_closed(file),
         )
         for file, own in log.within(bounds.within(pushed))
     ]

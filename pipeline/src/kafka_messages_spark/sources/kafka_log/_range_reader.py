@@ -6,11 +6,14 @@ import logging
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from kafka_messages.segments.frames import CorruptSegmentError
-from kafka_messages.segments.reader import read_segments
+from kafka_messages.segments.reader import SegmentReader, read_segments
+from kafka_messages.segments.rows import corrupt_rows
+from kafka_messages.segments.run import CORRUPT_BYTES, Gap
 from kafka_messages.segments.scan import LOOKBACK
 from pyspark.sql.datasource import InputPartition
 
@@ -54,6 +57,8 @@ class Range:
     """Aborted transactions, whose batches are left out."""
     size: int = 0
     """Bytes that it has, or had when it was listed."""
+    is_closed: bool = False
+    """Whether the file is complete, as a later segment is beside it."""
 
 
 def split(whole: Range, most: int) -> list[Range]:
@@ -158,12 +163,25 @@ def _batches(
         max_rows=MAX_ROWS,
         wanted=_wanted(part, pushed),
     ) as batches:
-        for batch in batches:
+        for batch in chain(batches, _cut_end(options, part, file, batches)):
             found = batch if part.limit is None else _planned(options, part, part.limit, batch)
             if part.from_offset is not None:
                 found = found.filter(pc.fill_null(pc.greater_equal(found.column("offset"), part.from_offset), True))
             found = pushed.rows(found)
             yield _made(columns, part, found.drop_columns("offset") if with_offset else found, found)
+
+
+def _cut_end(options: LogOptions, part: Range, file: View, batches: SegmentReader) -> Iterator[pa.RecordBatch]:
+    """Report an incomplete batch at the end of a closed segment as any other damage, after all batches were read."""
+    report = batches.reports[0]
+    size, position = report.incomplete_tail, report.next_position
+    if not size or not part.is_closed or position + size < (part.planned or 0):
+        return
+    reason = f"{size} bytes of a batch that ends beyond the file, with a later segment beside it"
+    if options.mode == "FAILFAST":
+        raise CorruptSegmentError(part.name, position, reason)
+    file.seek(position)
+    yield corrupt_rows(batches.schema, report, [Gap(position, size, reason, file.read(min(size, CORRUPT_BYTES)))])
 
 
 def _wanted(part: Range, pushed: Pushed) -> Wanted | None:

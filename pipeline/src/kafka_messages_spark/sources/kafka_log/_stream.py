@@ -115,7 +115,8 @@ class LogStream:
 
     def _range(self, name: str, start: int, end: int, from_offset: int | None, limit: int | None) -> Range:
         root, path = locate(NAME, self._places, name)
-        return Range(name, root, path, start, end, start, end, from_offset, limit, size=end - start)
+        # The plan of an open segment ends with its last whole batch. An incomplete one within it is of a closed segment.
+        return Range(name, root, path, start, end, start, end, from_offset, limit, size=end - start, is_closed=True)
 
     def _files(self) -> list[File]:
         # What Kafka deletes or moves is, or was, in another folder too.
