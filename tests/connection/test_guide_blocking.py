@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
 import ssl
-import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -30,6 +28,7 @@ from kafka_messages.enums import ErrorCode
 from kafka_messages.protocol import ApiKey
 
 from tests.support import pages
+from tests.support.certificates import certificate
 from tests.support.scram import ScramError, ScramServer
 
 SECONDS = 20
@@ -189,25 +188,18 @@ def test_an_end_within_a_response(page: SimpleNamespace) -> None:
 
 
 @pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def certified(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A new certificate for 127.0.0.1 and its key."""
-    if shutil.which("openssl") is None:
-        pytest.skip("no command openssl here to make a certificate with; apt-get install openssl brings it")
-    folder = tmp_path_factory.mktemp("tls")
-    made, key = folder / "certificate.pem", folder / "key.pem"
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=mock"]
-    command += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(made)]
-    subprocess.run(command, check=True, capture_output=True)
-    return made, key
+    return certificate(tmp_path_factory.mktemp("tls"))
 
 
 @pytest.mark.parametrize("mechanism", ["", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
-def test_tls_and_sasl(mechanism: str, page: SimpleNamespace, certificate: tuple[Path, Path]) -> None:
+def test_tls_and_sasl(mechanism: str, page: SimpleNamespace, certified: tuple[Path, Path]) -> None:
     """The client reads metadata over TLS after a login with each mechanism, with a user and password that need care."""
     logins = {"": None, "PLAIN": plain, "SCRAM-SHA-256": scram("sha256"), "SCRAM-SHA-512": scram("sha512")}
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(*certificate)
-    trusted = ssl.create_default_context(cafile=str(certificate[0]))
+    context.load_cert_chain(*certified)
+    trusted = ssl.create_default_context(cafile=str(certified[0]))
     broker = Broker(mechanism, logins[mechanism])
     with listening(broker.serve, context) as port, page.connect("127.0.0.1", port, trusted) as stream:
         client = page.Client(stream)
