@@ -159,7 +159,7 @@ def quick(session: nox.Session) -> None:
 
 @nox.session
 def pages(session: nox.Session) -> None:
-    """Write the protocol as a static site into site/; -- --check looks at it with an HTML checker and in a real Chromium."""
+    """Write the protocol as a static site into site/; -- --check runs an HTML checker, a real Chromium and axe-core on it."""
     install(session, *WITH_PAGES, "./generated")
     session.run("kafka-message-generator", "pages", "--specs", "specs/kafka", "--docs", ".", "--output", "site")
     if session.posargs == ["--check"]:
@@ -176,7 +176,9 @@ def check_pages(session: nox.Session) -> None:
     checker = f"{folder}/node_modules/vnu-jar/build/dist/vnu.jar"
     session.run("java", "-jar", checker, "--skip-non-html", "--format", "gnu", "site", external=True)
     install(session, *groups("tests", "browser"), GENERATED[1])
-    session.run("python", "-m", "pytest", "tests/pages")
+    folder = ".work/axe"
+    session.run("npm", "install", "--silent", "--no-save", "--prefix", folder, "axe-core@4.14.1", external=True)
+    session.run("python", "-m", "pytest", "tests/pages", env={"AXE_CORE": f"{folder}/node_modules/axe-core/axe.min.js"})
 
 
 @nox.session

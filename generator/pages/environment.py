@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+
+from markupsafe import Markup, escape
 
 from kafka_message_generator.render.environment import environment
 
@@ -10,3 +13,17 @@ TEMPLATES = Path(__file__).parent / "templates"
 ASSETS = Path(__file__).parent / "assets"
 
 ENVIRONMENT = environment(TEMPLATES, autoescape=True)
+
+
+def code(text: str) -> Markup:
+    """Return `text` as HTML, with the words between backquotes as code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
+def breakable(name: str) -> Markup:
+    """Return `name` as HTML that may break after each underscore and opening bracket."""
+    return Markup(re.sub(r"([_(])", r"\1<wbr>", str(escape(name))))
+
+
+ENVIRONMENT.filters["code"] = code
+ENVIRONMENT.filters["breakable"] = breakable

@@ -118,8 +118,8 @@ _ENTITIES = {
     "user": ("User", "The name of a user, without the type that a principal has before it."),
     "topicId": (
         "Topic id",
-        "A UUID that names a topic. It is never null: sixteen zero bytes stand for none. "
-        "Definitions do not mark it: these are the UUIDs called topic id.",
+        "A UUID that names a topic. It is never null: sixteen zero bytes mean none. "
+        "Definitions do not mark topic ids: these are the UUID fields of that name.",
     ),
 }
 
@@ -196,9 +196,9 @@ def records(definitions: Definitions) -> list[Family]:
 def _family(folder: str, topics: dict[str, str], found: list[tables.RecordType]) -> Family:
     """The records of a folder of definitions, and what stands before each of them."""
     rows = tuple(RecordRow(each.number, _message(each.key), _message(each.value)) for each in found)
-    about = "Three varints stand before each: frame version, type and version."
+    about = "Three varints precede each record: frame version, type and version."
     if any(each.key for each in found):
-        about = "An int16 with the type stands before the key, and an int16 with the version before the value."
+        about = "The key starts with an int16, the type of the record; the value starts with an int16, its version."
     return Family(topics.get(folder, folder or "Records"), folder or "records", about, rows)
 
 

@@ -79,7 +79,7 @@ def inspect(package: Package, shown: Framed) -> Inspector:
 def _before(found: Explanation) -> str:
     """What stands before the body of a message, where something does."""
     headers = [each.type for each in found.root.children if each.path == "header"]
-    return f"Before them stand the length and {headers[0]}, as on a connection." if headers else ""
+    return f"The length and {headers[0]} precede them, as on a connection." if headers else ""
 
 
 def _rows(found: Explanation) -> Iterator[dict[str, object]]:

@@ -78,6 +78,7 @@ class Document:
 def document(text: str) -> Document:
     """A page of Markdown; its title is its first heading of the first level."""
     tokens = _PARSER.parse(text)
+    _clear_empty_headers(tokens)
     headings = [*_headings(tokens)]
     title = next((heading.title for heading in headings if heading.level == 1), "")
     return Document(title, [each for each in headings if each.level > 1], [*_links(tokens)], tokens)
@@ -87,6 +88,13 @@ def _headings(tokens: Sequence[Token]) -> Iterator[Heading]:
     for token, inside in pairwise(tokens):
         if token.type == "heading_open":
             yield Heading(int(token.tag[1:]), str(token.attrs["id"]), _text(inside))
+
+
+def _clear_empty_headers(tokens: Sequence[Token]) -> None:
+    """Make header cells without a text ordinary cells: they name nothing."""
+    for opening, inside, closing in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if opening.type == "th_open" and not inside.content:
+            opening.tag = closing.tag = "td"
 
 
 def _text(inline: Token) -> str:
@@ -162,7 +170,9 @@ def _fence(self: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) 
     """Code in colours; a block without a language is what a program prints."""
     code, language = tokens[at].content, tokens[at].info.partition(" ")[0]
     kind = "code" if language else "code output"
-    return f'<div class="{kind}"><pre><code>{_coloured(code, language)}</code></pre></div>\n'
+    label = "Code" if language else "Output"
+    pre = f'<pre tabindex="0" role="group" aria-label="{label}">'
+    return f'<div class="{kind}">{pre}<code>{_coloured(code, language)}</code></pre></div>\n'
 
 
 def _coloured(code: str, language: str) -> str:
@@ -175,7 +185,7 @@ def _coloured(code: str, language: str) -> str:
 
 
 def _table_open(self: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
-    return '<div class="wide" tabindex="0" role="region" aria-label="Table">\n<table>\n'
+    return '<div class="wide" tabindex="0" role="group" aria-label="Table">\n<table>\n'
 
 
 def _table_close(self: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:

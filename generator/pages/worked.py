@@ -15,7 +15,7 @@ _UUID = UUID("67c8b9a0-1f2d-4e5f-8a9b-0c1d2e3f4a5b")
 _FIXED: tuple[tuple[str, str, tuple[object, ...]], ...] = (
     ("bool", "One byte, 0 for false. Readers take every other number for true.", (False, True)),
     ("int8", "Two's complement, one byte.", (1, -1)),
-    ("int16", "Two's complement, two bytes, the high one first, as in all that follow.", (3, -1)),
+    ("int16", "Two's complement, two bytes.", (3, -1)),
     ("uint16", "Two bytes without a sign.", (9092, 65535)),
     ("int32", "Two's complement, four bytes.", (300, -1)),
     ("uint32", "Four bytes without a sign.", (300, 4294967295)),
@@ -23,7 +23,7 @@ _FIXED: tuple[tuple[str, str, tuple[object, ...]], ...] = (
     ("float64", "IEEE 754, eight bytes.", (0.5, -1.0)),
     (
         "uuid",
-        "Sixteen bytes. Kafka prints them in 22 characters of URL-safe base64; all zero stands for none.",
+        "Sixteen bytes. Kafka prints them in 22 characters of URL-safe base64; all zeros mean none.",
         (_UUID,),
     ),
 )
@@ -38,7 +38,7 @@ _SIZED: tuple[tuple[str, str, tuple[object, ...]], ...] = (
     ("COMPACT_NULLABLE_BYTES", "The same; 0 is null.", (b"\x01\x02", None)),
     (
         "RECORDS",
-        "Record batches, as bytes behind their length; compact and nullable forms as those of BYTES.",
+        "Record batches, as bytes after their length; compact and nullable forms as those of BYTES.",
         (b"\x01",),
     ),
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -62,3 +64,28 @@ def test_a_block_that_hangs(clone: Path, capsys: pytest.CaptureFixture[str], mon
     monkeypatch.setattr(commands, "LIMIT", 1)
     assert not commands.run(Block("a.md", 7, "sh", "sleep 600 | cat\n", None), clone)
     assert capsys.readouterr().out.startswith("a.md:7: exit status -9 in ")
+
+
+INSTALL = re.compile(r"(?:pip3?|pipx|uv pip) install ([^\n`]+)")
+
+
+def installed_names(text: str) -> set[str]:
+    """Return the names of distributions that commands in a page install from an index, without their extras."""
+    words = [word for found in INSTALL.findall(text) for word in shlex.split(found.partition("&&")[0], comments=True)]
+    return {re.split(r"[\[<>=!~; ]", word)[0].lower().replace("_", "-") for word in words if word[0] not in ".-"}
+
+
+def test_installed_names() -> None:
+    """Folders and options are no names; extras and versions are not part of a name."""
+    text = "`pip install 'Kafka_Messages[arrow]>=4'`\npip install nox ./native -r x.txt && pip install \"./generated[a]\"\n"
+    assert installed_names(text) == {"kafka-messages", "nox", "x.txt"}
+
+
+def test_no_page_installs_our_packages_from_an_index() -> None:
+    """None of our packages is on an index, so every command of a page installs them from a folder."""
+    projects = [*pages.ROOT.glob("*/pyproject.toml"), pages.ROOT / "pyproject.toml"]
+    ours = {tomllib.loads(path.read_text(encoding="utf-8"))["project"]["name"] for path in projects}
+    assert len(ours) >= 6
+    beside = ["CONTRIBUTING.md", "SECURITY.md", "benchmarks/README.md", "vectors/README.md"]
+    wrong = {page: installed_names(pages.text(page)) & ours for page in [*pages.pages(), *beside]}
+    assert {page: names for page, names in wrong.items() if names} == {}

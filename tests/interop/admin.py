@@ -34,7 +34,7 @@ SECONDS = 60
 TIMEOUT_MS = 10_000
 BROKER = 4
 """The type of the resource that a broker is, where configurations are altered."""
-SHA_256, ITERATIONS = 1, 4096
+MECHANISMS, ITERATIONS = {"sha256": 1, "sha512": 2}, 4096
 
 R = TypeVar("R", bound=Response)
 
@@ -78,11 +78,11 @@ def coordinator(port: int, key: str, key_type: int) -> int:
     return found.node_id
 
 
-def credential(user: str, password: str, salt: bytes) -> ScramCredentialUpsertion:
+def credential(user: str, password: str, salt: bytes, algorithm: str = "sha256") -> ScramCredentialUpsertion:
     """A SCRAM credential as clients make it of a password."""
-    salted = hashlib.pbkdf2_hmac("sha256", password.encode(), salt, ITERATIONS)
+    salted = hashlib.pbkdf2_hmac(algorithm, password.encode(), salt, ITERATIONS)
     return ScramCredentialUpsertion(
-        name=user, mechanism=SHA_256, iterations=ITERATIONS, salt=salt, salted_password=salted
+        name=user, mechanism=MECHANISMS[algorithm], iterations=ITERATIONS, salt=salt, salted_password=salted
     )
 
 

@@ -171,7 +171,7 @@ def test_search_finds(site: Path) -> None:
         ("messages/MetadataResponse.html", "ResponseHeader 0 before versions 0-8, 1 before versions 9-13"),
         ("messages/ApiVersionsResponse.html", "ResponseHeader 0 before versions 0-5"),
         ("headers.html", "ApiVersionsResponse always has ResponseHeader 0"),
-        ("types.html", "which is why a 00 often stands behind the last field"),
+        ("types.html", "which is why a 00 often follows the last field"),
         ("entities.html#transactionalId", "InitProducerIdRequest"),
         ("entities.html#topicId", "MetadataRequest"),
         ("entities.html#principal", "CreateAclsRequest"),
@@ -192,3 +192,18 @@ def test_questions_have_answers(page: str, words: str, pages: Mapping[str, Parse
     path, _, fragment = page.partition("#")
     assert words in pages[path].root.text
     assert not fragment or fragment in pages[path].ids
+
+
+def test_words_between_backquotes_are_code(pages: Mapping[str, Parsed]) -> None:
+    """Settings in the descriptions of errors are printed as code, without backquotes."""
+    errors = pages["errors.html"].root
+    described = [cell for cell in errors.all("td", "what") if any(cell.all("code"))]
+    assert "min.insync.replicas" in [code.text for cell in described for code in cell.all("code")]
+    assert "`" not in errors.text
+
+
+def test_each_version_has_an_address_on_the_page_of_its_message(pages: Mapping[str, Parsed]) -> None:
+    """MESSAGE.html#vN works for every version, also where versions have pages of their own."""
+    for info in kafka_messages.all_messages():
+        wanted = {f"v{version}" for version in range(info.valid_versions.lowest, info.valid_versions.highest + 1)}
+        assert wanted - set(pages[f"messages/{info.name}.html"].ids) == set(), info.name

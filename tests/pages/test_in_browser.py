@@ -20,6 +20,25 @@ CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.whic
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; apt-get install chromium brings one")
 
 MESSAGE = "messages/ApiVersionsResponse.html"
+AXE = Path(os.environ.get("AXE_CORE", ".work/axe/node_modules/axe-core/axe.min.js"))
+"""The checker of accessibility, from npm; ``nox -s pages -- --check`` installs it."""
+KINDS = [
+    MESSAGE,
+    "messages/MetadataResponse.html",
+    "messages/MetadataResponse-v13.html",
+    "messages/SaslAuthenticateRequest.html",
+    "releases/2.0.0.html",
+    "releases/4.0.0.html",
+    "README.html",
+    "CONTRIBUTING.html",
+    "docs/README.html",
+    "docs/connection.html",
+    "docs/history.html",
+    "docs/spark-jobs.html",
+    "docs/guide/mock-broker.html",
+]
+"""A page of each kind beside those of the top folder: messages, versions, releases, prose."""
+LAPTOP = {"width": 1200, "height": 900}
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 400, "height": 800}
 
 
@@ -246,9 +265,7 @@ def test_paste(opened: Any) -> None:
     page = opened("paste.html")
     page.fill("#paste-bytes", "00000019 0012 0003 00000007 0002 6d65 00 056a617661 06342e342e30 00")
     page.wait_for_selector("#paste-guesses button[aria-pressed=true]")
-    assert page.locator("#paste-guesses button").first.inner_text() == (
-        "ApiVersionsRequest v3 behind length and header"
-    )
+    assert page.locator("#paste-guesses button").first.inner_text() == ("ApiVersionsRequest v3 after length and header")
     assert page.locator("#paste-result h2").inner_text() == "ApiVersionsRequest v3"
     page.locator(".tree tbody tr", has_text="client_software_name").hover()
     assert marked(page) == "056a617661"
@@ -304,3 +321,62 @@ def test_the_last_column_is_seen(opened: Any) -> None:
         "[...document.querySelectorAll('.matrix td.what')].map(each => each.getBoundingClientRect().right)"
     )
     assert max(ends) <= 1200
+
+
+def violations(page: Any) -> list[str]:
+    """Return what axe-core finds on a page with everything unfolded: the rule and the first element that breaks it."""
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    page.add_script_tag(path=AXE)
+    found = page.evaluate("axe.run(document, {preload: false, resultTypes: ['violations']})")["violations"]
+    return [f"{rule['id']}: {len(rule['nodes'])}, {rule['nodes'][0]['html'][:100]}" for rule in found]
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="no axe-core here; nox -s pages -- --check brings it")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [NARROW, LAPTOP], ids=["narrow", "laptop"])
+def test_every_kind_of_page_is_accessible(viewport: dict[str, int], scheme: str, opened: Any, site: Path) -> None:
+    """axe-core finds nothing on any kind of page, on a telephone and on a laptop, light and dark."""
+    paths = [path.name for path in sorted(site.glob("*.html"))] + [path for path in KINDS if (site / path).exists()]
+    found = {path: violations(opened(path, scheme, viewport)) for path in dict.fromkeys(paths)}
+    assert {path: rules for path, rules in found.items() if rules} == {}
+    page = opened("paste.html", scheme, viewport)
+    page.fill("#paste-bytes", "00000019 0012 0003 00000007 0002 6d65 00 056a617661 06342e342e30 00")
+    page.wait_for_selector("#paste-result h2")
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    page.fill("#find", "topic_id")
+    page.wait_for_selector("#found a")
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize(
+    "path", [MESSAGE, "messages/FetchRequest.html", "messages/MetadataResponse.html", "headers.html"]
+)
+def test_descriptions_are_seen_on_a_telephone(path: str, opened: Any) -> None:
+    """The description of a field is within the width of a telephone, and its row is no higher than both of them."""
+    page = opened(path, viewport=NARROW)
+    ends = page.locator(".matrix td.what").evaluate_all("all => all.map((each) => each.getBoundingClientRect().right)")
+    assert len(ends) > 0
+    assert max(ends) <= NARROW["width"]
+    bars = page.locator(".matrix td.cell").evaluate_all("all => all.map((each) => each.getBoundingClientRect().height)")
+    assert max(bars) < 60
+
+
+@pytest.mark.parametrize("viewport", [NARROW, LAPTOP], ids=["narrow", "laptop"])
+@pytest.mark.parametrize("path", [MESSAGE, "messages/MetadataResponse-v13.html", "messages/FetchResponse-v18.html"])
+def test_types_of_bytes_are_seen(path: str, viewport: dict[str, int], opened: Any) -> None:
+    """The table beside the bytes fits into its box, so that its last column, the type, is not cut."""
+    page = opened(path, viewport=viewport)
+    hidden = page.locator(".tree").evaluate_all("all => all.map((each) => each.scrollWidth - each.clientWidth)")
+    assert len(hidden) > 0
+    assert max(hidden) <= 0
+
+
+def test_examples_of_types_do_not_overlap(opened: Any) -> None:
+    """On a telephone each cell of the table of types has a place of its own."""
+    page = opened("types.html", viewport=NARROW)
+    row = page.locator(".worked tr").nth(1).locator("th, td")
+    boxes = [row.nth(at).bounding_box() for at in range(row.count())]
+    assert boxes[1]["y"] >= boxes[0]["y"] + boxes[0]["height"]
+    assert boxes[1]["width"] > 300
+    assert boxes[2]["y"] >= boxes[1]["y"] + boxes[1]["height"]

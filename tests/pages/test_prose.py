@@ -70,13 +70,24 @@ def test_comments_do_not_show() -> None:
     assert found == "<p>a &lt;b&gt; c</p>\n"
 
 
+def pre(label: str) -> str:
+    """Return the start of a code block, which the keyboard reaches and so can scroll."""
+    return f'<pre tabindex="0" role="group" aria-label="{label}">'
+
+
+def test_an_empty_header_cell_is_an_ordinary_cell() -> None:
+    """A header cell without a text is printed as td, as it names nothing."""
+    found = document("| | b |\n|---|---|\n| 1 | 2 |\n").html(lambda path, slug: Place(path), lambda name: None)
+    assert "<tr>\n<td></td>\n<th>b</th>\n</tr>" in found
+
+
 def test_code_is_coloured_and_output_is_not() -> None:
     """A block without a language is what a program prints, of which nothing must be changed."""
     text = "```python\nreturn\n```\n\n```\na < b\n```\n\n```nosuch\na < b\n```\n"
     assert document(text).html(lambda path, slug: Place(path), lambda name: None) == (
-        '<div class="code"><pre><code><span class="k">return</span>\n</code></pre></div>\n'
-        '<div class="code output"><pre><code>a &lt; b\n</code></pre></div>\n'
-        '<div class="code"><pre><code>a &lt; b\n</code></pre></div>\n'
+        f'<div class="code">{pre("Code")}<code><span class="k">return</span>\n</code></pre></div>\n'
+        f'<div class="code output">{pre("Output")}<code>a &lt; b\n</code></pre></div>\n'
+        f'<div class="code">{pre("Code")}<code>a &lt; b\n</code></pre></div>\n'
     )
 
 

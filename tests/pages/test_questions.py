@@ -29,7 +29,7 @@ QUESTIONS = [Question(*found) for found in _ROW.findall(text("docs/pages.md"))]
 ANSWERS: Sequence[tuple[Sequence[str], Sequence[str]]] = (
     (("ResponseHeader 0 before versions 0-8, 1 before versions 9-13",), ("0, from 9 on 1",)),
     (("topics.name", "null in 10-13", "Topic id", "It is never null"), ("topics.name", "10-13")),
-    (("a 00 often stands behind the last field",), ("_tagged_fields", "none")),
+    (("a 00 often follows the last field",), ("_tagged_fields", "none")),
     (("Versions 0-12: not there", "Versions 13-18: UUID"), ("versions 13-18", "UUID")),
     (("InitProducerIdRequest", "ProduceRequest", "transactional_id"), ("InitProducerIdRequest", "ProduceRequest")),
     (("00 10", "Fields that hold an error code", "OffsetCommitResponse"), ("NOT_COORDINATOR", "OffsetCommitResponse")),

@@ -248,8 +248,15 @@
     const note = explain.noteOf(leaf, isHidden, "hidden, as it may be secret");
     if (note) value.append(" ", element("small", note));
     row.append(element("td", leaf.start.toString(16).padStart(4, "0")), field, value);
-    row.append(element("td", isMessage || (isGroup && span.type.startsWith("STRUCT")) ? "" : span.type));
+    row.append(typeCell(isMessage || (isGroup && span.type.startsWith("STRUCT")) ? "" : span.type));
     return row;
+  }
+
+  /** A cell with a type, which may break after each underscore and opening bracket. */
+  function typeCell(type) {
+    const cell = element("td");
+    cell.append(...type.split(/(?<=[_(])/).flatMap((part, at) => (at ? [element("wbr"), part] : [part])));
+    return cell;
   }
 
   function nameOfLine({ name }) {
@@ -291,6 +298,9 @@
     if (isHidden) found.push(element("p", "What is secret is hidden.", "hint"));
     const box = element("div", "", "inspector");
     const halves = [element("div", "", "dump"), element("div", "", "tree")];
+    halves[0].tabIndex = 0;
+    halves[0].setAttribute("role", "group");
+    halves[0].setAttribute("aria-label", "The bytes");
     halves[0].append(dump(explanation, showsSecrets));
     halves[1].append(tree(explanation, showsSecrets));
     box.append(...halves);
@@ -305,6 +315,8 @@
     const pre = element("pre");
     pre.append(element("code", codec.stringify(value)));
     pre.tabIndex = 0;
+    pre.setAttribute("role", "group");
+    pre.setAttribute("aria-label", "As Kafka's JSON");
     code.append(pre);
     details.append(element("summary", "As Kafka's JSON"), code);
     return [details];
@@ -401,7 +413,7 @@
 
   function nameOf({ kind, message, versions, isFramed }) {
     const [first, last] = [versions[0], versions[versions.length - 1]];
-    const before = kind === "message" ? "" : isFramed ? " behind length and header" : " behind its header";
+    const before = kind === "message" ? "" : isFramed ? " after length and header" : " after its header";
     return `${message} v${first === last ? first : `${first}-${last}`}${before}`;
   }
 

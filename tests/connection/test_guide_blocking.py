@@ -1,0 +1,277 @@
+"""The blocking client of docs/guide/blocking-client.md, against mock brokers on loopback: plain, TLS, PLAIN and SCRAM."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from kafka_messages import (
+    ApiVersionsRequest,
+    Message,
+    MetadataRequest,
+    MetadataResponse,
+    Response,
+    SaslAuthenticateRequest,
+    SaslAuthenticateResponse,
+    SaslHandshakeRequest,
+    SaslHandshakeResponse,
+)
+from kafka_messages.connection import RemoteProtocolError, RequestReceived, ServerConnection, announce
+from kafka_messages.enums import ErrorCode
+from kafka_messages.protocol import ApiKey
+
+from tests.support import pages
+from tests.support.certificates import certificate
+from tests.support.scram import ScramError, ScramServer
+
+SECONDS = 20
+USER, PASSWORD = "a,li=ce", "alice-sécret"
+SERVED = (ApiKey.API_VERSIONS, ApiKey.METADATA, ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE)
+Login = Callable[[bytes], bytes]
+"""The server's side of a login: a token of the client to the answer; raises ScramError."""
+
+
+@pytest.fixture(scope="module")
+def page() -> SimpleNamespace:
+    """The functions and classes of the page."""
+    names: dict[str, object] = {"__name__": "guide"}
+    pages.run("docs/guide/blocking-client.md", names)
+    return SimpleNamespace(**names)
+
+
+def scram(algorithm: str) -> Login:
+    """Return a login of our user by SCRAM."""
+    server = ScramServer(algorithm, USER, PASSWORD)
+    steps = iter((server.challenge, server.finish))
+    return lambda token: next(steps)(token)
+
+
+def plain(token: bytes) -> bytes:
+    """A login of our user by PLAIN."""
+    if token != b"\0" + USER.encode() + b"\0" + PASSWORD.encode():
+        raise ScramError("the password is wrong")
+    return b""
+
+
+class Broker:
+    """A mock broker for one connection, which answers Metadata only after a login, if it has one."""
+
+    def __init__(self, mechanism: str = "", login: Login | None = None) -> None:
+        self.mechanism, self.login = mechanism, login
+        self.asked: list[Message] = []
+
+    def answer(self, request: Message) -> Response:
+        self.asked.append(request)
+        if isinstance(request, ApiVersionsRequest):
+            return announce(SERVED)
+        if isinstance(request, SaslHandshakeRequest):
+            is_known = request.mechanism == self.mechanism
+            code = ErrorCode.NONE if is_known else ErrorCode.UNSUPPORTED_SASL_MECHANISM
+            return SaslHandshakeResponse(error_code=code, mechanisms=[self.mechanism])
+        if isinstance(request, SaslAuthenticateRequest):
+            return self.authenticate(request.auth_bytes)
+        assert isinstance(request, MetadataRequest)
+        wanted = ["orders", "payments"] if request.topics is None else [each.name for each in request.topics]
+        partitions = [MetadataResponse.MetadataResponsePartition(partition_index=0)]
+        return MetadataResponse(
+            topics=[MetadataResponse.MetadataResponseTopic(name=name, partitions=partitions) for name in wanted]
+        )
+
+    def authenticate(self, token: bytes) -> SaslAuthenticateResponse:
+        assert self.login is not None
+        try:
+            return SaslAuthenticateResponse(auth_bytes=self.login(token))
+        except ScramError as error:
+            code = ErrorCode.SASL_AUTHENTICATION_FAILED
+            return SaslAuthenticateResponse(error_code=code, error_message=str(error))
+
+    def serve(self, stream: socket.socket) -> None:
+        """Answer the requests of a connection until its end."""
+        connection = ServerConnection(announce(SERVED))
+        while data := stream.recv(7):  # frames come in pieces
+            for event in connection.receive_data(data):
+                assert isinstance(event, RequestReceived)
+                response = self.answer(event.message)
+                stream.sendall(connection.send(event, response.fitted(event.response_version)))
+
+
+@contextmanager
+def listening(serve: Callable[[socket.socket], None], context: ssl.SSLContext | None = None) -> Iterator[int]:
+    """Serve one connection in a thread, over TLS if there is a context; yield the port."""
+    failed: list[Exception] = []
+
+    def run() -> None:
+        try:
+            stream, _ = listener.accept()
+            stream.settimeout(SECONDS)
+            with closing(context.wrap_socket(stream, server_side=True) if context else stream) as wrapped:
+                serve(wrapped)
+        except Exception as error:
+            failed.append(error)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(SECONDS)
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        yield listener.getsockname()[1]
+        thread.join(SECONDS)
+    assert not thread.is_alive()
+    assert failed == []
+
+
+def test_all_topics(page: SimpleNamespace) -> None:
+    """The client names its software, and topics=None asks for all topics while [] asks for none."""
+    broker = Broker()
+    with listening(broker.serve) as port, page.connect("127.0.0.1", port) as stream:
+        client = page.Client(stream)
+        assert page.topics(client) == {"orders": 1, "payments": 1}
+        assert client.ask(MetadataRequest()).topics == []
+    first, all_topics, none = broker.asked
+    assert isinstance(first, ApiVersionsRequest)
+    assert (first.client_software_name, first.client_software_version) == ("my-script", "1.0")
+    assert (all_topics, none) == (MetadataRequest(topics=None), MetadataRequest(topics=[]))
+
+
+def test_an_old_broker(page: SimpleNamespace) -> None:
+    """A broker that lacks our version of ApiVersionsRequest is asked again in its own version."""
+
+    def serve(stream: socket.socket) -> None:
+        old = announce(SERVED, release="2.2.0")
+        connection = ServerConnection(old)
+        while data := stream.recv(65536):
+            for event in connection.receive_data(data):
+                assert isinstance(event, RequestReceived)
+                response: Response = old if isinstance(event.message, ApiVersionsRequest) else MetadataResponse()
+                stream.sendall(connection.send(event, response.fitted(event.response_version)))
+
+    with listening(serve) as port, page.connect("127.0.0.1", port) as stream:
+        assert page.topics(page.Client(stream)) == {}
+
+
+def test_a_broker_that_closes(page: SimpleNamespace) -> None:
+    """The end of the stream between two responses raises ConnectionError with the name of the request."""
+
+    def serve(stream: socket.socket) -> None:
+        stream.recv(65536)
+
+    with (
+        listening(serve) as port,
+        page.connect("127.0.0.1", port) as stream,
+        pytest.raises(ConnectionError) as caught,
+    ):
+        page.Client(stream)
+    assert str(caught.value) == "ApiVersionsRequest: the broker closed the connection"
+
+
+def test_an_end_within_a_response(page: SimpleNamespace) -> None:
+    """The end of the stream within a response raises RemoteProtocolError."""
+
+    def serve(stream: socket.socket) -> None:
+        stream.recv(65536)
+        stream.sendall(b"\0\0\0\x20\0\0")
+
+    with (
+        listening(serve) as port,
+        page.connect("127.0.0.1", port) as stream,
+        pytest.raises(RemoteProtocolError) as caught,
+    ):
+        page.Client(stream)
+    want = "the peer closed the connection inside the frame at offset 0, after 6 bytes of it"
+    assert str(caught.value) == want
+
+
+@pytest.fixture(scope="module")
+def certified(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A new certificate for 127.0.0.1 and its key."""
+    return certificate(tmp_path_factory.mktemp("tls"))
+
+
+@pytest.mark.parametrize("mechanism", ["", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
+def test_tls_and_sasl(mechanism: str, page: SimpleNamespace, certified: tuple[Path, Path]) -> None:
+    """The client reads metadata over TLS after a login with each mechanism, with a user and password that need care."""
+    logins = {"": None, "PLAIN": plain, "SCRAM-SHA-256": scram("sha256"), "SCRAM-SHA-512": scram("sha512")}
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*certified)
+    trusted = ssl.create_default_context(cafile=str(certified[0]))
+    broker = Broker(mechanism, logins[mechanism])
+    with listening(broker.serve, context) as port, page.connect("127.0.0.1", port, trusted) as stream:
+        client = page.Client(stream)
+        if mechanism == "PLAIN":
+            page.log_in_plain(client, USER, PASSWORD)
+        elif mechanism:
+            page.log_in_scram(client, USER, PASSWORD, mechanism)
+        assert page.topics(client) == {"orders": 1, "payments": 1}
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
+def test_a_wrong_password(mechanism: str, page: SimpleNamespace) -> None:
+    """A wrong password raises the error of the broker."""
+    broker = Broker(mechanism, plain if mechanism == "PLAIN" else scram("sha256"))
+    with listening(broker.serve) as port, page.connect("127.0.0.1", port) as stream:
+        client = page.Client(stream)
+        log_in = page.log_in_plain if mechanism == "PLAIN" else partial(page.log_in_scram, mechanism=mechanism)
+        with pytest.raises(RuntimeError) as caught:
+            log_in(client, USER, "wrong")
+    reason = "the password is wrong" if mechanism == "PLAIN" else "the proof is wrong"
+    assert str(caught.value) == f"SaslAuthenticateRequest: error_code is SASL_AUTHENTICATION_FAILED: {reason}"
+
+
+def test_an_unknown_mechanism(page: SimpleNamespace) -> None:
+    """A mechanism that the broker does not have raises its error, before a password is sent."""
+    broker = Broker("SCRAM-SHA-256", scram("sha256"))
+    with listening(broker.serve) as port, page.connect("127.0.0.1", port) as stream:
+        client = page.Client(stream)
+        with pytest.raises(RuntimeError) as caught:
+            page.log_in_plain(client, USER, PASSWORD)
+    assert str(caught.value) == "SaslHandshakeRequest: error_code is UNSUPPORTED_SASL_MECHANISM: None"
+    assert [type(each) for each in broker.asked] == [ApiVersionsRequest, SaslHandshakeRequest]
+
+
+def test_a_server_that_does_not_know_the_password(page: SimpleNamespace) -> None:
+    """A server that accepts every proof is found out by its own signature."""
+    replies = iter((ScramServer("sha512", USER, "other").challenge, lambda _: b"v=AAAA"))
+    broker = Broker("SCRAM-SHA-512", lambda token: next(replies)(token))
+    with listening(broker.serve) as port, page.connect("127.0.0.1", port) as stream:
+        client = page.Client(stream)
+        with pytest.raises(ConnectionError) as caught:
+            page.log_in_scram(client, USER, PASSWORD)
+    assert str(caught.value) == "SCRAM: the server does not know the password"
+
+
+RFC_7677 = (
+    b"n,,n=user,r=rOprNGfwEbeRWgbNEkqO",
+    b"r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096",
+    b"c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ=",
+    b"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=",
+)
+"""The messages of the example of RFC 7677."""
+
+
+def test_the_example_of_the_rfc(page: SimpleNamespace) -> None:
+    """The client writes the messages of the RFC's example, and the server of our tests writes its own."""
+    first, challenge, final, verdict = RFC_7677
+    client = page.Scram("SCRAM-SHA-256", "user", "pencil", "rOprNGfwEbeRWgbNEkqO")
+    assert (client.first, client.final(challenge)) == (first, final)
+    client.verify(verdict)
+    salt = bytes.fromhex("5b6d99689d12358eeca04b141236fa81")
+    server = ScramServer("sha256", "user", "pencil", salt=salt, nonce=b"%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0")
+    assert (server.challenge(first), server.finish(final)) == (challenge, verdict)
+
+
+@pytest.mark.parametrize(
+    "challenge",
+    [b"r=other,s=AAAA,i=4096", b"r=mine,s=AAAA,i=4096", b"r=mine-and-theirs,s=AAAA,i=4095"],
+    ids=["another nonce", "no nonce of the server", "few iterations"],
+)
+def test_a_challenge_that_is_refused(challenge: bytes, page: SimpleNamespace) -> None:
+    """A nonce that is not an extension of ours, or fewer than 4,096 iterations, raises ConnectionError."""
+    with pytest.raises(ConnectionError) as caught:
+        page.Scram("SCRAM-SHA-256", USER, PASSWORD, "mine").final(challenge)
+    assert str(caught.value) == "SCRAM: the server's nonce or number of iterations is not acceptable"
