@@ -6,7 +6,8 @@ from struct import Struct
 
 from .._base.message import Message, class_of
 from .._base.prefixed import read_int16, read_rest, read_unsigned
-from .._core.structs import name_of
+from .._core.shown import shown
+from .._core.structs import checked_owner, name_of
 from .._core.value import dataclass
 from .._core.wire import as_bytes, uvarint
 from ..errors import DecodeError, EncodeError, KafkaMessageError
@@ -55,6 +56,11 @@ class CoordinatorRecord:
     """None is a tombstone: what the key names is gone."""
     value_version: int | None
     """Version that ``value`` was written at; None for a tombstone."""
+
+    @property
+    def key_version(self) -> int:
+        """Version that ``key`` was written at: keys have no other than 0."""
+        return KEY_VERSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +163,7 @@ def read_versioned(message: type[M], data: BytesLike, *, allow_newer: bool = Fal
     over then are ignored, as Kafka's ConsumerProtocol does; the version returned is the one in the data. Raises
     DecodeError with offsets in ``data``, and UnsupportedVersionError.
     """
+    checked_owner(message)
     data = as_bytes(data)
     version = read_int16(data, "version", message.NAME)
     highest = message.HIGHEST_SUPPORTED_VERSION
@@ -175,5 +182,7 @@ def _known(log: str, logs: set[str], kind: str) -> str:
     """The log with this name or topic; ValueError if records of this kind are not in it."""
     name = LOGS.get(log, log)
     if name not in logs:
-        raise ValueError(f"{log!r} is not a log of {kind} records; those are {', '.join(sorted(logs)) or 'none'}")
+        topics = {name: topic for topic, name in LOGS.items()}
+        known = [f"{each!r} ({topics[each]})" if each in topics else repr(each) for each in sorted(logs)]
+        raise ValueError(f"expected a log of {kind} records, got {shown(log)}; there are {', '.join(known) or 'none'}")
     return name

@@ -231,6 +231,10 @@ class Request(Message, Generic[R_co]):
     """
 
 
+MessageClass: TypeAlias = type[Message]
+"""The class of any message: it has versions, and reads and writes them."""
+
+
 def class_of(name: str) -> type[Message]:
     """The message class with this name; AttributeError if the package has no such message."""
     message: type[Message] = getattr(sys.modules[_PACKAGE], name)
