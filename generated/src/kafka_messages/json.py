@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from ._base.message import Message, checked_version
+from ._base.message import Message, checked_message, checked_version
 from ._core.shown import shown
 from ._core.spelling import did_you_mean
 from ._core.structs import checked_owner, made
@@ -72,9 +72,7 @@ def to_json(
     """
     if records not in RECORDS_FORMS:
         raise ValueError(f"records is one of {', '.join(map(repr, RECORDS_FORMS))}, not {records!r}")
-    if not isinstance(message, Message):
-        raise TypeError(f"expected a message, got {shown(message)}")
-    version = _json_version(type(message), version)
+    version = _json_version(type(checked_message(message)), version)
     message.write(version)  # it holds every rule of what a version can express
     out = _struct_to(_shape_of(type(message), version), message, records, unknown_tagged_fields)
     if names:

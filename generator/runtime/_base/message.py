@@ -240,6 +240,13 @@ def class_of(name: str) -> type[Message]:
     return message
 
 
+def checked_message(value: M) -> M:
+    """Return a message. Raises TypeError for anything else, such as a class or None."""
+    if not isinstance(value, Message):
+        raise TypeError(f"expected a message, got {shown(value)}")
+    return value
+
+
 def checked_version(message: type[Message], version: int) -> int:
     """A version that a message has, as a plain ``int``: what counts as an integer will do, True and 12.0 will not.
 

@@ -54,8 +54,11 @@ def checked_owner(message: object) -> Any:
 
 def name_of(message: Any) -> str:
     """The name of the definition of a message: a class that somebody derived from it may have a ``NAME`` of its own."""
-    owner = owner_of(message)
-    name: str = (message if owner is None else owner).NAME
+    try:
+        owner = owner_of(message)
+        name: str = (message if owner is None else owner).NAME
+    except AttributeError:
+        raise TypeError(f"expected a message class, got {shown(message)}") from None
     return name
 
 

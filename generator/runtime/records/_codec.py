@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message, class_of
+from .._base.message import Message, checked_message, class_of
 from .._base.prefixed import read_int16, read_rest, read_unsigned
 from .._core.shown import shown
 from .._core.structs import checked_owner, name_of
@@ -104,7 +104,7 @@ def write_coordinator_record(
     the record is a tombstone. Raises EncodeError, also when key and value are not of one type, and
     UnsupportedVersionError.
     """
-    name = name_of(type(key))
+    name = name_of(type(checked_message(key)))
     number, key_name, value_name = _NUMBERS.get(name, (0, None, None))
     if key_name is None:
         raise EncodeError("this message is not the key of a coordinator record", name)
@@ -147,7 +147,7 @@ def write_metadata_record(message: Message, version: int) -> bytes:
 
     Raises EncodeError, and UnsupportedVersionError.
     """
-    name = name_of(type(message))
+    name = name_of(type(checked_message(message)))
     number, key_name, value_name = _NUMBERS.get(name, (0, None, None))
     if key_name is not None or value_name is None:
         raise EncodeError("this message is not a metadata record", name)
@@ -174,7 +174,7 @@ def read_versioned(message: type[M], data: BytesLike, *, allow_newer: bool = Fal
 
 def write_versioned(message: Message, version: int) -> bytes:
     """A message behind its version (int16). Raises EncodeError, and UnsupportedVersionError."""
-    body = message.write(version)
+    body = checked_message(message).write(version)
     return _pack_h(version) + body
 
 
