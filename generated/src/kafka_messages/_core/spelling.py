@@ -29,9 +29,9 @@ def _exported(module: str) -> Collection[str]:
     from importlib import import_module
     from importlib.util import find_spec
 
-    spec = find_spec(module)
-    source: str | None = spec.loader.get_source(module) if spec and hasattr(spec.loader, "get_source") else None
-    for node in ast.parse(source or "").body:
+    get_source = getattr(getattr(find_spec(module), "loader", None), "get_source", None)
+    source = "" if get_source is None else get_source(module) or ""
+    for node in ast.parse(source).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             found: list[str] = ast.literal_eval(node.value)
             return found

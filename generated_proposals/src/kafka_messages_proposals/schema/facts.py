@@ -215,7 +215,7 @@ def fields_of(cls: type[StructBase]) -> tuple[FieldFacts, ...]:
 
     Those in optional-field buffers come last. Raises TypeError for what is no class of a generated package.
     """
-    message = message_of(cls) if isinstance(cls, type) else None
+    message = message_of(cls)
     if message is None:
         raise TypeError(f"expected the class of a message or of a struct inside one, got {shown(cls)}")
     facts = facts_of(message)
