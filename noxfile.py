@@ -152,7 +152,7 @@ def tests(session: nox.Session) -> None:
 
 @nox.session
 def quick(session: nox.Session) -> None:
-    """The tests that need neither Spark nor Arrow, in under two minutes; options go to pytest."""
+    """The tests that need neither Spark nor Arrow, in two to four minutes; options go to pytest."""
     install(session, *GENERATOR, *groups("tests"), *GENERATED)
     session.run("python", "-m", "pytest", "-n", "2", *(session.posargs or ("tests/docs", "tests/command", *MESSAGES)))
 

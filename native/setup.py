@@ -1,10 +1,17 @@
-"""Builds both extensions where they can run: CPython with the global lock. Elsewhere packages use their pure code."""
+"""Builds both extensions where they can run, CPython with the global lock, if there is a C compiler.
+
+Without them the distribution is installed all the same, and packages use their pure code. An error of a compiler that is
+there ends the build.
+"""
 
 import platform
+import shutil
 import sysconfig
 from pathlib import Path
 
 from setuptools import Distribution, Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import PlatformError
 
 CAN_RUN = platform.python_implementation() == "CPython" and not sysconfig.get_config_var("Py_GIL_DISABLED")
 
@@ -16,6 +23,26 @@ class ForOneInterpreter(Distribution):
         return True
 
 
+class BuildWithCompiler(build_ext):
+    """Builds the extensions if there is a compiler, and says so if there is none."""
+
+    def build_extensions(self) -> None:
+        if not self.has_compiler():
+            self.warn("no C compiler was found: kafka-messages-native is installed without its core")
+            self.extensions = []
+        super().build_extensions()
+
+    def has_compiler(self) -> bool:
+        """Check that the compiler of this Python can be started."""
+        if self.compiler.compiler_type == "msvc":
+            try:
+                self.compiler.initialize()
+            except PlatformError:  # no Visual C++ was found
+                return False
+            return True
+        return shutil.which(self.compiler.compiler_so[0]) is not None
+
+
 def extension(name: str, **options: object) -> Extension:
     """The sources of ``src/name`` as the module ``_name``."""
     sources, headers = (sorted(path.as_posix() for path in Path("src", name).glob(f"*.{kind}")) for kind in "ch")
@@ -24,4 +51,8 @@ def extension(name: str, **options: object) -> Extension:
 
 core = extension("core")
 columns = extension("columns", py_limited_api=True, define_macros=[("Py_LIMITED_API", "0x030B0000")])
-setup(ext_modules=[core, columns] if CAN_RUN else [], distclass=ForOneInterpreter)
+setup(
+    ext_modules=[core, columns] if CAN_RUN else [],
+    distclass=ForOneInterpreter,
+    cmdclass={"build_ext": BuildWithCompiler},
+)

@@ -46,6 +46,7 @@ EXPORTED = {
     "EncodeError": "errors",
     "KafkaMessageError": "errors",
     "Message": "_base.message",
+    "MessageClass": "_base.message",
     "MessageInfo": "_base.listing",
     "RawTaggedField": "_core.wire",
     "Request": "_base.message",

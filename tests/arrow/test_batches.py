@@ -218,7 +218,7 @@ def test_endings_of_folders(path: str, expected: str | None) -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"compression": "brotli"}, "compression: 'brotli' is none of none, gzip, snappy, lz4, zstd"),
+        ({"compression": "brotli"}, "compression: expected 'none', 'gzip', 'snappy', 'lz4' or 'zstd', got 'brotli'"),
         ({"compression": "zstd", "magic": 1}, "compression: zstd is for format 2, not 1 (KIP-110)"),
         ({"magic": 3}, "magic: there is no format 3"),
         (
@@ -259,7 +259,7 @@ def test_the_writer_refuses_rows(row: object, text: str) -> None:
 def test_control_batches_are_of_known_types() -> None:
     """Markers make their value, the others need one."""
     for arguments, text in (
-        (("UNKNOWN",), "control_type: 'UNKNOWN' is none of ABORT, COMMIT, LEADER_CHANGE,"),
+        (("UNKNOWN",), "control_type: expected 'ABORT', 'COMMIT', 'LEADER_CHANGE',"),
         (("COMMIT", b""), "value: a value is for all control records but COMMIT and ABORT"),
         (("LEADER_CHANGE",), "value: a value is for all control records but COMMIT and ABORT"),
     ):

@@ -86,3 +86,12 @@ def test_clients_are_told_apart() -> None:
     produced = next(each for each in clients if each.client_id == "rd-client").to_object()["apis"]
     assert isinstance(produced, dict)
     assert produced["Produce"] == {"10": 2}
+
+
+def test_repr_of_exchanges() -> None:
+    """An exchange prints its number, API, version and ends, and which of its sides is missing."""
+    with open_capture(captured("kafka-python.pcap")) as capture:
+        printed = {exchange.number: repr(exchange) for exchange in capture}
+    assert printed[2] == "<Exchange 2: SaslHandshake v1, 127.0.0.1:58208 to 127.0.0.1:39157>"
+    assert printed[70] == "<Exchange 70: Produce v9, 127.0.0.1:58332 to 127.0.0.1:39157, no response>"
+    assert max(map(len, printed.values())) < 200

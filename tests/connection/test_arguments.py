@@ -52,7 +52,7 @@ LISTENER = "listener must be 'broker' or 'controller', not "
         (
             lambda: next(drawn("HeartbeatRequest", 4)),
             TypeError,
-            "the class of a message is needed, not 'HeartbeatRequest'",
+            "expected a message class, got 'HeartbeatRequest'",
         ),
     ],
 )

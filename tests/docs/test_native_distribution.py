@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -37,12 +38,24 @@ except ImportError as error:
 VERSION = sys.version.split()[0]
 
 
-def run(folder: Path, script: str, *arguments: str) -> str:
+NOT_BUILT = (
+    f"the native core is not there: kafka-messages-native was not built for this Python, CPython {VERSION}; "
+    "install a C compiler, and then this distribution again with --force-reinstall --no-cache-dir\n"
+)
+
+
+def run(folder: Path, script: str, *arguments: str, **environment: str) -> str:
     """What a script prints that runs in a folder."""
-    command = [sys.executable, "-c", script, *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    done = completed(folder, script, *arguments, **environment)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def completed(folder: Path, script: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a script in a folder."""
+    command = [sys.executable, "-c", script, *arguments]
+    own = os.environ | environment
+    return subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, timeout=120, check=False)
 
 
 @pytest.fixture
@@ -74,11 +87,30 @@ def test_where_the_core_cannot_run(project: Path, pretend: str, this: str) -> No
 
 def test_of_another_python(project: Path) -> None:
     """Files that were copied from the environment of another Python are named as what they are."""
-    said = run(project, ASK, str(project / "src"), str(ROOT / "generated" / "src"))
-    assert said == (
-        "the native core is not there: kafka-messages-native was not built for this Python, "
-        f"CPython {VERSION}; install it anew\n"
-    )
+    assert run(project, ASK, str(project / "src"), str(ROOT / "generated" / "src")) == NOT_BUILT
+
+
+def test_no_compiler(project: Path) -> None:
+    """Without a C compiler the distribution is installed without its core, and the package says what is missing."""
+    pytest.importorskip("setuptools", minversion="77")
+    run(project, BUILD, CC="/nowhere/cc")
+    (wheel,) = (project / "made").iterdir()
+    assert not wheel.name.endswith("-none-any.whl")
+    with ZipFile(wheel) as made:
+        assert not [name for name in made.namelist() if name.endswith((".so", ".pyd"))]
+    assert run(project, ASK, str(wheel), str(ROOT / "generated" / "src")) == NOT_BUILT
+
+
+@pytest.mark.skipif(os.name == "nt" or not shutil.which("cc"), reason="needs a C compiler: cc")
+def test_error_of_the_compiler(project: Path) -> None:
+    """An error in the C code fails the build, with what the compiler says."""
+    pytest.importorskip("setuptools", minversion="77")
+    with (project / "src" / "core" / "calls.c").open("a", encoding="utf-8") as source:
+        source.write("#error this is broken\n")
+    done = completed(project, BUILD, CC="cc")
+    assert done.returncode == 1
+    assert "this is broken" in done.stderr
+    assert not (project / "made").exists()
 
 
 def test_interpreters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

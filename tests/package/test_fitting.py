@@ -189,7 +189,7 @@ def test_what_has_no_fields() -> None:
     wrong: Any = int
     with pytest.raises(TypeError) as caught:
         fields_of(wrong)
-    assert str(caught.value) == "<class 'int'> is no class of a message or of a struct inside one"
+    assert str(caught.value) == "expected the class of a message or of a struct inside one, got <class 'int'>"
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,8 @@ from kafka_messages import (
     KafkaMessageError,
     MetadataRequest,
     MetadataResponse,
+    OffsetCommitKey,
+    OffsetCommitValue,
     ProduceRequest,
     ProducerSnapshot,
     RawTaggedField,
@@ -33,7 +35,7 @@ from kafka_messages import (
     UnsupportedVersionError,
 )
 from kafka_messages._base.message import Message
-from kafka_messages.json import JsonError, from_json, to_json
+from kafka_messages.json import JsonError, from_json, parse_uuid, to_json, uuid_text
 from kafka_messages.messages.alter_client_quotas_request import EntityData, EntryData, OpData
 from kafka_messages.messages.api_versions_response import ApiVersion
 from kafka_messages.messages.create_topics_request import (
@@ -49,6 +51,7 @@ from kafka_messages.messages.metadata_response import MetadataResponseTopic
 from kafka_messages.messages.produce_request import PartitionProduceData, TopicProduceData
 from kafka_messages.messages.register_broker_record import BrokerEndpoint
 from kafka_messages.messages.share_fetch_response import PartitionData, ShareFetchableTopicResponse
+from kafka_messages.records import read_coordinator_record, write_coordinator_record
 
 from tests.support import specs
 from tests.support.building import build_package
@@ -677,3 +680,56 @@ def test_optional_fields(own: Any) -> None:
         own.json.from_json(own.Optional, empty, 0)
     reason = "optional field 2 has no bytes; a length of 0 would end the buffer"
     assert str(caught.value) == f"Optional v0: _unknownTaggedFields[0]: {reason}"
+
+
+def test_versions_of_a_record() -> None:
+    """The JSON of a record's key takes the version of the key or its record type, that of the value its version."""
+    key, value = OffsetCommitKey(group="g", topic="t", partition=2), OffsetCommitValue(offset=5, topic_id=ID)
+    record = read_coordinator_record("__consumer_offsets", *write_coordinator_record(key, value, 4))
+    assert (record.type, record.key_version, record.value_version) == (1, 0, 4)
+    obj = {"group": "g", "topic": "t", "partition": 2}
+    for version in (record.key_version, record.type):
+        assert to_json(record.key, version) == obj
+        assert from_json(OffsetCommitKey, obj, version) == key
+    assert record.value is not None
+    assert record.value_version is not None
+    assert from_json(OffsetCommitValue, to_json(record.value, record.value_version), record.value_version) == value
+
+
+def test_other_versions_of_a_key() -> None:
+    """Any other number is no version of a key; the record type of a value is no version of it."""
+    with pytest.raises(UnsupportedVersionError) as raised:
+        to_json(OffsetCommitKey(), 3)
+    assert str(raised.value) == "OffsetCommitKey has no version 3, only version 0"
+    with pytest.raises(UnsupportedVersionError) as raised:
+        from_json(OffsetCommitValue, {}, 9)
+    assert str(raised.value) == "OffsetCommitValue has no version 9, only versions 0 to 4"
+
+
+def test_text_of_a_uuid() -> None:
+    """A UUID becomes the text that Kafka prints, and that text becomes the UUID again."""
+    assert uuid_text(ID) == ID_TEXT
+    assert parse_uuid(ID_TEXT) == ID
+    assert (uuid_text(UUID(int=0)), parse_uuid("A" * 22)) == ("A" * 22, UUID(int=0))
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "said"),
+    [
+        ("orders", ValueError, 'expected a UUID as 22 characters of URL-safe base64, not "orders"'),
+        (str(ID), ValueError, f'expected a UUID as 22 characters of URL-safe base64, not "{ID}"'),
+        (ID, TypeError, f"expected a str, got {ID!r}"),
+    ],
+)
+def test_text_of_no_uuid(text: Any, error: type[Exception], said: str) -> None:
+    """Any other text raises ValueError, and what is no text TypeError."""
+    with pytest.raises(error) as raised:
+        parse_uuid(text)
+    assert str(raised.value) == said
+
+
+def test_no_uuid() -> None:
+    """``uuid_text`` takes UUIDs only."""
+    with pytest.raises(TypeError) as raised:
+        uuid_text(ID_TEXT)  # type: ignore[arg-type]
+    assert str(raised.value) == f"expected a UUID, got {ID_TEXT!r}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pydoc
 import subprocess
 import sys
 from pathlib import Path
@@ -89,6 +90,40 @@ def test_names_that_are_near_to_nothing_fail_as_ever() -> None:
     assert str(caught.value) == "module 'kafka_messages' has no attribute 'orders'"
     printed = run("from kafka_messages import orders").splitlines()[-1]
     assert printed.startswith("ImportError: cannot import name 'orders' from 'kafka_messages'")
+
+
+def test_help_is_short() -> None:
+    """``help`` describes the package and its modules, and not every class."""
+    text = pydoc.render_doc(kafka_messages, renderer=pydoc.plaintext)
+    assert len(text.splitlines()) <= 200
+    assert "``protocol``: headers, framing, the table of APIs, negotiation." in text
+
+
+ELSEWHERE = [
+    ("kafka_messages.ErrorCode", "AttributeError: module 'kafka_messages' has no attribute 'ErrorCode'", "enums"),
+    ("from kafka_messages import ErrorCode", f"{CANNOT} 'ErrorCode' from 'kafka_messages'", "enums"),
+    ("from kafka_messages import read_batches", f"{CANNOT} 'read_batches' from 'kafka_messages'", "batches"),
+    ("from kafka_messages import Handlers", f"{CANNOT} 'Handlers' from 'kafka_messages'", "connection"),
+]
+
+
+@pytest.mark.parametrize(("statement", "error", "module"), ELSEWHERE)
+def test_names_of_modules(statement: str, error: str, module: str) -> None:
+    """A name that a module of the package exports raises an error that names the module, and imports nothing else."""
+    code = f"""
+import sys, kafka_messages
+try:
+    {statement}
+except (AttributeError, ImportError) as error:
+    print(f"{{type(error).__name__}}: {{error}}", "pyarrow" in sys.modules, "numpy" in sys.modules)
+"""
+    assert run(code) == f"{error}; it is in kafka_messages.{module} False False\n"
+
+
+def test_modules_are_attributes() -> None:
+    """After ``import kafka_messages`` every module of the package is imported when it is first used."""
+    code = "import sys, kafka_messages as k; print('kafka_messages.protocol' in sys.modules, k.protocol.api(3).name)"
+    assert run(code) == "False Metadata\n"
 
 
 def test_modules_are_imported_from_the_package() -> None:

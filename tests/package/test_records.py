@@ -384,23 +384,27 @@ def test_bad_coordinator_records(key: str, value: str | None, text: str, offset:
     assert (str(caught.value), caught.value.offset) == (text, offset)
 
 
+COORDINATOR_LOGS = (
+    "there are 'group-coordinator' (__consumer_offsets), 'share-coordinator' (__share_group_state), "
+    "'transaction-coordinator' (__transaction_state)"
+)
+
+
 @pytest.mark.parametrize(
     ("log", "text"),
     [
         (
-            "nonsense",
-            "'nonsense' is not a log of coordinator records; those are group-coordinator, share-coordinator,"
-            " transaction-coordinator",
+            "consumer_offsets",
+            f"expected a log of coordinator records, got 'consumer_offsets'; {COORDINATOR_LOGS}",
         ),
         (
             "__cluster_metadata",
-            "'__cluster_metadata' is not a log of coordinator records; those are group-coordinator,"
-            " share-coordinator, transaction-coordinator",
+            f"expected a log of coordinator records, got '__cluster_metadata'; {COORDINATOR_LOGS}",
         ),
     ],
 )
 def test_not_a_coordinators_log(log: str, text: str) -> None:
-    """A mistake of the caller, which must not look like a record type of a newer release that is to be skipped."""
+    """A log without coordinator records raises ValueError, which lists the logs with their topics."""
     with pytest.raises(ValueError, match=r".") as caught:
         read_coordinator_record(log, bytes(4), None)
     assert (str(caught.value), isinstance(caught.value, KafkaMessageError)) == (text, False)
@@ -410,7 +414,10 @@ def test_not_a_metadata_log() -> None:
     """The same for the other kind of record."""
     with pytest.raises(ValueError, match=r".") as caught:
         read_metadata_record(bytes(4), "__consumer_offsets")
-    text = "'__consumer_offsets' is not a log of metadata records; those are metadata, storage"
+    text = (
+        "expected a log of metadata records, got '__consumer_offsets'; "
+        "there are 'metadata' (__cluster_metadata), 'storage' (__remote_log_metadata)"
+    )
     assert (str(caught.value), isinstance(caught.value, KafkaMessageError)) == (text, False)
 
 

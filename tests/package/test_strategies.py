@@ -148,4 +148,4 @@ def test_no_class(strategy: Callable[..., object]) -> None:
     for wrong in ("HeartbeatRequest", None):
         with pytest.raises(TypeError) as raised:
             strategy(wrong, 4)
-        assert str(raised.value) == f"the class of a message is needed, not {wrong!r}"
+        assert str(raised.value) == f"expected a message class, got {wrong!r}"

@@ -1,18 +1,22 @@
 """A client as users write it; strict mypy and pyright check it, and pytest runs it (see test_typing_client)."""
 
+# pyright: reportUnnecessaryTypeIgnoreComment=true
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
-from typing import TypeVar, assert_type
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any, TypeVar, assert_type
 from uuid import UUID
 
 from kafka_messages import (
     ApiVersionsRequest,
     ApiVersionsResponse,
     DecodeError,
+    EncodeError,
+    FetchRequest,
     FetchResponse,
     Message,
+    MessageClass,
     MetadataRequest,
     MetadataResponse,
     RawTaggedField,
@@ -21,14 +25,18 @@ from kafka_messages import (
     SaslHandshakeResponse,
     all_messages,
 )
+from kafka_messages.batches import CompressionType, Record, read_batches, write_batch
 from kafka_messages.connection import (
     ClientConnection,
     ClientEvent,
+    EntityType,
     FromBroker,
     FromClient,
+    Handlers,
     Middleman,
     ServerConnection,
     ServerEvent,
+    entities,
 )
 from kafka_messages.messages.metadata_request import MetadataRequestTopic
 from kafka_messages.messages.metadata_response import (
@@ -155,6 +163,81 @@ def events(client: ClientConnection, server: ServerConnection, middleman: Middle
     return sum(len(event.data) for event in passing) + len(of_client) + len(of_server)
 
 
+def compressed(compression: CompressionType) -> CompressionType:
+    """The names of compressions are checked, in both directions."""
+    try:
+        write_batch([Record()], compression="gzp")  # type: ignore[arg-type]
+    except EncodeError as error:
+        print(error)
+    batch = next(iter(read_batches(write_batch([Record(value=b"v")], compression=compression))))
+    assert_type(batch.compression, CompressionType)
+    return batch.compression
+
+
+def topic_names(message: Message, wanted: EntityType = "topicName") -> list[str]:
+    return [str(each.value) for each in entities(message, wanted)]
+
+
+def newest(kind: MessageClass) -> int:
+    """Any class of a message has versions."""
+    return kind.HIGHEST_SUPPORTED_VERSION
+
+
+HANDLERS = Handlers()
+VERSIONED = Handlers[int]()
+
+
+@HANDLERS.on(MetadataRequest)
+def metadata(asked: MetadataRequest) -> MetadataResponse:
+    return MetadataResponse(topics=[MetadataResponseTopic(name=each.name) for each in asked.topics or ()])
+
+
+@VERSIONED.on(FetchRequest)
+async def fetch(_: FetchRequest, version: int) -> FetchResponse:
+    return FetchResponse(session_id=version)
+
+
+def wrong_handlers() -> list[object]:
+    """A handler of a request returns its response, and takes what the registry says: nothing else passes a checker."""
+
+    def other_response(_: MetadataRequest) -> FetchResponse:
+        return FetchResponse()
+
+    def other_request(_: FetchRequest) -> MetadataResponse:
+        return MetadataResponse()
+
+    def more_arguments(_: MetadataRequest, version: int) -> MetadataResponse:
+        return MetadataResponse(controller_id=version)
+
+    async def other_response_later(_: MetadataRequest) -> FetchResponse:
+        return FetchResponse()
+
+    def any_message(_: Message) -> MetadataResponse:
+        return MetadataResponse()
+
+    kept: list[object] = [Handlers().on(MetadataRequest)(any_message)]
+    kept.append(Handlers().on(MetadataRequest)(other_response))  # type: ignore[arg-type]
+    kept.append(Handlers().on(MetadataRequest)(other_request))  # type: ignore[arg-type]
+    kept.append(Handlers().on(MetadataRequest)(more_arguments))  # type: ignore[arg-type]
+    kept.append(Handlers().on(MetadataRequest)(other_response_later))  # type: ignore[arg-type]
+    kept.append(HANDLERS.answer(MetadataRequest(), 3))  # type: ignore[call-arg]
+    return kept
+
+
+def handled(request: Request) -> int:
+    """A registry knows the response of each request."""
+    assert_type(HANDLERS.answer(MetadataRequest()), MetadataResponse)
+    assert_type(HANDLERS.answer(request), Response)
+    assert_type(asyncio.run(VERSIONED.answer_async(FetchRequest(), 18)), FetchResponse)
+    assert_type(metadata(MetadataRequest()), MetadataResponse)
+    later = VERSIONED.find(FetchRequest)
+    assert later is not None
+    result = later(FetchRequest(), 18)
+    assert_type(result, FetchResponse | Coroutine[Any, Any, FetchResponse])
+    assert not isinstance(result, FetchResponse)
+    return asyncio.run(result).session_id
+
+
 def main() -> None:
     partition = MetadataResponsePartition(partition_index=0, leader_id=3, replica_nodes=(3, 4))
     response = MetadataResponse(topics=[MetadataResponseTopic(name="t", partitions=[partition])])
@@ -170,6 +253,8 @@ def main() -> None:
     assert tables() == ["RequestHeader", "ResponseHeader"]
     assert structs() == MetadataResponse()
     assert unknown_tags([tagged, SaslHandshakeResponse(), MetadataRequest()]) == [9]
+    assert (compressed("gzip"), newest(MetadataRequest), handled(MetadataRequest())) == ("gzip", 13, 18)
+    assert topic_names(MetadataRequest(topics=[MetadataRequestTopic(name="t")])) == ["t"]
     assert events(ClientConnection("typed"), ServerConnection(), Middleman()) == 2
 
 

@@ -4,6 +4,8 @@
 Keys are the camelCase names of the definition. A UUID is 22 characters of URL-safe base64, bytes are standard base64
 with padding, an int64 is a plain number. Tagged fields are left out at their default. A message with the one field
 ``CorrelationId`` is ``{'correlationId': 7}``.
+
+``uuid_text`` and ``parse_uuid`` convert a single UUID, such as a topic id.
 """
 
 from __future__ import annotations
@@ -15,11 +17,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from ._base.message import Message, checked_version
+from ._base.message import Message, checked_message, checked_version
 from ._core.shown import shown
 from ._core.spelling import did_you_mean
-from ._core.structs import made
-from ._core.told import uuid_text
+from ._core.structs import checked_owner, made
+from ._core.told import uuid_text as _uuid_text
 from ._core.wire import RawTaggedField
 from .errors import PlacedError
 from .schema.build import Builder
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
     M = TypeVar("M", bound=Message)
 
-__all__ = ["JsonError", "from_json", "to_json"]
+__all__ = ["JsonError", "from_json", "parse_uuid", "to_json", "uuid_text"]
 
 RAW_KEY = "_unknownTaggedFields"
 """Key of the tagged fields that the definition does not name; no field's name starts with an underscore."""
@@ -70,7 +72,7 @@ def to_json(
     """
     if records not in RECORDS_FORMS:
         raise ValueError(f"records is one of {', '.join(map(repr, RECORDS_FORMS))}, not {records!r}")
-    version = checked_version(type(message), version)
+    version = _json_version(type(checked_message(message)), version)
     message.write(version)  # it holds every rule of what a version can express
     out = _struct_to(_shape_of(type(message), version), message, records, unknown_tagged_fields)
     if names:
@@ -100,13 +102,37 @@ def from_json(
 
     Raises JsonError with the place in the JSON, and UnsupportedVersionError.
     """
-    version = checked_version(cls, version)
+    version = _json_version(cls, version)
     try:
         plain = _without_names(cls, obj) if names else obj
         message: M = _struct_from(_shape_of(cls, version), plain, _Leniency(ignore_unknown, default_missing))
     except SchemaError as error:
         raise JsonError(error.reason, cls.NAME, version, error.place) from None
     return message
+
+
+def _json_version(cls: type[Message], version: int) -> int:
+    """Check the version of a message; for a key of a coordinator's log its record type stands for its only version."""
+    checked_owner(cls)
+    is_type = version == cls.API_KEY and version not in cls._codecs and facts_of(cls).kind == "coordinator-key"
+    return checked_version(cls, cls.HIGHEST_SUPPORTED_VERSION if is_type else version)
+
+
+def uuid_text(value: UUID) -> str:
+    """Return a UUID as Kafka and its tools print it, such as a topic id: 22 characters of URL-safe base64."""
+    if not isinstance(value, UUID):
+        raise TypeError(f"expected a UUID, got {shown(value)}")
+    return _uuid_text(value)
+
+
+def parse_uuid(text: str) -> UUID:
+    """Return the UUID that Kafka and its tools print as ``text``. Raises ValueError for any other text."""
+    if not isinstance(text, str):
+        raise TypeError(f"expected a str, got {shown(text)}")
+    try:
+        return _uuid(text)
+    except SchemaError as error:
+        raise ValueError(error.reason) from None
 
 
 def _without_names(cls: type[Message], obj: object) -> object:
@@ -213,7 +239,7 @@ def _base64(data: bytes) -> str:
 
 _INTEGERS = ("int8", "int16", "uint16", "int32", "uint32", "int64")
 _TO_JSON: dict[str, Callable[[Any], object]] = dict.fromkeys(_INTEGERS, int)
-_TO_JSON |= {"bool": bool, "float64": float, "uuid": uuid_text, "string": str, "bytes": _base64, "records": _base64}
+_TO_JSON |= {"bool": bool, "float64": float, "uuid": _uuid_text, "string": str, "bytes": _base64, "records": _base64}
 
 
 def _struct_from(shape: _Shape, obj: object, lenient: _Leniency) -> Any:

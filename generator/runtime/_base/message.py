@@ -233,10 +233,21 @@ class Request(Message, Generic[R_co]):
     """
 
 
+MessageClass: TypeAlias = type[Message]
+"""The class of any message: it has versions, and reads and writes them."""
+
+
 def class_of(name: str) -> type[Message]:
     """The message class with this name; AttributeError if the package has no such message."""
     message: type[Message] = getattr(sys.modules[_PACKAGE], name)
     return message
+
+
+def checked_message(value: M) -> M:
+    """Return a message. Raises TypeError for anything else, such as a class or None."""
+    if not isinstance(value, Message):
+        raise TypeError(f"expected a message, got {shown(value)}")
+    return value
 
 
 def checked_version(message: type[Message], version: int) -> int:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def message_of(cls: type[StructBase]) -> Any:
     """The base with the definition that a class is in, of a message or of a struct inside one; None where there is none."""
-    for base in cls.__mro__:
+    for base in getattr(cls, "__mro__", ()):  # whatever its type promises
         for each in (base, *vars(sys.modules.get(base.__module__, object)).values()):
             if isinstance(each, type) and each.__module__ == base.__module__ and "_plan" in vars(each):
                 return each

@@ -10,6 +10,7 @@ from .._core.index import load as _load
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .engines import MissingCodecError
+    from .format import CompressionType
     from .header import ChecksumError, with_base_offset
     from .reader import Batch, BatchReader, read_batches, read_headers
     from .records import ControlRecord, Record
@@ -19,6 +20,7 @@ __all__ = [
     "Batch",
     "BatchReader",
     "ChecksumError",
+    "CompressionType",
     "ControlRecord",
     "MissingCodecError",
     "Record",
@@ -33,6 +35,7 @@ _MODULES = {
     "Batch": "reader",
     "BatchReader": "reader",
     "ChecksumError": "header",
+    "CompressionType": "format",
     "ControlRecord": "records",
     "MissingCodecError": "engines",
     "Record": "records",

@@ -134,6 +134,9 @@ class Api(Generic[R_co]):
     def __str__(self) -> str:
         return self.name
 
+    def __repr__(self) -> str:
+        return f"<Api {int(self.key)} {self.name}: {self.valid_versions}>"
+
 
 def _header_version(headers: Headers, version: int) -> int:
     found = headers[0][1]

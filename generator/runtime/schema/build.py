@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._core.structs import owner_of
+from .._core.structs import checked_owner
 from .encodings import ENCODINGS
 from .facts import Described, FieldFacts, MessageFacts, Range, facts_of
 from .schema import NullableStruct, Schema, TaggedStruct
@@ -59,7 +59,7 @@ _built: dict[type, dict[int, Schema]] = {}
 
 def schemas_of(message: type[Described]) -> dict[int, Schema]:
     """The schema of each valid version of a message; versions that look the same share one."""
-    owner = owner_of(message)
+    owner = checked_owner(message)
     schemas = _built.get(owner)
     if schemas is None:
         schemas = _built[owner] = build(facts_of(owner))

@@ -5,10 +5,11 @@ import sysconfig
 
 
 def reason() -> str:
-    """One clause that names this Python: where the core cannot run it was not built, and else it is for another one."""
+    """Return one clause that names this Python: the core cannot run on it, or was not built for it."""
     is_free_threaded = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
     implementation = platform.python_implementation()
     this = f"{'a free-threaded ' * is_free_threaded}{implementation} {platform.python_version()}"
     if is_free_threaded or implementation != "CPython":
         return f"the core runs on CPython with the global interpreter lock, and this is {this}"
-    return f"kafka-messages-native was not built for this Python, {this}; install it anew"
+    remedy = "install a C compiler, and then this distribution again with --force-reinstall --no-cache-dir"
+    return f"kafka-messages-native was not built for this Python, {this}; {remedy}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .shown import in_short
+from .shown import in_short, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,10 +45,21 @@ def owner_of(message: Any) -> Any:
     return None
 
 
+def checked_owner(message: object) -> Any:
+    """The ``owner_of`` a message class. Raises TypeError for anything else, such as the name of a message."""
+    owner = owner_of(message) if isinstance(message, type) else None
+    if owner is None:
+        raise TypeError(f"expected a message class, got {shown(message)}")
+    return owner
+
+
 def name_of(message: Any) -> str:
     """The name of the definition of a message: a class that somebody derived from it may have a ``NAME`` of its own."""
-    owner = owner_of(message)
-    name: str = (message if owner is None else owner).NAME
+    try:
+        owner = owner_of(message)
+        name: str = (message if owner is None else owner).NAME
+    except AttributeError:
+        raise TypeError(f"expected a message class, got {shown(message)}") from None
     return name
 
 

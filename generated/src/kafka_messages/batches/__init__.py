@@ -11,6 +11,7 @@ from .._core.index import load as _load
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .engines import MissingCodecError
+    from .format import CompressionType
     from .header import ChecksumError, with_base_offset
     from .reader import Batch, BatchReader, read_batches, read_headers
     from .records import ControlRecord, Record
@@ -20,6 +21,7 @@ __all__ = [
     "Batch",
     "BatchReader",
     "ChecksumError",
+    "CompressionType",
     "ControlRecord",
     "MissingCodecError",
     "Record",
@@ -34,6 +36,7 @@ _MODULES = {
     "Batch": "reader",
     "BatchReader": "reader",
     "ChecksumError": "header",
+    "CompressionType": "format",
     "ControlRecord": "records",
     "MissingCodecError": "engines",
     "Record": "records",

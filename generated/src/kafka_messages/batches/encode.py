@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from struct import Struct
 from zlib import crc32
 
-from .._core.shown import shown
+from .._core.shown import one_of, shown
 from ..errors import EncodeError
 from .format import BATCH_BEGIN, BATCH_SUMMED, CODECS, COMPRESSION, LOG_APPEND_TIME, OVERHEAD, SUMMED_FROM
 from .records import wrapped
@@ -62,7 +62,7 @@ def codec_number(compression: object, magic: int) -> int:
         raise EncodeError(f"there is no format {shown(magic)}", path="magic")
     codec = _NUMBERS.get(compression) if isinstance(compression, str | None) else None
     if codec is None:
-        raise EncodeError(f"{shown(compression)} is none of {', '.join(CODECS)}", path="compression")
+        raise EncodeError(f"expected {one_of(CODECS)}, got {shown(compression)}", path="compression")
     if codec == 4 and magic < 2:
         raise EncodeError(f"zstd is for format 2, not {magic} (KIP-110)", path="compression")
     return codec

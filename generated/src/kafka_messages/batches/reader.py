@@ -34,6 +34,7 @@ from .format import (
     SUMMED_FROM,
     TIMESTAMP_TYPES,
     TRANSACTIONAL,
+    CompressionType,
 )
 from .header import FEW, Header, batch_error, read_header, verify_sum
 from .records import ControlRecord, Record, RecordError, read_records
@@ -134,7 +135,7 @@ class Batch:
         return self.base_offset + self.last_offset_delta
 
     @property
-    def compression(self) -> str:
+    def compression(self) -> CompressionType:
         """``none``, ``gzip``, ``snappy``, ``lz4`` or ``zstd``."""
         return CODECS[self.attributes & COMPRESSION]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from struct import error as StructError
 from typing import Any
 
-from .._core.shown import is_int, shown
+from .._core.shown import is_int, one_of, shown
 from ..errors import EncodeError
 from .crc import checksum
 from .encode import Shared, codec_number, encode_batch
@@ -21,6 +21,7 @@ from .format import (
     LOG_APPEND_TIME,
     MARKER_VALUE,
     TRANSACTIONAL,
+    CompressionType,
 )
 from .records import Record
 
@@ -33,7 +34,7 @@ def write_batch(
     records: Iterable[Record],
     *,
     base_offset: int = 0,
-    compression: str | None = "none",
+    compression: CompressionType | None = "none",
     log_append_time: int | None = None,
     producer_id: int = -1,
     producer_epoch: int = -1,
@@ -201,7 +202,7 @@ def write_control_batch(
     ``value`` as the message of that name writes it. ``timestamp`` is in milliseconds. Raises EncodeError.
     """
     if control_type not in CONTROL_TYPES[:-1]:
-        raise EncodeError(f"{shown(control_type)} is none of {', '.join(CONTROL_TYPES[:-1])}", path="control_type")
+        raise EncodeError(f"expected {one_of(CONTROL_TYPES[:-1])}, got {shown(control_type)}", path="control_type")
     marker = control_type in ("ABORT", "COMMIT")
     if marker == (value is not None):
         raise EncodeError("a value is for all control records but COMMIT and ABORT", path="value")

@@ -44,6 +44,15 @@ class Exchange:
         self.is_token = is_token
         """Whether they are not Kafka's requests but tokens of SASL (after a SaslHandshake of version 0)."""
 
+    def __repr__(self) -> str:
+        if self.header is None:
+            what = "SASL token" if self.is_token else "unknown request"
+        else:
+            what = f"{self.api or f'API {self.header.request_api_key}'} v{self.header.request_api_version}"
+        absent = [name for name in ("request", "response") if getattr(self, f"{name}_frame") is None]
+        parts = [what, f"{self.client} to {self.server}", *(f"no {each}" for each in absent)]
+        return f"<Exchange {self.number}: {', '.join(parts)}>"
+
     @property
     def connection(self) -> Connection:
         """Where it was."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message, class_of
+from .._base.message import Message, checked_message, class_of
 from .._base.prefixed import read_int16, read_rest, read_unsigned
-from .._core.structs import name_of
+from .._core.shown import shown
+from .._core.structs import checked_owner, name_of
 from .._core.value import dataclass
 from .._core.wire import as_bytes, uvarint
 from ..errors import DecodeError, EncodeError, KafkaMessageError
@@ -57,6 +58,11 @@ class CoordinatorRecord:
     value_version: int | None
     """Version that ``value`` was written at; None for a tombstone."""
 
+    @property
+    def key_version(self) -> int:
+        """Version that ``key`` was written at: keys have no other than 0."""
+        return KEY_VERSION
+
 
 @dataclass(frozen=True, slots=True)
 class MetadataRecord:
@@ -99,7 +105,7 @@ def write_coordinator_record(
     the record is a tombstone. Raises EncodeError, also when key and value are not of one type, and
     UnsupportedVersionError.
     """
-    name = name_of(type(key))
+    name = name_of(type(checked_message(key)))
     number, key_name, value_name = _NUMBERS.get(name, (0, None, None))
     if key_name is None:
         raise EncodeError("this message is not the key of a coordinator record", name)
@@ -142,7 +148,7 @@ def write_metadata_record(message: Message, version: int) -> bytes:
 
     Raises EncodeError, and UnsupportedVersionError.
     """
-    name = name_of(type(message))
+    name = name_of(type(checked_message(message)))
     number, key_name, value_name = _NUMBERS.get(name, (0, None, None))
     if key_name is not None or value_name is None:
         raise EncodeError("this message is not a metadata record", name)
@@ -158,6 +164,7 @@ def read_versioned(message: type[M], data: BytesLike, *, allow_newer: bool = Fal
     over then are ignored, as Kafka's ConsumerProtocol does; the version returned is the one in the data. Raises
     DecodeError with offsets in ``data``, and UnsupportedVersionError.
     """
+    checked_owner(message)
     data = as_bytes(data)
     version = read_int16(data, "version", message.NAME)
     highest = message.HIGHEST_SUPPORTED_VERSION
@@ -168,7 +175,7 @@ def read_versioned(message: type[M], data: BytesLike, *, allow_newer: bool = Fal
 
 def write_versioned(message: Message, version: int) -> bytes:
     """A message behind its version (int16). Raises EncodeError, and UnsupportedVersionError."""
-    body = message.write(version)
+    body = checked_message(message).write(version)
     return _pack_h(version) + body
 
 
@@ -176,5 +183,7 @@ def _known(log: str, logs: set[str], kind: str) -> str:
     """The log with this name or topic; ValueError if records of this kind are not in it."""
     name = LOGS.get(log, log)
     if name not in logs:
-        raise ValueError(f"{log!r} is not a log of {kind} records; those are {', '.join(sorted(logs)) or 'none'}")
+        topics = {name: topic for topic, name in LOGS.items()}
+        known = [f"{each!r} ({topics[each]})" if each in topics else repr(each) for each in sorted(logs)]
+        raise ValueError(f"expected a log of {kind} records, got {shown(log)}; there are {', '.join(known) or 'none'}")
     return name

@@ -7,6 +7,7 @@ What is named here is imported when it is first used.
 from __future__ import annotations
 
 from .._core.index import load as _load
+from .._core.optional import check_extra as _check_extra
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +42,11 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> object:
-    return _load(__name__, _MODULES, name, globals())
+    try:
+        return _load(__name__, _MODULES, name, globals())
+    except ModuleNotFoundError as error:
+        _check_extra(error, __name__, "arrow")
+        raise
 
 
 def __dir__() -> list[str]:

@@ -12,8 +12,7 @@ from uuid import UUID
 
 from .._base.message import Message, checked_version
 from .._base.named import enumerations
-from .._core.shown import shown
-from .._core.structs import made
+from .._core.structs import checked_owner, made
 from .._core.wire import RawTaggedField
 from ..schema.facts import FieldFacts, Range, class_in, facts_of
 
@@ -56,19 +55,17 @@ NULLS = Chances(null=1, default=0)
 MIXED = Chances()
 
 
-def check_class(message: object) -> None:
-    """Raise TypeError for what is no class of a message, such as its name."""
-    if not isinstance(message, type) or not issubclass(message, Message):
-        raise TypeError(f"the class of a message is needed, not {shown(message)}")
-
-
 def random_messages(message: type[M], version: int, seed: int = 0, mixed: int = 3) -> Iterator[M]:
     """A full message, one of nulls and ``mixed`` others; the same seed draws the same ones.
 
-    Fields that the version does not have keep their defaults, so each can be written. Raises UnsupportedVersionError.
+    Fields that the version does not have keep their defaults, so each can be written. Raises UnsupportedVersionError
+    when it is called, before the first message is drawn.
     """
-    check_class(message)
-    version = checked_version(message, version)
+    checked_owner(message)
+    return _drawn(message, checked_version(message, version), seed, mixed)
+
+
+def _drawn(message: type[M], version: int, seed: int, mixed: int) -> Iterator[M]:
     for number, chances in enumerate([FULL, NULLS, *[MIXED] * mixed]):
         source = random.Random(f"{message.NAME} v{version} {seed} {number}")
         yield Draw(message, version, source, chances).message()

@@ -28,3 +28,11 @@ def optional(name: str) -> Any:
         if error.name != f"{PACKAGE}.{name}":
             raise
         return None
+
+
+def check_extra(error: ModuleNotFoundError, user: str, extra: str) -> None:
+    """Raise an error that names the extra if what is missing is another distribution, and nothing of this package."""
+    name = (error.name or PACKAGE).partition(".")[0]
+    if name != PACKAGE.partition(".")[0]:
+        text = f"{user} needs the package {name}, which is not installed; the extra `{extra}` brings it"
+        raise ModuleNotFoundError(text, name=name) from error

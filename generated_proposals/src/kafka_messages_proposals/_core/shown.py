@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 SHORT = 64
 """Bytes that are printed of more."""
 
@@ -24,6 +28,12 @@ def in_short(value: object) -> str:
         return int.__repr__(value)
     except ValueError:  # of thousands of digits
         return f"<{shown(value)}>"
+
+
+def one_of(choices: Sequence[str]) -> str:
+    """Return the choices for an error text: ``'a', 'b' or 'c'``."""
+    *first, last = map(repr, choices)
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def is_int(value: object, bits: int, lowest: int | None = None) -> bool:

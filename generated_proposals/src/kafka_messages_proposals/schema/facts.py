@@ -14,7 +14,8 @@ from typing import Any, ClassVar, Protocol
 from uuid import UUID
 
 from .._core.described import message_of
-from .._core.structs import StructBase, name_of, owner_of
+from .._core.shown import shown
+from .._core.structs import StructBase, checked_owner, name_of, owner_of
 from .._core.value import dataclass
 from .._core.wire import ZERO_UUID
 
@@ -100,6 +101,12 @@ class FieldFacts:
     fields: tuple[FieldFacts, ...] = ()
     """The fields of its struct; none where the type is not one."""
 
+    def __repr__(self) -> str:
+        kind = f"[]{self.type}" if self.is_array else self.type
+        nullable = f", null in versions {self.nullable}" if self.nullable.lowest <= self.nullable.highest else ""
+        tag = "" if self.tag is None else f", tag {self.tag}"
+        return f"<FieldFacts {self.name}: {kind}, versions {self.versions}{nullable}{tag}>"
+
     @property
     def is_struct(self) -> bool:
         return self.type[0].isupper()
@@ -184,7 +191,7 @@ _parsed: dict[type, MessageFacts] = {}
 
 def facts_of(message: type[Described]) -> MessageFacts:
     """The definition of a message class."""
-    owner = owner_of(message)
+    owner = checked_owner(message)
     facts = _parsed.get(owner)
     if facts is None:
         facts = _parsed[owner] = facts_in(owner._facts)
@@ -210,7 +217,7 @@ def fields_of(cls: type[StructBase]) -> tuple[FieldFacts, ...]:
     """
     message = message_of(cls)
     if message is None:
-        raise TypeError(f"{cls!r} is no class of a message or of a struct inside one")
+        raise TypeError(f"expected the class of a message or of a struct inside one, got {shown(cls)}")
     facts = facts_of(message)
     own = {facts.name: facts.fields, **facts.structs}
     return next(own[base.__name__] for base in cls.__mro__ if base.__name__ in own)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .draw import random_messages
     from .strategies import damaged_bytes, encodings, messages, versions
 
-__all__ = ["damaged", "damaged_bytes", "encodings", "messages", "random_messages", "versions"]
+    __all__ = ["damaged", "damaged_bytes", "encodings", "messages", "random_messages", "versions"]
 
 _MODULES = {
     "damaged": "damage",
@@ -27,6 +27,10 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> object:
+    if name == "__all__":  # what can be imported: without Hypothesis there are no strategies
+        from importlib.util import find_spec
+
+        return [each for each in _MODULES if _MODULES[each] != "strategies" or find_spec("hypothesis")]
     return _load(__name__, _MODULES, name, globals())
 
 

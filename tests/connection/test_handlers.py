@@ -1,0 +1,103 @@
+"""The registry of request handlers at run time; tests/typing/client.py has what type checkers say of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+from kafka_messages import FetchRequest, FetchResponse, HeartbeatRequest, HeartbeatResponse, MetadataResponse
+from kafka_messages import MetadataRequest as Metadata
+from kafka_messages.connection import Handlers, announce
+
+
+@pytest.fixture
+def handlers() -> Handlers[int]:
+    """A registry with a function and a coroutine function."""
+    made = Handlers[int]()
+
+    @made.on(Metadata)
+    def metadata(_: Metadata, version: int) -> MetadataResponse:
+        return MetadataResponse(controller_id=version)
+
+    @made.on(FetchRequest)
+    async def fetch(_: FetchRequest, version: int) -> FetchResponse:
+        return FetchResponse(session_id=version)
+
+    return made
+
+
+def test_answer(handlers: Handlers[int]) -> None:
+    """A function is called with the request and the other arguments, and a coroutine function is awaited."""
+    assert handlers.answer(Metadata(), 3) == MetadataResponse(controller_id=3)
+    assert asyncio.run(handlers.answer_async(FetchRequest(), 4)) == FetchResponse(session_id=4)
+    assert asyncio.run(handlers.answer_async(Metadata(), 5)) == MetadataResponse(controller_id=5)
+
+
+def test_lookup(handlers: Handlers[int]) -> None:
+    """A handler is found by its class, and the classes are in the order in which they were registered."""
+    found = handlers.find(Metadata)
+    assert found is not None
+    assert found(Metadata(), 7) == MetadataResponse(controller_id=7)
+    assert handlers.find(HeartbeatRequest) is None
+    assert (Metadata in handlers, HeartbeatRequest in handlers, "Metadata" in handlers) == (True, False, False)
+    assert (list(handlers), len(handlers), repr(handlers)) == (
+        [Metadata, FetchRequest],
+        2,
+        "<Handlers of 2 request classes>",
+    )
+
+
+def test_decorator_returns_the_function() -> None:
+    """The decorated function stays what it was, so it can be called and registered elsewhere."""
+
+    def heartbeat(_: HeartbeatRequest) -> HeartbeatResponse:
+        return HeartbeatResponse()
+
+    assert Handlers().on(HeartbeatRequest)(heartbeat) is heartbeat
+
+
+def test_announced(handlers: Handlers[int]) -> None:
+    """``announce`` takes the registry as the list of APIs."""
+    assert [each.api_key for each in announce(handlers).api_keys] == [1, 3, 18]
+
+
+def test_derived_request(handlers: Handlers[int]) -> None:
+    """A request of a derived class has the handler of the class that it is derived from."""
+
+    class Mine(Metadata):
+        pass
+
+    assert handlers.answer(Mine(), 1) == MetadataResponse(controller_id=1)
+    assert Mine in handlers
+
+
+WRONG: list[tuple[Callable[[Handlers[int]], object], type[Exception], str]] = [
+    (lambda each: each.on(MetadataResponse), TypeError, "expected a request class, got the class MetadataResponse"),
+    (lambda each: each.on("Metadata"), TypeError, "expected a request class, got 'Metadata'"),
+    (lambda each: each.find(None), TypeError, "expected a request class, got None"),
+    (
+        lambda each: each.on(HeartbeatRequest)(None),
+        TypeError,
+        "expected a function as the handler of HeartbeatRequest, got None",
+    ),
+    (lambda each: each.on(Metadata)(print), ValueError, "MetadataRequest has a handler already"),
+    (lambda each: each.answer(HeartbeatRequest(), 1), LookupError, "no handler is registered for HeartbeatRequest"),
+    (lambda each: each.answer(Metadata, 1), TypeError, "expected a request, got the class MetadataRequest"),
+    (
+        lambda each: each.answer(FetchRequest(), 1),
+        TypeError,
+        "the handler of FetchRequest is a coroutine function; use answer_async",
+    ),
+]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("use", "error", "text"), WRONG)
+def test_wrong_use(
+    handlers: Handlers[int], use: Callable[[Handlers[int]], object], error: type[Exception], text: str
+) -> None:
+    """Wrong arguments raise an error that says what is expected."""
+    with pytest.raises(error) as raised:
+        use(handlers)
+    assert (type(raised.value), str(raised.value)) == (error, text)

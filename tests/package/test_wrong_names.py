@@ -1,0 +1,112 @@
+"""Names where a class or message is expected, packages that are not installed, and how objects print."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import kafka_messages
+import pytest
+from kafka_messages import MetadataRequest, OffsetCommitKey, all_messages
+from kafka_messages.connection import EntityType
+from kafka_messages.explain import explain, explain_record
+from kafka_messages.json import from_json, to_json
+from kafka_messages.protocol import api, apis
+from kafka_messages.records import read_versioned, write_coordinator_record, write_metadata_record, write_versioned
+from kafka_messages.schema import FieldFacts, fields_of, schemas_of
+from kafka_messages.secrets import secrets_of
+from kafka_messages.testing import random_messages
+
+NAME: Any = "MetadataRequest"
+NONE: Any = None
+WRONG: list[tuple[Callable[[], object], str]] = [
+    (lambda: fields_of(NAME), "expected the class of a message or of a struct inside one, got 'MetadataRequest'"),
+    (lambda: schemas_of(NAME), "expected a message class, got 'MetadataRequest'"),
+    (lambda: explain(b"", NAME, 3), "expected a message class, got 'MetadataRequest'"),
+    (lambda: explain_record(b"", NAME), "expected a message class, got 'MetadataRequest'"),
+    (lambda: from_json(NAME, {}, 3), "expected a message class, got 'MetadataRequest'"),
+    (lambda: read_versioned(NAME, b"\0\0"), "expected a message class, got 'MetadataRequest'"),
+    (lambda: secrets_of(NAME), "expected a message class, got 'MetadataRequest'"),
+    (lambda: random_messages(NAME, 3), "expected a message class, got 'MetadataRequest'"),
+    (lambda: to_json(NONE, 1), "expected a message, got None"),
+    (lambda: write_coordinator_record(NONE), "expected a message, got None"),
+    (lambda: write_metadata_record(NONE, 0), "expected a message, got None"),
+    (lambda: write_versioned(NONE, 0), "expected a message, got None"),
+]
+
+
+@pytest.mark.parametrize(("use", "text"), WRONG)
+def test_no_class(use: Callable[[], object], text: str) -> None:
+    """The name of a message, or nothing, raises TypeError; an AttributeError about private names tells nothing."""
+    with pytest.raises(TypeError) as raised:
+        use()
+    assert str(raised.value) == text
+
+
+def test_random_messages_of_no_version() -> None:
+    """A version that a message does not have is refused when it is asked for, not when the first message is drawn."""
+    with pytest.raises(kafka_messages.UnsupportedVersionError) as raised:
+        random_messages(MetadataRequest, 99)
+    assert str(raised.value) == "MetadataRequest has no version 99, only versions 0 to 13"
+
+
+@pytest.mark.parametrize(
+    ("statement", "package"),
+    [
+        ("import kafka_messages.arrow", "numpy"),
+        ("import kafka_messages.arrow", "pyarrow"),
+        ("from kafka_messages.segments import read_segments", "numpy"),
+        ("from kafka_messages.segments import write_batches", "pyarrow"),
+        ("import kafka_messages; kafka_messages.arrow", "pyarrow"),
+    ],
+)
+def test_missing_extra(statement: str, package: str) -> None:
+    """A missing optional dependency raises an error that names the extra that installs it."""
+    code = f"import sys; sys.modules[{package!r}] = None; {statement}"
+    module = "arrow" if "arrow" in statement else "segments"
+    assert last_line(code) == (
+        f"ModuleNotFoundError: kafka_messages.{module} needs the package {package}, which is not installed; "
+        "the extra `arrow` brings it"
+    )
+
+
+def test_testing_without_hypothesis() -> None:
+    """``from kafka_messages.testing import *`` gives what works without Hypothesis."""
+    code = "from kafka_messages.testing import *; print(*sorted(name for name in dir() if name[0] != '_'))"
+    assert last_line(code, "-S") == "damaged random_messages"
+
+
+def last_line(code: str, *options: str) -> str:
+    """Return the last line that a fresh Python prints, errors included."""
+    environment = {"PYTHONPATH": str(Path(kafka_messages.__file__).parents[1])}
+    line = [sys.executable, *options, "-c", code]
+    done = subprocess.run(line, capture_output=True, text=True, check=False, env=environment)
+    return (done.stdout + done.stderr).splitlines()[-1]
+
+
+def test_types_at_run_time() -> None:
+    """Exported types can be imported by programs that look at their annotations."""
+    from kafka_messages.batches import CompressionType
+    from kafka_messages.batches.format import CODECS
+    from kafka_messages.connection._walks import ENTITY_TYPES
+
+    assert kafka_messages.MessageClass == type[kafka_messages.Message]
+    assert (CompressionType.__args__, EntityType.__args__) == (CODECS, ENTITY_TYPES)  # type: ignore[attr-defined]
+
+
+def test_repr() -> None:
+    """Objects that describe the protocol print in one short line."""
+    assert repr(api(3)) == "<Api 3 Metadata: versions 0 to 13>"
+    assert repr(fields_of(OffsetCommitKey)[0]) == "<FieldFacts group: string, versions 0>"
+    name = next(each for each in fields_of(MetadataRequest.MetadataRequestTopic) if each.name == "name")
+    assert repr(name) == "<FieldFacts name: string, versions 0+, null in versions 10+>"
+    assert max(len(repr(each)) for each in apis()) < 200
+    assert max(len(repr(each)) for each in every_field()) < 200
+
+
+def every_field() -> list[FieldFacts]:
+    """Return the fields of all messages."""
+    return [field for each in all_messages() for field in fields_of(each.message_class)]
