@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from ._base.message import Message, checked_message, checked_version
+from ._base.message import Message, check_class, checked_message, checked_version
 from ._core.shown import shown
 from ._core.spelling import did_you_mean
-from ._core.structs import checked_owner, made
+from ._core.structs import made
 from ._core.told import uuid_text as _uuid_text
 from ._core.wire import RawTaggedField
 from .errors import PlacedError
@@ -112,7 +112,7 @@ def from_json(
 
 def _json_version(cls: type[Message], version: int) -> int:
     """Check the version of a message; for a key of a coordinator's log its record type stands for its only version."""
-    checked_owner(cls)
+    check_class(cls)
     is_type = version == cls.API_KEY and version not in cls._codecs and facts_of(cls).kind == "coordinator-key"
     return checked_version(cls, cls.HIGHEST_SUPPORTED_VERSION if is_type else version)
 

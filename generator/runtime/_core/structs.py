@@ -45,11 +45,16 @@ def owner_of(message: Any) -> Any:
 
 
 def checked_owner(message: object) -> Any:
-    """The ``owner_of`` a message class. Raises TypeError for anything else, such as the name of a message."""
+    """Return the ``owner_of`` of a message class. Raises TypeError for anything else."""
     owner = owner_of(message) if isinstance(message, type) else None
     if owner is None:
-        raise TypeError(f"expected a message class, got {shown(message)}")
+        raise no_message_class(message)
     return owner
+
+
+def no_message_class(value: object) -> TypeError:
+    """Return the error for anything but a message class, such as the name of a message."""
+    return TypeError(f"expected a message class, got {shown(value)}")
 
 
 def name_of(message: Any) -> str:
@@ -58,7 +63,7 @@ def name_of(message: Any) -> str:
         owner = owner_of(message)
         name: str = (message if owner is None else owner).NAME
     except AttributeError:
-        raise TypeError(f"expected a message class, got {shown(message)}") from None
+        raise no_message_class(message) from None
     return name
 
 

@@ -9,9 +9,9 @@ from functools import cache
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
-from .._base.message import Message, checked_version
+from .._base.message import Message, check_class, checked_version
 from .._base.named import enumerations
-from .._core.structs import checked_owner, made
+from .._core.structs import made
 from .._core.wire import RawTaggedField
 from ..schema.facts import FieldFacts, Range, class_in, facts_of
 
@@ -60,7 +60,7 @@ def random_messages(message: type[M], version: int, seed: int = 0, mixed: int = 
     Fields that the version does not have keep their defaults, so each can be written. Raises UnsupportedVersionError
     when it is called, before the first message is drawn.
     """
-    checked_owner(message)
+    check_class(message)
     return _drawn(message, checked_version(message, version), seed, mixed)
 
 

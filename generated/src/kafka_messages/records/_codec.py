@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message, checked_message, class_of
+from .._base.message import Message, check_class, checked_message, class_of
 from .._base.prefixed import read_int16, read_rest, read_unsigned
 from .._core.shown import shown
-from .._core.structs import checked_owner, name_of
+from .._core.structs import name_of
 from .._core.value import dataclass
 from .._core.wire import as_bytes, uvarint
 from ..errors import DecodeError, EncodeError, KafkaMessageError
@@ -164,7 +164,7 @@ def read_versioned(message: type[M], data: BytesLike, *, allow_newer: bool = Fal
     over then are ignored, as Kafka's ConsumerProtocol does; the version returned is the one in the data. Raises
     DecodeError with offsets in ``data``, and UnsupportedVersionError.
     """
-    checked_owner(message)
+    check_class(message)
     data = as_bytes(data)
     version = read_int16(data, "version", message.NAME)
     highest = message.HIGHEST_SUPPORTED_VERSION

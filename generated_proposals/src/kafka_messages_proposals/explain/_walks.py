@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from .._base.message import Message, class_of, unsupported
+from .._base.message import Message, check_class, class_of, unsupported
 from .._core.optional import module
-from .._core.structs import checked_owner, name_of
+from .._core.structs import name_of
 from .._core.wire import as_bytes
 from ..errors import DecodeError, KafkaMessageError, UnsupportedVersionError
 from ..schema.build import schemas_of
@@ -101,7 +101,7 @@ class _Explainer:
         self.root = Span(0, len(data), "", "", "BYTES", STRUCT)
 
     def alone(self, message: type[Message], version: int) -> Explanation:
-        checked_owner(message)
+        check_class(message)
         self._message(message, version, "", is_whole=True)
         return self._result(f"{message.NAME} v{version}")
 

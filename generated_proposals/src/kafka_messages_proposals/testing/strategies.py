@@ -11,8 +11,8 @@ from random import Random
 from typing import TypeVar
 
 from .._base.listing import all_messages
-from .._base.message import Message, checked_version
-from .._core.structs import checked_owner, name_of
+from .._base.message import Message, check_class, checked_version
+from .._core.structs import name_of
 from ..schema.facts import FieldFacts
 from .damage import damaged
 from .draw import MIXED, Chances, Draw
@@ -31,7 +31,7 @@ def versions(message: type[Message], *, older: bool = False) -> st.SearchStrateg
 
     Of a message that only older releases have they are the same.
     """
-    checked_owner(message)
+    check_class(message)
     known = next((each for each in all_messages() if each.name == name_of(message)), None)
     if known is not None and known.offered_versions and not older:
         return st.integers(known.offered_versions.lowest, known.offered_versions.highest)
@@ -46,7 +46,7 @@ def messages(message: type[M], version: int, *, unknown_tagged_fields: bool = Tr
     collections now and then have a key twice, as brokers send them. With ``unknown_tagged_fields`` structs may have tagged
     fields that the definition does not know, where the version has a place for them. Raises UnsupportedVersionError.
     """
-    checked_owner(message)
+    check_class(message)
     version = checked_version(message, version)
     chances = MIXED if unknown_tagged_fields else replace(MIXED, unknown=0)
     return _drawn(message, version, chances)
