@@ -25,7 +25,7 @@ from kafka_messages import (
 )
 from kafka_messages.capture import errors_in, open_capture, to_object
 from kafka_messages.command._package import ERROR_FIELDS
-from kafka_messages.command.verbs.wireshark import COMMAND, ERRORS
+from kafka_messages.command.verbs.wireshark import _more, error_filter
 from kafka_messages.json import from_json
 from kafka_messages.protocol import Api, apis, encode_request, encode_response, frame
 from kafka_messages.schema.facts import FieldFacts, MessageFacts, facts_of
@@ -245,9 +245,9 @@ def test_the_filter_for_errors_names_every_field() -> None:
     responses = [facts_of(api.response_class) for api in apis() if api.valid_versions and api.response_name]
     fields = [field for facts in responses for some in (facts.fields, *facts.structs.values()) for field in some]
     assert set(ERROR_FIELDS) == {field.name for field in fields if field.is_error_code}
-    assert ERRORS in COMMAND.more
+    assert error_filter() in _more()
     page = pages.text("docs/capture.md")
-    assert f'-Y "{ERRORS}"\n' in page.replace(" \\\n  ", " ")
+    assert f'-Y "{error_filter()}"\n' in page.replace(" \\\n  ", " ")
 
 
 ADDED = {
@@ -263,7 +263,7 @@ def with_errors(capture: Path, folder: Path) -> tuple[list[int], list[int]]:
     """The packets that the filter finds in tshark, and those that ``capture --errors`` finds."""
     script = folder / "kafka.lua"
     script.write_text(dissector(), encoding="utf-8")
-    command = ["tshark", "-X", f"lua_script:{script}", "-r", str(capture), "-Y", ERRORS]
+    command = ["tshark", "-X", f"lua_script:{script}", "-r", str(capture), "-Y", error_filter()]
     done = subprocess.run(
         [*command, "-T", "fields", "-e", "frame.number"], capture_output=True, check=True, timeout=SECONDS
     )

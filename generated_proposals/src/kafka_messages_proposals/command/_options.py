@@ -103,8 +103,8 @@ class Command:
     options: tuple[Option, ...] = ()
     examples: tuple[str, ...] = ()
     """Command lines behind the name of the program."""
-    more: str = ""
-    """Sentences for its help."""
+    more: str | Callable[[], str] = ""
+    """Sentences for its help, or what makes them of facts that only a package has."""
     is_fixed: bool = False
     """True if it prints one text, for which the options for output mean nothing."""
 
@@ -203,8 +203,8 @@ def usage(program: str, name: str, command: Command) -> str:
 def help_text(program: str, name: str, about: str, command: Command) -> str:
     """Everything about a subcommand."""
     lines = [f"usage: {usage(program, name, command)}", "", f"{about[0].upper()}{about[1:]}."]
-    if command.more:
-        lines += ["", command.more]
+    if more := command.more if isinstance(command.more, str) else command.more():
+        lines += ["", more]
     if command.arguments:
         lines += ["", "arguments:", *_rows([(each.shown, each.about) for each in command.arguments])]
     for title, options in (("options:", command.options), ("common options:", command.common)):

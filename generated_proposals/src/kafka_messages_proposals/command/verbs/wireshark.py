@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from .._options import Command, Given, Option, UsageError
 from .._output import Output
-from .._package import ERROR_FIELDS
 from .._parts import PACKAGE, part
 
 
@@ -20,9 +19,24 @@ def run(given: Given, out: Output) -> int:
     return 0
 
 
-ERRORS = " or ".join(f"{PACKAGE}.{name} in {{-1, 1..32767}}" for name in ERROR_FIELDS)
-"""The display filter that finds what ``capture --errors`` finds; ``!= 0`` misses packets with another code that is 0."""
-_FILTER = f"\n\nThe display filter for responses with an error:\n{ERRORS}" if ERRORS else ""
+def error_filter() -> str:
+    """Return the display filter that finds what ``capture --errors`` finds.
+
+    ``error_code != 0`` misses packets with another code that is 0.
+    """
+    from .._package import ERROR_FIELDS
+
+    return " or ".join(f"{PACKAGE}.{name} in {{-1, 1..32767}}" for name in ERROR_FIELDS)
+
+
+def _more() -> str:
+    text = (
+        "Put the file into Wireshark's folder of Lua plugins (Help, About, Folders), or run\n"
+        "tshark -X lua_script:kafka.lua -r traffic.pcapng. The dissector shows everything, secrets too."
+    )
+    found = error_filter()
+    return f"{text}\n\nThe display filter for responses with an error:\n{found}" if found else text
+
 
 COMMAND = Command(
     run,
@@ -32,8 +46,6 @@ COMMAND = Command(
         Option("ports", "TCP ports of brokers; other connections are found by what they say", "PORTS"),
     ),
     ("wireshark > kafka.lua", "wireshark --ports 9092,19092-19094 > kafka.lua"),
-    "Put the file into Wireshark's folder of Lua plugins (Help, About, Folders), or run\n"
-    "tshark -X lua_script:kafka.lua -r traffic.pcapng. The dissector shows everything, secrets too."
-    f"{_FILTER}",
+    _more,
     is_fixed=True,
 )
