@@ -313,7 +313,7 @@ def test_coordinators_that_were_copied_first(tmp_path: Path, capsys: pytest.Capt
     first, second = (line for line in report.splitlines() if line.startswith("hanging "))
     assert first.split()[1:3] == ["orders", "0"]
     assert "copied" not in first + second
-    assert "Limitations\n-----------\n\n" + f"1 hanging: {OLDER_STATES}.\n1 hanging: {OLDER_DATA}.\n" in report
+    assert "Limitations\n-----------\n\n" + f"1 hanging: {OLDER_STATES}.\n\n1 hanging: {OLDER_DATA}.\n" in report
 
 
 def test_corrupt_marker(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -55,7 +55,7 @@ def _has_schema(spark: SparkSession, schema: str) -> bool:
 def _has_format(spark: SparkSession, name: str) -> bool:
     try:
         _ = spark.read.format(name).load().schema
-    except PySparkException as error:  # most formats need a path, too
+    except Exception as error:  # not a PySparkException on classic Spark; most formats need a path, too
         return "DATA_SOURCE_NOT_FOUND" not in str(error)
     return True
 
