@@ -6,6 +6,7 @@
 * ``Middleman`` stands between both: it decodes some APIs, and passes all others on as they came.
 * ``ClientEvent``, ``ServerEvent``, ``FromClient`` and ``FromBroker`` are what each of them gives, for annotations.
 * ``announce`` says which versions a broker has; ``error_response`` answers any request with an error.
+* ``Handlers`` maps request classes to functions that return their responses.
 * ``errors``, ``error_codes``, ``endpoints`` and ``entities`` find the error codes, addresses and names in any message.
 
 Nothing here opens a socket: it goes with asyncio, threads, trio, or bytes of a capture.
@@ -19,11 +20,30 @@ from ._client import ClientConnection, ClientEvent, ResponseReceived, SendAgain,
 from ._errors import ConnectionProtocolError, LocalProtocolError, RemoteProtocolError
 from ._events import ConnectionClosed, TokenReceived
 from ._exchange import expects_response
+from ._handlers import Handlers
 from ._middleman import FromBroker, FromClient, Middleman
 from ._passing import AnswerPassing, RequestPassing, ResponsePassing, TokenPassing
 from ._places import Endpoint, Entity, Error, ErrorCodePlace
 from ._server import RequestReceived, ServerConnection, ServerEvent
 from ._walks import endpoints, entities, error_codes, errors
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._places import EntityType as EntityType
+else:
+
+    def __getattr__(name):
+        if name == "EntityType":  # on first use: importing typing costs more than this module
+            from typing import Literal
+
+            from ._walks import ENTITY_TYPES
+
+            return Literal[ENTITY_TYPES]
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__():
+        return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "AnswerPassing",
@@ -33,10 +53,12 @@ __all__ = [
     "ConnectionProtocolError",
     "Endpoint",
     "Entity",
+    "EntityType",
     "Error",
     "ErrorCodePlace",
     "FromBroker",
     "FromClient",
+    "Handlers",
     "LocalProtocolError",
     "Middleman",
     "RemoteProtocolError",

@@ -10,7 +10,7 @@ from operator import index
 from .._core.generic import Generic
 from .._core.native import derive, hang
 from .._core.shown import shown
-from .._core.structs import StructBase, as_derived, owner_of
+from .._core.structs import StructBase, as_derived, no_message_class, owner_of
 from .._core.wire import READ_FAILURES, WRITE_FAILURES, as_bytes, in_pieces
 from ..errors import DecodeError, EncodeError, UnsupportedVersionError
 
@@ -242,6 +242,12 @@ def class_of(name: str) -> type[Message]:
     """The message class with this name; AttributeError if the package has no such message."""
     message: type[Message] = getattr(sys.modules[_PACKAGE], name)
     return message
+
+
+def check_class(value: object) -> None:
+    """Raise TypeError for anything but a message class."""
+    if not isinstance(value, type) or not issubclass(value, Message):
+        raise no_message_class(value)
 
 
 def checked_message(value: M) -> M:
