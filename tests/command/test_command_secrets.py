@@ -328,7 +328,7 @@ def test_hidden_bytes_in_json_are_no_base64(run: Run) -> None:
     message = SaslAuthenticateRequest(auth_bytes=SECRET)
     printed = json.loads(run("decode", "SaslAuthenticateRequest", "2", message.write(2).hex()))
     assert printed == {"authBytes": "(hidden)"}
-    with pytest.raises(JsonError, match=r"^SaslAuthenticateRequest: authBytes: expected bytes as base64, "):
+    with pytest.raises(JsonError, match=r"^SaslAuthenticateRequest v2: authBytes: expected bytes as base64, "):
         from_json(SaslAuthenticateRequest, printed, 2)
     captured_ = run("capture", str(captured("kafka-python.pcap")), "--api", "SaslAuthenticate", "--json")
     assert '"authBytes": "(hidden)"' in captured_
