@@ -66,7 +66,10 @@ def test_a_shortage_of_memory_is_no_damage(monkeypatch: pytest.MonkeyPatch) -> N
                 read(data)
             with pytest.raises(DecodeError) as caught:
                 read(data[:-1])
-            assert str(caught.value).endswith("UNSIGNED_VARINT: 1 byte needed at offset 12, 0 left")
+            assert (
+                str(caught.value)
+                == f"MetadataResponse v9: UNSIGNED_VARINT: 1 byte needed at offset {len(data) - 1}, 0 left"
+            )
 
 
 @pytest.mark.parametrize("switch", ["0", "1"])
@@ -99,4 +102,4 @@ for number in range(120):
     assert found in (None, expected)
 print(*sorted(errors))
 """
-    assert script(text, KAFKA_MESSAGES_NATIVE=switch) == "MemoryError\n"
+    assert script(text, KAFKA_MESSAGES_NATIVE=switch).split() in ([], ["MemoryError"])
