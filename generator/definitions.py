@@ -23,7 +23,7 @@ from kafka_message_generator.rules.answers import Answer
 from kafka_message_generator.rules.entities import Named
 from kafka_message_generator.rules.enumerations import Taken
 from kafka_message_generator.rules.restrictions import Restriction
-from kafka_message_generator.rules.secrets import Secrets
+from kafka_message_generator.rules.secrets import Marked, Secrets
 from kafka_message_generator.spec import reader, source
 from kafka_message_generator.spec.answers import read_answers
 from kafka_message_generator.spec.companions import COMPANIONS, SOURCE, ErrorCode, read_error_codes, read_release
@@ -145,7 +145,7 @@ def load(
     taken = enumeration_rules.resolve(enumerations, found, problems)
     if problems.errors:
         raise SpecError(problems.errors)
-    plans = _plans(sound, names, taken)
+    plans = _plans(sound, names, taken, secret_rules.marked(secrets, found))
     return Definitions(
         plans,
         tuple(messages),
@@ -237,11 +237,14 @@ def _name(path: Path, specs: Path, problems: Problems) -> str:
     return name
 
 
-def _plans(checked: list[Checked], names: dict[str, str], taken: Mapping[str, Taken]) -> tuple[MessagePlan, ...]:
+def _plans(
+    checked: list[Checked], names: dict[str, str], taken: Mapping[str, Taken], secrets: Mapping[str, Marked]
+) -> tuple[MessagePlan, ...]:
     """The plans; each request is told the name of its response."""
     messages = [each.message for each in checked]
     answers = {(REQUEST, each.api_key): each.name for each in messages if each.kind == RESPONSE}
     responses = [answers.get((each.kind, each.api_key), "") for each in messages]
     files = [names[each.location.file] for each in messages]
     enumerations = [taken[each.name] for each in messages]
-    return tuple(map(builder.build, checked, files, responses, enumerations))
+    marked = [secrets[each.name] for each in messages]
+    return tuple(map(builder.build, checked, files, responses, enumerations, marked))

@@ -33,17 +33,24 @@ from kafka_message_generator.rules import Checked
 from kafka_message_generator.rules.defaults import default_of
 from kafka_message_generator.rules.enumerations import Taken
 from kafka_message_generator.rules.names import snake_case
+from kafka_message_generator.rules.secrets import Marked
 from kafka_message_generator.spec.model import Encoding, Field, Message, Struct
 from kafka_message_generator.spec.versions import Versions
 
 
-def build(checked: Checked, file: str, response: str = "", enumerations: Taken | None = None) -> MessagePlan:
+def build(
+    checked: Checked,
+    file: str,
+    response: str = "",
+    enumerations: Taken | None = None,
+    secrets: Marked | None = None,
+) -> MessagePlan:
     """The plan of one checked message that has valid versions.
 
     ``file`` is what its output calls the definition, ``response`` the message that answers a request, ``enumerations``
-    which of its fields take which.
+    which of its fields take which, ``secrets`` which of them are secret.
     """
-    plan = _Builder(checked.message, _with_body(checked), file, enumerations or {}).plan()
+    plan = _Builder(checked.message, _with_body(checked), file, enumerations or {}, secrets or {}).plan()
     return replace(plan, response=response)
 
 
@@ -75,6 +82,7 @@ class _Builder:
     structs: dict[str, Struct]
     file: str
     enumerations: Taken
+    secrets: Marked
     layouts: dict[str, _Layouts] = field(default_factory=dict)
 
     def plan(self) -> MessagePlan:
@@ -91,7 +99,7 @@ class _Builder:
             valid=message.valid,
             flexible=message.flexible,
             structs=tuple(self.struct_plan(name) for name in order),
-            facts=facts.of(message, self.structs, self.enumerations),
+            facts=facts.of(message, self.structs, self.enumerations, self.secrets),
             about=message.about,
         )
 

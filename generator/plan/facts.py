@@ -10,14 +10,19 @@ import uuid
 from kafka_message_generator.rules.defaults import Empty, default_of
 from kafka_message_generator.rules.enumerations import Taken
 from kafka_message_generator.rules.names import camel_case, snake_case
+from kafka_message_generator.rules.secrets import Marked
 from kafka_message_generator.spec.model import Field, Message, Struct
 
 
-def of(message: Message, structs: dict[str, Struct], enumerations: Taken) -> str:
+def of(message: Message, structs: dict[str, Struct], enumerations: Taken, secrets: Marked) -> str:
     """JSON of a checked message with resolved structs and parsed defaults; ``_facts`` in the runtime reads it."""
 
     def fields(struct: str, members: tuple[Field, ...]) -> list[dict[str, object]]:
-        return [_field(member, enumerations.get((struct, snake_case(member.name)))) for member in members]
+        places = [(struct, snake_case(member.name)) for member in members]
+        return [
+            _field(member, enumerations.get(place), secrets.get(place, False))
+            for member, place in zip(members, places, strict=True)
+        ]
 
     table = {name: fields(name, struct.members) for name, struct in structs.items() if name != message.name}
     facts: dict[str, object] = {
@@ -36,7 +41,7 @@ def of(message: Message, structs: dict[str, Struct], enumerations: Taken) -> str
     return json.dumps(facts, separators=(",", ":"), ensure_ascii=True)
 
 
-def _field(member: Field, enumeration: str | None) -> dict[str, object]:
+def _field(member: Field, enumeration: str | None, secret: bool | dict[str, object]) -> dict[str, object]:
     facts: dict[str, object] = {
         "name": snake_case(member.name),
         "json": camel_case(member.name),
@@ -59,6 +64,8 @@ def _field(member: Field, enumeration: str | None) -> dict[str, object]:
         facts["entityType"] = member.entity_type
     if enumeration is not None:
         facts["enumeration"] = enumeration
+    if secret:
+        facts["secret"] = secret
     for key, value in (("ignorable", member.ignorable), ("mapKey", member.map_key)):
         if value:
             facts[key] = True

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kafka_message_generator.rules.names import snake_case
 from kafka_message_generator.rules.paths import Messages, field_at, known, python_path
+from kafka_message_generator.rules.presence import StructTable
+from kafka_message_generator.spec.model import Message
 from kafka_message_generator.spec.paths import FieldEntry, FieldPath
 from kafka_message_generator.spec.secrets import SecretFacts, SettingEntry
 from kafka_message_generator.spec.source import Problems
@@ -37,6 +41,48 @@ class Secrets:
 
     fields: tuple[Secret, ...] = ()
     settings: tuple[Setting, ...] = ()
+
+
+Marked = Mapping[tuple[str, str], bool | dict[str, object]]
+"""Secret fields of a message, by struct and field: True, or for the value of a setting a table. ``name`` and ``resourceType``
+are the fields that decide it, and ``in`` the fields that hold such structs, if others hold them too."""
+
+
+def marked(secrets: Secrets, messages: Messages) -> dict[str, Marked]:
+    """Return the secret fields of each message, by the struct that has them."""
+    found: dict[str, dict[tuple[str, str], bool | dict[str, object]]] = {name: {} for name in messages}
+    for field in secrets.fields:
+        found[field.message][_owner(field.message, field.path, messages)] = True
+    for setting in secrets.settings:
+        owner = _owner(setting.message, setting.value, messages)
+        fact: dict[str, object] = {"name": setting.name.rpartition(".")[2]}
+        if setting.resource_type is not None:
+            fact["resourceType"] = setting.resource_type.rpartition(".")[2]
+        values = [each.value for each in secrets.settings if each.message == setting.message]
+        inside = {
+            path.split(".")[-2] for path in values if _owner(setting.message, path, messages) == owner and "." in path
+        }
+        if inside < _holders(owner[0], *messages[setting.message]):
+            fact["in"] = sorted(inside)
+        found[setting.message][owner] = fact
+    return dict(found)
+
+
+def _holders(struct: str, message: Message, structs: StructTable) -> set[str]:
+    """Return the names of the fields of a message that hold a struct."""
+    members = [message.fields, message.optional_fields, *(each.members for each in structs.values())]
+    return {snake_case(member.name) for each in members for member in each if member.type.name == struct}
+
+
+def _owner(message: str, path: str, messages: Messages) -> tuple[str, str]:
+    """Return the struct that has the field at a path of Python's names, or the message itself, and the field."""
+    *above, field = path.split(".")
+    body, structs = messages[message]
+    struct, members = message, body.fields + body.optional_fields
+    for name in above:
+        struct = next(member.type.name for member in members if snake_case(member.name) == name)
+        members = structs[struct].members
+    return struct, field
 
 
 def resolve(facts: SecretFacts, messages: Messages, problems: Problems) -> Secrets:

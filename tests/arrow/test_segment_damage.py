@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import random
 import struct
+from contextlib import nullcontext
 from functools import cache
 from typing import Any
 from unittest import mock
@@ -21,6 +22,7 @@ from kafka_messages.segments.batch_writer import write_batches, write_control_ba
 from kafka_messages.segments.frames import CorruptSegmentError
 from kafka_messages.segments.reader import SegmentReport, read_segments
 
+from tests.support.renderings import pure
 from tests.support.segments import SEGMENTS, Damage, alike, crafted, crafted_record, extents, some_rows, unsummed
 
 Rows = list[dict[str, Any]]
@@ -263,6 +265,46 @@ def test_what_a_search_gives_up_on_is_told(monkeypatch: pytest.MonkeyPatch) -> N
     _, corrupt, report = read(first + unfinished)
     assert not corrupt
     assert report.incomplete_tail == len(unfinished)
+
+
+def log_of(count: int) -> list[bytearray]:
+    return [bytearray(write_batches([{"value": b"v" * 50}], base_offset=number)) for number in range(count)]
+
+
+BEYOND = (10_000_000).to_bytes(4, "big")
+
+
+@pytest.mark.parametrize("cut", [0, 20, 90], ids=["whole", "cut", "cut in a header"])
+@pytest.mark.parametrize("displaced", [0x40, 0], ids=["displaced", "later"])
+@pytest.mark.parametrize("is_pure", [False, True], ids=["native", "numpy"])
+def test_sound_batches_behind_a_displaced_offset(is_pure: bool, displaced: int, cut: int) -> None:
+    """A displaced offset before a wrong length does not hide the batches behind both, at the end or before a cut one."""
+    parts = log_of(40)
+    if displaced:
+        parts[3][0] ^= displaced  # no checksum covers the base offset
+    else:
+        parts[3] = parts[39]
+    parts[4][8:12] = BEYOND
+    data = b"".join(parts)
+    data = data[: len(data) - cut]
+    with pure() if is_pure else nullcontext():
+        rows, corrupt, report = read(data)
+    size = len(parts[0])
+    assert [row["position"] for row in rows] == [size * number for number in range(40 - bool(cut)) if number != 4]
+    assert [(each["position"], each["size"]) for each in corrupt] == [(4 * size, size)]
+    assert report.incomplete_tail == (size - cut if cut else 0)
+
+
+def test_batches_quoted_in_a_batch_that_is_being_written() -> None:
+    """Batches in the value of a record of an incomplete batch are not taken, also if the last one is cut."""
+    quoted = b"".join(log_of(5))
+    last = write_batches([{"value": quoted + b"!" * 500}], base_offset=101)
+    first = write_batches([{"value": b"v"}], base_offset=100)
+    for left in (len(last) - 1, len(last) - 520, last.index(quoted) + len(quoted) - 30):
+        rows, corrupt, report = read(first + last[:left])
+        assert [row["offset"] for row in rows] == [100]
+        assert not corrupt
+        assert report.incomplete_tail == left
 
 
 def test_bad_batches_that_seem_to_hold_large_ones() -> None:

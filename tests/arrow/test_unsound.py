@@ -12,7 +12,7 @@ pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
 from kafka_messages import MetadataRequest, OffsetCommitValue
 from kafka_messages.arrow import EncodeRowError, decode, encode
 
-from tests.support.renderings import pure
+from tests.support.renderings import pure, script
 
 ROWS = [OffsetCommitValue(offset=number, metadata=f"host-{number}").write(3) for number in range(3)]
 OFFSETS = [[0, 9, 2, 6], [0, 2_000_000_000, 2, 6], [0, -4, 2, 6], [0, 6, 6, 3]]
@@ -155,3 +155,92 @@ def test_texts_that_are_no_utf_8() -> None:
     with pytest.raises(EncodeRowError) as caught:
         encode(array, OffsetCommitValue, 3)
     assert str(caught.value) == "row 0: OffsetCommitValue v3: offset: expected an integer for INT64, not None"
+
+
+def test_chunks_without_offsets_are_decoded() -> None:
+    """A sound array of no rows may lack its offsets: alone in a chunk, or beside chunks with rows."""
+    text = """
+import pyarrow as pa
+from kafka_messages import OffsetCommitValue
+from kafka_messages.arrow import decode
+rows = pa.array([OffsetCommitValue(offset=7).write(3)])
+for kind in (pa.binary(), pa.large_binary()):
+    bare = pa.Array.from_buffers(kind, 0, [None, None, pa.py_buffer(b"12345678")])
+    bare.validate(full=True)
+    for chunks in ([bare], [bare, bare], [bare, rows.cast(kind)], [rows.cast(kind), bare, rows.cast(kind)]):
+        found = decode(pa.chunked_array(chunks), OffsetCommitValue, 3)
+        print(found.field("offset").to_pylist())
+print(len(decode(pa.chunked_array([], pa.binary()), OffsetCommitValue, 3)))
+"""
+    assert script(text) == "[]\n[]\n[7]\n[7, 7]\n" * 2 + "0\n"
+
+
+def test_chunks_with_children_without_offsets_are_encoded() -> None:
+    """Lists of no elements inside structs, lists, maps, runs and unions lack their offsets, in one chunk or in several."""
+    text = """
+import pyarrow as pa
+from kafka_messages import RegisterBrokerRecord
+from kafka_messages.arrow import decode, encode
+expected = RegisterBrokerRecord().write(0)
+columns = decode(pa.array([expected] * 2), RegisterBrokerRecord, 0)
+zeros, ones = pa.py_buffer(bytes(24)), pa.py_buffer(bytes([1, 1]))
+
+def bare(kind):
+    return pa.Array.from_buffers(kind, 0, [None, None, pa.py_buffer(b"12345678")])
+
+def of_lists(kind, count, elements, buffers=2):
+    return pa.Array.from_buffers(kind, count, [None, *[zeros] * (buffers - 1)], children=[elements])
+
+strings = bare(pa.string())
+no_lists = pa.Array.from_buffers(pa.list_(pa.string()), 0, [None, None], children=[strings])
+structs = pa.StructArray.from_arrays([of_lists(pa.list_(pa.string()), 2, strings)], names=["inner"])
+entry = [pa.field("key", pa.string(), False), pa.field("value", pa.string())]
+entries = pa.StructArray.from_arrays([strings, strings], fields=entry)
+union = pa.dense_union([pa.field("a", pa.string()), pa.field("b", pa.bool_())], [0, 1])
+others = {
+    "struct": structs,
+    "list_of_lists": of_lists(pa.list_(no_lists.type), 2, no_lists),
+    "list_of_structs": of_lists(pa.list_(structs.type), 2, structs[:0]),
+    "list_view": of_lists(pa.list_view(pa.string()), 2, strings, 3),
+    "fixed": of_lists(pa.list_(pa.string(), 0), 2, strings, 1),
+    "map": of_lists(pa.map_(pa.string(), pa.string()), 2, entries),
+    "dictionary": pa.DictionaryArray.from_arrays(pa.array([None, None], pa.int8()), strings),
+    "runs": pa.RunEndEncodedArray.from_arrays(pa.array([2], pa.int32()), structs[:1]),
+    "dense": pa.Array.from_buffers(union, 2, [None, ones, zeros], children=[strings, pa.array([True])]),
+    "sparse": pa.UnionArray.from_sparse(pa.array([0, 0], pa.int8()), [structs]),
+}
+names = [field.name for field in columns.type] + list(others)
+lists = of_lists(pa.list_(pa.field("element", pa.string())), 2, strings)
+children = [lists if name == "log_dirs" else columns.field(name) for name in names[: -len(others)]]
+array = pa.StructArray.from_arrays([*children, *others.values()], names=names)
+array.validate(full=True)
+for chunks in ([array], [array, array], [array[1:], array[:1], array[:0]]):
+    found = encode(pa.chunked_array(chunks), RegisterBrokerRecord, 0)
+    assert found.to_pylist() == [expected] * sum(map(len, chunks))
+table = pa.Table.from_struct_array(pa.chunked_array([array, array]))
+print(encode(table, RegisterBrokerRecord, 0).to_pylist() == [expected] * 4)
+"""
+    assert script(text) == "True\n"
+
+
+def test_extension_types_that_pyarrow_cannot_take_apart() -> None:
+    """Runs of text views inside an extension type raise TypeError, not an error of pyarrow's."""
+
+    class Wrapped(pa.ExtensionType):  # type: ignore[misc]
+        def __init__(self, storage: Any) -> None:
+            super().__init__(storage, "tests.wrapped")
+
+        def __arrow_ext_serialize__(self) -> bytes:
+            return b""
+
+        @classmethod
+        def __arrow_ext_deserialize__(cls, storage: Any, serialized: bytes) -> Any:
+            return cls(storage)
+
+    values = pa.StructArray.from_arrays([pa.array(["a"], pa.string_view())], names=["text"])
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([3], pa.int32()), values)
+    array = commits(pa.ExtensionArray.from_storage(Wrapped(runs.type), runs))
+    assert refused(array, OffsetCommitValue, 3) == (
+        "OffsetCommitValue: pyarrow cannot read these columns: Function 'array_take' has no kernel matching input types "
+        "(string_view, int64)"
+    )

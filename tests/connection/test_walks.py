@@ -181,7 +181,7 @@ def test_walks_take_every_message() -> None:
     ("topics", "reason"),
     [
         (["orders"], "topics[0]: expected MetadataResponseTopic, got 'orders'"),
-        ("orders", "topics: expected a list, not 'orders'"),
+        ("orders", "topics: expected a list, not a str of 6 characters"),
         (
             [MetadataResponse.MetadataResponseTopic(partitions=[None])],  # type: ignore[list-item]  # what is refused
             "topics[0].partitions[0]: expected MetadataResponsePartition, got None",

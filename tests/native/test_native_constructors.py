@@ -116,11 +116,11 @@ def both(*args: Any, **named: Any) -> Outcome:
 @pytest.mark.parametrize(
     ("values", "text"),
     [
-        ("text", "partitions: expected a list of MetadataResponsePartition, not the str 'text'"),
-        (b"bytes", "partitions: expected a list of MetadataResponsePartition, not the bytes b'bytes'"),
+        ("text", "partitions: expected a list of MetadataResponsePartition, not a str of 4 characters"),
+        (b"bytes", "partitions: expected a list of MetadataResponsePartition, not 5 bytes"),
         (None, "partitions: expected a list of MetadataResponsePartition, not None"),
         (7, "partitions: expected a list of MetadataResponsePartition, not 7"),
-        ({1: 2}, "partitions: expected a list of MetadataResponsePartition, not the dict {1: 2}"),
+        ({1: 2}, "partitions: expected a list of MetadataResponsePartition, not a dict of 1 element"),
     ],
 )
 def test_what_is_no_list(values: Any, text: str) -> None:

@@ -409,3 +409,33 @@ print(tried(lambda: Mine.read_from(data, 0, 4)[0]).partition(",")[0])
 print(tried(lambda: Mine.read_from(data, 0, 4)[0]))
 """
     assert script(HIDING + text) == "Mine is derived from HeartbeatRequest\nMine\n"
+
+
+def test_readers_while_a_class_is_being_derived() -> None:
+    """Between the creation of a derived class and its ``__init_subclass__`` other threads read the message as before."""
+    text = """
+from concurrent.futures import ThreadPoolExecutor
+
+class Reading:
+    def __set_name__(self, owner, name):
+        found = pool.submit(tried, HeartbeatRequest.read, data, 4)
+        print(found.result() if owner.__name__ == "Waiting" else "reads")
+        running.append(found)
+
+class Telling:
+    def __init_subclass__(cls, **named):
+        super().__init_subclass__(**named)
+
+running = []
+HeartbeatRequest.read(data, 4)
+HeartbeatRequest.read_from(data, 0, 4)
+with ThreadPoolExecutor() as pool:
+    class Waiting(HeartbeatRequest):
+        hook = Reading()
+    print(tried(Waiting.read, data, 4))
+    del Waiting
+    class Going(Telling, HeartbeatRequest):
+        hook = Reading()
+    print(running[-1].result(), tried(Going.read, data, 4))
+"""
+    assert script(HIDING + text).splitlines() == ["HeartbeatRequest", "Waiting", "reads", "HeartbeatRequest Going"]

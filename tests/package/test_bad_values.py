@@ -65,15 +65,15 @@ RANGE32 = "-2147483648 to 2147483647"
     ("message", "text"),
     [
         (heartbeat(generation_id=None), "generation_id: expected an integer for INT32, not None"),
-        (heartbeat(generation_id="1"), "generation_id: expected an integer for INT32, not '1'"),
+        (heartbeat(generation_id="1"), "generation_id: expected an integer for INT32, not a str of 1 character"),
         (heartbeat(generation_id=1.0), "generation_id: expected an integer for INT32, not 1.0"),
         (heartbeat(generation_id=2**31), f"generation_id: 2147483648 is out of range for INT32, {RANGE32}"),
         (heartbeat(generation_id=-(2**31) - 1), f"generation_id: -2147483649 is out of range for INT32, {RANGE32}"),
         (heartbeat(generation_id=10**5000), f"generation_id: an unprintable int is out of range for INT32, {RANGE32}"),
         (heartbeat(group_id=None), "group_id: is None, but this version has no null here"),
-        (heartbeat(group_id=b"g"), "group_id: expected a str, not b'g'"),
+        (heartbeat(group_id=b"g"), "group_id: expected a str, not 1 byte"),
         (heartbeat(group_id=10**5000), "group_id: expected a str, not an unprintable int"),
-        (heartbeat(group_id=["x" * 80]), f"group_id: expected a str, not ['{'x' * 55}..."),
+        (heartbeat(group_id=["x" * 80]), "group_id: expected a str, not a list of 1 element"),
         (heartbeat(member_id=LONG), "member_id: has 32768 bytes of UTF-8, a string holds at most 32767"),
         (heartbeat(member_id="é" * 16384), "member_id: has 32768 bytes of UTF-8, a string holds at most 32767"),
         (heartbeat(member_id="ab\ud800"), "member_id: cannot be UTF-8: surrogates not allowed at character 2"),
@@ -100,14 +100,16 @@ def test_longest_text() -> None:
 
 def test_a_text_is_no_list_of_texts() -> None:
     """A str is an iterable of str, so no type checker says that the brackets are missing: six topics would go."""
-    with pytest.raises(TypeError, match=r"^topic_names: expected a list of str, not the str 'orders'$"):
+    with pytest.raises(TypeError, match=r"^topic_names: expected a list of str, not a str of 6 characters$"):
         DeleteTopicsRequest(topic_names="orders")
     assert DeleteTopicsRequest(topic_names=iter(("orders",))).topic_names == ["orders"]
     for version in (1, 5):
         request: Any = DeleteTopicsRequest()
         request.topic_names = "orders"
-        assert refusal(request, version) == "topic_names: expected a list, not 'orders'"
-        with pytest.raises(EncodeError, match=r"^DeleteTopicsRequest v\d: topic_names: expected a list, not 'orders'$"):
+        assert refusal(request, version) == "topic_names: expected a list, not a str of 6 characters"
+        with pytest.raises(
+            EncodeError, match=r"^DeleteTopicsRequest v\d: topic_names: expected a list, not a str of 6 characters$"
+        ):
             request.size(version)
 
 
@@ -172,7 +174,7 @@ def any_of(cls: Any, **values: Any) -> Any:
 @pytest.mark.parametrize(
     ("message", "version", "text"),
     [
-        (quota("1"), 1, "entries[0].ops[0].value: expected a number, not '1'"),
+        (quota("1"), 1, "entries[0].ops[0].value: expected a number, not a str of 1 character"),
         (quota(None), 1, "entries[0].ops[0].value: expected a number, not None"),
         (quota(2**1024), 1, f"entries[0].ops[0].value: {str(2**1024)[:57]}... is out of range for FLOAT64"),
         (
@@ -192,7 +194,7 @@ def any_of(cls: Any, **values: Any) -> Any:
         (
             MetadataRequest(topics=[any_of(MetadataRequestTopic, topic_id="x")]),
             12,
-            "topics[0].topic_id: expected a uuid.UUID, not 'x'",
+            "topics[0].topic_id: expected a uuid.UUID, not a str of 1 character",
         ),
         (
             MetadataRequest(topics=[any_of(MetadataRequestTopic, topic_id=None)]),
@@ -206,19 +208,19 @@ def any_of(cls: Any, **values: Any) -> Any:
         ),
         (any_of(SaslAuthenticateRequest, auth_bytes=None), 1, "auth_bytes: is None, but this version has no null here"),
         (any_of(SaslAuthenticateRequest, auth_bytes=None), 2, "auth_bytes: is None, but this version has no null here"),
-        (any_of(SaslAuthenticateRequest, auth_bytes="x"), 2, "auth_bytes: expected bytes, not 'x'"),
+        (any_of(SaslAuthenticateRequest, auth_bytes="x"), 2, "auth_bytes: expected bytes, not a str of 1 character"),
         (any_of(SaslAuthenticateRequest, auth_bytes=7), 1, "auth_bytes: expected bytes, not 7"),
         (
             FetchResponse(responses=[FetchableTopicResponse(partitions=[any_of(PartitionData, records="x")])]),
             12,
-            "responses[0].partitions[0].records: expected bytes, not 'x'",
+            "responses[0].partitions[0].records: expected bytes, not a str of 1 character",
         ),
         (
             CreateTopicsRequest(
                 topics=[CreatableTopic(assignments=[any_of(CreatableReplicaAssignment, broker_ids=[1, "2"])])]
             ),
             5,
-            "topics[0].assignments[0].broker_ids[1]: expected an integer for INT32, not '2'",
+            "topics[0].assignments[0].broker_ids[1]: expected an integer for INT32, not a str of 1 character",
         ),
         (
             CreateTopicsRequest(topics=[CreatableTopic(name="a"), any_of(CreatableTopic, name=None)]),
@@ -316,11 +318,11 @@ FIVE = RawTaggedField(5, b"")
         ),
         (tagged(FIVE, 5), 3, "unknown_tagged_fields[1]: expected a RawTaggedField, not 5"),
         (tagged(raw(5, None)), 3, "unknown_tagged_fields[0]: expected bytes, not None"),
-        (tagged(raw(5, "x")), 3, "unknown_tagged_fields[0]: expected bytes, not 'x'"),
+        (tagged(raw(5, "x")), 3, "unknown_tagged_fields[0]: expected bytes, not a str of 1 character"),
         (
             tagged(raw("5", b"")),
             3,
-            "unknown_tagged_fields[0]: expected an integer for UNSIGNED_VARINT, not '5'",
+            "unknown_tagged_fields[0]: expected an integer for UNSIGNED_VARINT, not a str of 1 character",
         ),
         (
             FetchRequest(unknown_tagged_fields=(RawTaggedField(1, b""),)),

@@ -87,7 +87,9 @@ def test_the_errors_of_a_derived_class_name_the_field() -> None:
     """The words for a failure come from the definition, which is that of the message itself."""
     with pytest.raises(EncodeError) as caught:
         Asked(topics=["orders"]).write(12)  # type: ignore[list-item]
-    assert str(caught.value) == "MetadataRequest v12: topics[0]: expected MetadataRequestTopic, got 'orders'"
+    assert (
+        str(caught.value) == "MetadataRequest v12: topics[0]: expected MetadataRequestTopic, got a str of 6 characters"
+    )
 
 
 @pytest.mark.usefixtures("rendering")

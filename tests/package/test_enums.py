@@ -288,7 +288,7 @@ def test_names_are_asked_for() -> None:
     named = to_json(MetadataResponse(topics=[TOPIC]), 12, names=True)
     with pytest.raises(JsonError) as caught:
         from_json(MetadataResponse, named, 12)
-    assert str(caught.value) == 'MetadataResponse v12: controllerId: expected an integer, not "NONE"'
+    assert str(caught.value) == "MetadataResponse v12: controllerId: expected an integer, not a text of 4 characters"
     with pytest.raises(JsonError):
         from_json(CreateAclsRequest, obj, 3, names=True)
 

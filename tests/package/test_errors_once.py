@@ -5,10 +5,12 @@ from __future__ import annotations
 from unittest import mock
 
 import pytest
-from kafka_messages import DecodeError, DescribeGroupsRequest
+from kafka_messages import DecodeError, DescribeGroupsRequest, MetadataResponse
 from kafka_messages.connection import Middleman, RequestPassing
 from kafka_messages.protocol import encode_request
 from kafka_messages.schema import Schema
+
+from tests.support.renderings import pure, script
 
 CUT = DescribeGroupsRequest(groups=["a", "b"]).write(5)[:-1]
 """An error at the end that has nothing to do with text."""
@@ -48,3 +50,56 @@ def test_a_middleman_says_the_error_of_the_one_reading() -> None:
     assert isinstance(passing, RequestPassing)
     missing = f"DescribeGroupsRequest v5: UNSIGNED_VARINT: 1 byte needed at offset {len(sent)}, 0 left"
     assert str(passing.error) == missing
+
+
+def test_a_shortage_of_memory_is_no_damage(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A MemoryError is raised again where the bytes are sound; bytes that ask for too much are damaged as before."""
+
+    def starved(data: bytes, pos: int) -> tuple[MetadataResponse, int]:
+        raise MemoryError("no room")
+
+    data = MetadataResponse().write(9)
+    monkeypatch.setitem(MetadataResponse._codecs, 9, (starved, *MetadataResponse._codecs[9][1:]))
+    with pure():
+        for read in (lambda data: MetadataResponse.read(data, 9), lambda data: MetadataResponse.read_from(data, 0, 9)):
+            with pytest.raises(MemoryError, match=r"^no room$"):
+                read(data)
+            with pytest.raises(DecodeError) as caught:
+                read(data[:-1])
+            assert (
+                str(caught.value)
+                == f"MetadataResponse v9: UNSIGNED_VARINT: 1 byte needed at offset {len(data) - 1}, 0 left"
+            )
+
+
+@pytest.mark.parametrize("switch", ["0", "1"])
+def test_a_single_allocation_that_fails_is_no_damage(switch: str) -> None:
+    """Whichever allocation of reading fails, sound bytes are read or raise MemoryError."""
+    pytest.importorskip("_testcapi")
+    text = """
+import gc
+from _testcapi import remove_mem_hooks, set_nomemory
+from kafka_messages import MetadataResponse
+from tests.support.topics import response
+data = response().write(9)
+expected = MetadataResponse.read(data, 9)
+try:
+    MetadataResponse.read(data[:-1], 9)
+except ValueError:
+    pass
+gc.disable()
+errors = set()
+for number in range(120):
+    found = None
+    try:
+        set_nomemory(number, number + 1)
+        try:
+            found = MetadataResponse.read(data, 9)
+        finally:
+            remove_mem_hooks()
+    except Exception as error:
+        errors.add(type(error).__name__)
+    assert found in (None, expected)
+print(*sorted(errors))
+"""
+    assert script(text, KAFKA_MESSAGES_NATIVE=switch).split() in ([], ["MemoryError"])

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
+import re
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -13,6 +17,9 @@ import kafka_messages_proposals as proposals
 import pytest
 from kafka_messages import RawTaggedField
 from kafka_messages._base.message import Message, StructBase
+from kafka_messages._core import redaction
+from kafka_messages.json import from_json
+from kafka_messages.messages import streams_group_heartbeat_request
 from kafka_messages.messages.create_topics_request import CreatableTopic, CreatableTopicConfig
 from kafka_messages.messages.describe_configs_response import (
     DescribeConfigsResourceResult,
@@ -22,12 +29,13 @@ from kafka_messages.messages.describe_configs_response import (
 from kafka_messages.messages.fetch_response import FetchableTopicResponse, PartitionData
 from kafka_messages.messages.fetch_snapshot_response import PartitionSnapshot, TopicSnapshot
 from kafka_messages.schema.facts import FieldFacts, facts_of
-from kafka_messages.secrets import HIDDEN, Secrets, Setting, hidden, is_secret_setting, marks, secrets_of
+from kafka_messages.secrets import HIDDEN, Secrets, Setting, hidden, is_secret_setting, marks, revealed, secrets_of
 from kafka_messages_proposals import secrets as of_proposals
 
 from kafka_message_generator.renewal.decisions import could_be_secret
 from tests.support.planting import PLANTED, WITH_SECRETS, planted
 from tests.support.random_messages import messages, versions_of
+from tests.support.renderings import pure
 
 SPECS = Path(__file__).parents[2] / "specs" / "kafka"
 KAFKAS: list[dict[str, Any]] = json.loads((SPECS / "settings.json").read_text(encoding="utf-8"))
@@ -95,18 +103,19 @@ def test_every_secret_of_every_message(name: str) -> None:
     for version in versions_of(message):
         for drawn in messages(message, version):
             count = planted(drawn)
-            before = repr(drawn)
+            before = revealed(drawn)
             copy = hidden(drawn)
-            assert repr(drawn) == before
-            assert PLANTED not in repr(copy)
+            assert revealed(drawn) == before
+            assert PLANTED not in repr(drawn)
+            assert PLANTED not in revealed(copy)
             assert PLANTED.encode() not in copy.write(version)
-            assert repr(copy).count(HIDDEN) == count + sum(1 for _ in unknown(drawn))
+            assert revealed(copy).count(HIDDEN) == count + sum(1 for _ in unknown(drawn))
             planted(copy)  # now only the unknown fields can differ
             assert [raw.tag for raw in unknown(copy)] == [raw.tag for raw in unknown(drawn)]
             assert all(raw.data == HIDDEN.encode() for raw in unknown(copy))
             for each, was in zip(unknown(copy), unknown(drawn), strict=True):
                 each.data = was.data
-            assert repr(copy) == before  # repr, for the sake of NaN
+            assert revealed(copy) == before  # the text, for the sake of NaN
             found.add(count > 0)
     assert True in found
 
@@ -244,3 +253,114 @@ def test_every_field_that_could_be_secret_is_decided() -> None:
             if could_be_secret(field.name, field.type, names_beside) and (name, path.replace("_", "")) not in looked_at:
                 missing.append(f"{name}: {path}")
     assert missing == []
+
+
+TEXTS = [
+    (km.UserScramCredentialRecord(name="u", salt=b"planted"), "UserScramCredentialRecord(name='u', mechanism=0, "
+     "salt=?, stored_key=b'', server_key=b'', iterations=0)", "b'planted'"),
+    (km.SaslAuthenticateRequest(auth_bytes="planted"), "SaslAuthenticateRequest(auth_bytes=?)", "'planted'"),
+    (DescribeConfigsSynonym(name="ssl.key.password", value="planted"), "DescribeConfigsSynonym(name='ssl.key.password', "
+     "value=?, source=0)", "'planted'"),
+    (km.ConfigRecord(resource_type=4, name="my.plugin", value="planted"),
+     "ConfigRecord(resource_type=4, resource_name='', name='my.plugin', value=?)", "'planted'"),
+    (km.SaslAuthenticateRequest(unknown_tagged_fields=(RawTaggedField(5, b"planted"),)),
+     "SaslAuthenticateRequest(auth_bytes=b'', unknown_tagged_fields=?)", "(RawTaggedField(tag=5, data=b'planted'),)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("struct", "text", "value"), TEXTS, ids=lambda each: type(each).__name__)
+def test_texts_of_messages_redact_secrets(struct: Any, text: str, value: str) -> None:
+    """``repr`` and ``str`` of messages and of structs redact secrets, ``revealed`` shows them, and nothing else changes."""
+    for printed in (repr(struct), str(struct), f"{struct}"):
+        assert printed == text.replace("?", "'(redacted)'")
+    assert revealed(struct) == text.replace("?", value)
+    for copied in (pickle.loads(pickle.dumps(struct)), copy.copy(struct), copy.deepcopy(struct)):
+        assert copied == struct
+        assert revealed(copied) == revealed(struct)
+
+
+@pytest.mark.parametrize("value", [None, "", "1000"])
+def test_texts_of_messages_keep_what_is_no_secret(value: str | None) -> None:
+    """Values of open settings and of broker loggers, null and empty values, and client tags are printed as they are."""
+    config = CreatableTopicConfig(name="retention.ms", value=value)
+    assert repr(config) == revealed(config) == f"CreatableTopicConfig(name='retention.ms', value={value!r})"
+    password = CreatableTopicConfig(name="my.password", value=value or None)
+    assert ("(redacted)" in repr(password)) is bool(value)
+    logger = km.IncrementalAlterConfigsRequest.AlterableConfig(name="kafka.log", value="DEBUG")
+    assert "value='(redacted)'" in repr(logger)
+    for kind, shown in ((8, "'DEBUG'"), (4, "'(redacted)'")):
+        resource = km.IncrementalAlterConfigsRequest.AlterConfigsResource(resource_type=kind, configs=[logger])
+        assert f"value={shown})" in repr(km.IncrementalAlterConfigsRequest(resources=[resource]))
+    tag = streams_group_heartbeat_request.KeyValue(key="zone", value="b")
+    assert repr(tag) == "KeyValue(key='zone', value='(redacted)')"
+    assert "value='b'" in repr(km.StreamsGroupHeartbeatRequest(client_tags=[tag]))
+
+
+def test_texts_of_derived_classes_redact_secrets() -> None:
+    """A class that is derived from a message, or from a struct inside one, redacts what its base does."""
+
+    class Mine(km.SaslAuthenticateRequest):
+        NAME = "Mine"
+
+    class Setting(CreatableTopicConfig):
+        pass
+
+    mine = Mine.read(km.SaslAuthenticateRequest(auth_bytes=b"planted").write(2), 2)
+    assert repr(mine) == "Mine(auth_bytes='(redacted)')"
+    assert revealed(mine) == "Mine(auth_bytes=b'planted')"
+    request = km.CreateTopicsRequest(topics=[CreatableTopic(configs=[Setting(name="x.password", value="planted")])])
+    assert "Collection([Setting(name='x.password', value='(redacted)')])" in repr(request)
+    assert "Collection([Setting(name='x.password', value='planted')])" in revealed(request)
+
+
+def test_texts_in_a_package_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package without the part ``secrets`` redacts the same fields, and the values of all settings."""
+    monkeypatch.setattr(redaction, "optional", lambda name: None)
+    record = km.UserScramCredentialRecord(salt=b"planted")
+    assert "salt='(redacted)'" in repr(record)
+    for name in ("retention.ms", "my.password"):
+        config = CreatableTopicConfig(name=name, value="planted")
+        assert repr(config) == f"CreatableTopicConfig(name='{name}', value='(redacted)')"
+
+
+def test_facts_of_fields_say_what_is_secret() -> None:
+    """``FieldFacts.secret`` tells secret fields and values of settings from all others."""
+    fields = {field.name: field.secret for field in facts_of(km.UserScramCredentialRecord).fields}
+    assert [name for name, secret in fields.items() if secret] == ["salt", "stored_key", "server_key"]
+    assert [field.name for field in facts_of(km.ConfigRecord).fields if field.secret] == ["value"]
+    assert not any(field.secret for field in facts_of(km.MetadataRequest).fields)
+
+
+@pytest.mark.parametrize("is_pure", [False, True], ids=["native", "pure"])
+def test_errors_quote_no_secret(is_pure: bool) -> None:
+    """Errors about a value say its type and length, and their causes hold neither text nor bytes of it."""
+    planted_as_str: Any = {"auth_bytes": PLANTED, "salt": PLANTED}
+    request = km.SaslAuthenticateRequest(auth_bytes=planted_as_str["auth_bytes"])
+    config = CreatableTopicConfig(name="my.password", value=planted_as_str["salt"].encode())
+    topics = km.CreateTopicsRequest(topics=[CreatableTopic(name="t", configs=[config])])
+    length = len(PLANTED)
+    bad = km.CreateTopicsRequest(topics=[CreatableTopic(name="t", configs=[CreatableTopicConfig(value=PLANTED)])])
+    no_utf8 = bad.write(7).replace(PLANTED.encode(), PLANTED.encode()[:-1] + b"\xff")
+    surrogate = km.ConfigRecord(name="my.password", value=PLANTED + "\ud800")
+    calls: list[tuple[Any, str]] = [
+        (lambda: request.write(2),
+         f"SaslAuthenticateRequest v2: auth_bytes: expected bytes, not a str of {length} characters"),
+        (lambda: topics.write(7), f"CreateTopicsRequest v7: topics[0].configs[0].value: expected a str, not {length} bytes"),
+        (lambda: from_json(km.SaslAuthenticateRequest, {"authBytes": PLANTED + "!"}, 2),
+         "SaslAuthenticateRequest v2: authBytes: expected bytes as base64, "
+         f"not a text of {length + 1} characters"),
+        (lambda: km.UserScramCredentialRecord.schemas()[0].write(bytearray(), {"name": "u", "mechanism": PLANTED}),
+         f"mechanism: expected an integer for INT8, not a str of {length} characters"),
+        (lambda: km.CreateTopicsRequest.read(no_utf8, 7), "CreateTopicsRequest v7: topics[0].configs[0].value: "
+         f"invalid UTF-8 at offset {no_utf8.index(0xff)}: invalid start byte"),
+        (lambda: surrogate.write(0),
+         f"ConfigRecord v0: value: cannot be UTF-8: surrogates not allowed at character {length}"),
+    ]  # fmt: skip
+    with pure() if is_pure else nullcontext():
+        for call, text in calls:
+            with pytest.raises(ValueError, match=f"^{re.escape(text)}$") as caught:
+                call()
+            error: BaseException | None = caught.value
+            while error is not None:
+                assert PLANTED[:-1] not in f"{error!r} {error} {vars(error)} {getattr(error, 'object', '')}"
+                error = error.__cause__ or error.__context__

@@ -26,7 +26,7 @@ from kafka_messages import (
     records,
 )
 from kafka_messages._core import native
-from kafka_messages._core.shown import shown
+from kafka_messages._core.shown import summary
 from kafka_messages.json import to_json
 from kafka_messages.messages import fetch_response, share_fetch_response
 from kafka_messages.messages.fetch_request import FetchTopic, ReplicaState
@@ -56,12 +56,12 @@ WRONG: list[tuple[Any, int, str]] = [
     (
         MetadataRequest(topics=["orders"]),  # type: ignore[list-item]
         12,
-        "MetadataRequest v12: topics[0]: expected MetadataRequestTopic, got 'orders'",
+        "MetadataRequest v12: topics[0]: expected MetadataRequestTopic, got a str of 6 characters",
     ),
     (
         MetadataRequest(topics=[MetadataRequestTopic(name="t"), "orders" * 40]),  # type: ignore[list-item]
         0,
-        f"MetadataRequest v0: topics[1]: expected MetadataRequestTopic, got '{('orders' * 40)[:56]}...",
+        "MetadataRequest v0: topics[1]: expected MetadataRequestTopic, got a str of 240 characters",
     ),
     (
         MetadataRequest(topics=[None]),  # type: ignore[list-item]
@@ -71,13 +71,12 @@ WRONG: list[tuple[Any, int, str]] = [
     (
         MetadataRequest(topics=[{"name": "t", "topic_id": UUID(int=0)}]),  # type: ignore[list-item]
         12,
-        "MetadataRequest v12: topics[0]: expected MetadataRequestTopic, got "
-        "{'name': 't', 'topic_id': UUID('00000000-0000-0000-0000-0...",
+        "MetadataRequest v12: topics[0]: expected MetadataRequestTopic, got a dict of 2 elements",
     ),
     (
         MetadataResponse(topics=["orders"]),  # type: ignore[list-item]
         12,
-        "MetadataResponse v12: topics[0]: expected MetadataResponseTopic, got 'orders'",
+        "MetadataResponse v12: topics[0]: expected MetadataResponseTopic, got a str of 6 characters",
     ),
     (
         MetadataResponse(topics=[MetadataResponseTopic(name="t", partitions=[MetadataResponsePartition(), 7])]),  # type: ignore[list-item]
@@ -87,12 +86,13 @@ WRONG: list[tuple[Any, int, str]] = [
     (
         produced("broker 1"),
         10,
-        "ProduceResponse v10: responses[0].partition_responses[0].current_leader: expected LeaderIdAndEpoch, got 'broker 1'",
+        "ProduceResponse v10: responses[0].partition_responses[0].current_leader: expected LeaderIdAndEpoch, "
+        "got a str of 8 characters",
     ),
     (
         FetchRequest(replica_state=FetchTopic()),  # type: ignore[arg-type]
         15,
-        f"FetchRequest v15: replica_state: expected ReplicaState, got {FetchTopic()!r:.57}...",
+        "FetchRequest v15: replica_state: expected ReplicaState, got a value of type FetchTopic",
     ),
     (
         ShareFetchResponse(
@@ -107,7 +107,7 @@ WRONG: list[tuple[Any, int, str]] = [
     (
         assigned(MetadataRequest(), topics="orders"),
         12,
-        "MetadataRequest v12: topics: expected a list, not 'orders'",
+        "MetadataRequest v12: topics: expected a list, not a str of 6 characters",
     ),
     (
         MetadataRequest(topics=[MetadataRequestTopic(name=5)]),  # type: ignore[arg-type]
@@ -131,7 +131,7 @@ def test_wrong_structs_of_other_versions() -> None:
     with pytest.raises(EncodeError) as caught:
         produced("broker 1").write(3)
     place = "ProduceResponse v3: responses[0].partition_responses[0].current_leader"
-    assert str(caught.value) == f"{place}: expected LeaderIdAndEpoch, got 'broker 1'"
+    assert str(caught.value) == f"{place}: expected LeaderIdAndEpoch, got a str of 8 characters"
 
 
 def struct_fields() -> list[tuple[str, FieldFacts]]:
@@ -152,7 +152,7 @@ def test_wrong_elements_of_every_message(name: str, field: FieldFacts) -> None:
     with pytest.raises(EncodeError) as caught:
         message.write(version)
     place = f"{field.name}[0]" if field.is_array else field.name
-    assert str(caught.value) == f"{name} v{version}: {place}: expected {field.type}, got '?'"
+    assert str(caught.value) == f"{name} v{version}: {place}: expected {field.type}, got a str of 1 character"
 
 
 class LooksLikeTopic:
@@ -174,7 +174,9 @@ def test_elements_that_only_look_right() -> None:
     assert caught.value.path == "topics[2].name"
     with pytest.raises(EncodeError) as caught:
         MetadataRequest(topics=[*topics, LooksLikeTopic(5)]).write(12)  # type: ignore[list-item]
-    assert str(caught.value).startswith("MetadataRequest v12: topics[2]: expected MetadataRequestTopic, got <")
+    assert str(caught.value) == (
+        "MetadataRequest v12: topics[2]: expected MetadataRequestTopic, got a value of type LooksLikeTopic"
+    )
 
 
 class SpecialTopic(MetadataRequestTopic):
@@ -192,20 +194,20 @@ def test_elements_of_subclasses() -> None:
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda value: MetadataRequest(topics=value), "topics: expected a list of MetadataRequestTopic, not the {}"),
-        (lambda value: MetadataResponse(topics=value), "topics: expected a list of MetadataResponseTopic, not the {}"),
-        (lambda value: DeleteTopicsRequest(topic_names=value), "topic_names: expected a list of str, not the {}"),
+        (lambda value: MetadataRequest(topics=value), "topics: expected a list of MetadataRequestTopic, not {}"),
+        (lambda value: MetadataResponse(topics=value), "topics: expected a list of MetadataResponseTopic, not {}"),
+        (lambda value: DeleteTopicsRequest(topic_names=value), "topic_names: expected a list of str, not {}"),
     ],
     ids=["structs", "keyed", "strings"],
 )
 def test_arrays_that_are_none(make: Callable[[Any], object], text: str) -> None:
     """One string would become its letters, bytes their numbers, a dict its keys: refused where they are given."""
     for value, words in (
-        ("orders", "str 'orders'"),
-        ("", "str ''"),
-        (b"orders", "bytes b'orders'"),
-        (bytearray(b"x" * 99), f"bytearray bytearray(b'{'x' * 45}..."),
-        ({"orders": 1}, "dict {'orders': 1}"),
+        ("orders", "a str of 6 characters"),
+        ("", "a str of 0 characters"),
+        (b"orders", "6 bytes"),
+        (bytearray(b"x" * 99), "a bytearray of 99 bytes"),
+        ({"orders": 1}, "a dict of 1 element"),
     ):
         with pytest.raises(TypeError) as caught:
             make(value)
@@ -281,13 +283,14 @@ def test_every_struct_has_a_class_in_its_module() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"), [(5, "5"), (None, "None"), (MetadataResponseTopic, "<class '"), (object(), "<object object")]
+    ("value", "shown"),
+    [(5, "5"), (None, "None"), (MetadataResponseTopic, "a value of type type"), (object(), "a value of type object")],
 )
 def test_arrays_of_what_has_no_elements(value: Any, shown: str) -> None:
     """Brackets are soon forgotten; Python's own words would not say which field it was."""
     with pytest.raises(TypeError) as caught:
         MetadataResponse(topics=value)
-    assert str(caught.value).startswith(f"topics: expected a list of MetadataResponseTopic, not {shown}")
+    assert str(caught.value) == f"topics: expected a list of MetadataResponseTopic, not {shown}"
 
 
 def test_iterators_that_were_assigned() -> None:
@@ -298,7 +301,9 @@ def test_iterators_that_were_assigned() -> None:
         for use in (message.write, message.size):
             with pytest.raises(EncodeError) as caught:
                 use(12)
-            assert str(caught.value).startswith("MetadataRequest v12: topics: expected a list, not <list_iterator")
+            assert str(caught.value) == (
+                "MetadataRequest v12: topics: expected a list, not a value of type list_iterator"
+            )
 
 
 @pytest.mark.parametrize("value", ["", b"", bytearray(), memoryview(b""), {}])
@@ -322,5 +327,5 @@ def test_an_empty_text_is_no_empty_list(value: Any, is_native: bool) -> None:
                 message.write(version)
             assert (
                 str(caught.value)
-                == f"{type(message).__name__} v{version}: {place}: expected a list, not {shown(value)}"
+                == f"{type(message).__name__} v{version}: {place}: expected a list, not {summary(value)}"
             )

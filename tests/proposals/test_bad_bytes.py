@@ -24,6 +24,7 @@ from kafka_messages_proposals import (
     TaggedTypes,
 )
 from kafka_messages_proposals._base.message import Message
+from kafka_messages_proposals._core.shown import summary
 from kafka_messages_proposals.json import JsonError, from_json, to_json
 from kafka_messages_proposals.messages.all_types_request import Content, Wrapper
 from kafka_messages_proposals.messages.foo_request import Depth, Limits, Origin
@@ -195,7 +196,7 @@ def test_values_that_are_no_integers(name: str, kind: str, value: object) -> Non
     setattr(message, name, value)
     with pytest.raises(EncodeError) as caught:
         message.write(0)
-    assert str(caught.value) == f"AllEncodings v0: {name}: expected an integer for {kind}, not {value!r}"
+    assert str(caught.value) == f"AllEncodings v0: {name}: expected an integer for {kind}, not {summary(value)}"
 
 
 def test_values_near_integers() -> None:
@@ -400,7 +401,7 @@ OPTIONAL_VALUES: list[tuple[Message, int, str]] = [
         9,
         f"limits.{RAW}[0]: tag 0 is a field of the definition",
     ),
-    (FooRequest(origin=Origin(address="x")), 9, "origin.address: expected bytes, not 'x'"),  # type: ignore[arg-type]
+    (FooRequest(origin=Origin(address="x")), 9, "origin.address: expected bytes, not a str of 1 character"),  # type: ignore[arg-type]
     (FooRequest(priority=128), 9, "priority: 128 is out of range for INT8, -128 to 127"),
     (FooRequest(forwarded_by=[1, 1 << 31]), 9, f"forwarded_by[1]: 2147483648 {NARROW} INT32, -2147483648 to 2147483647"),
     (OptionalTypes(number=1 << 31), 1, f"number: 2147483648 {NARROW} INT32, -2147483648 to 2147483647"),

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_messages._core import native
+from kafka_messages._core.structs import StructBase
+from kafka_messages.secrets import revealed
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,14 @@ def outcome(call: Callable[..., Any], *args: Any, **named: Any) -> Outcome:
         value = call(*args, **named)
     except Exception as error:
         return Outcome(type(error), str(error), True, error)
-    return Outcome(type(value), repr(value), False, value)
+    return Outcome(type(value), _text(value), False, value)
+
+
+def _text(value: Any) -> str:
+    """The text of a result with its secrets."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_text, value))})"
+    return revealed(value) if isinstance(value, StructBase) else repr(value)
 
 
 @contextmanager

@@ -15,10 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from .structs import StructBase
 
-
-def message_of(cls: type[StructBase]) -> Any:
+def message_of(cls: type[Any]) -> Any:
     """The base with the definition that a class is in, of a message or of a struct inside one; None where there is none."""
     for base in getattr(cls, "__mro__", ()):  # whatever its type promises
         for each in (base, *vars(sys.modules.get(base.__module__, object)).values()):
@@ -27,7 +25,7 @@ def message_of(cls: type[StructBase]) -> Any:
     return None
 
 
-def docstring(cls: type[StructBase], text: str) -> str:
+def docstring(cls: type[Any], text: str) -> str:
     """``text``, and behind it the fields of a class."""
     owner = message_of(cls)
     if owner is None:

@@ -72,15 +72,68 @@ def check_places(array: pa.Array, path: str) -> None:
 
 
 def in_one(array: pa.ChunkedArray, path: str) -> pa.Array:
-    """The chunks of an array as one, which copies all of them: raises TypeError for one that is not sound."""
-    chunks = [stored(chunk) for chunk in array.chunks]
-    for chunk in chunks:
-        check_buffers(chunk)
-        check_places(chunk, path)
+    """Return the chunks of an array as one array. Raises TypeError for a chunk that is not sound.
+
+    Two or more chunks with rows are copied; a single one is returned as it is.
+    """
     try:
-        return pa.chunked_array(chunks, storage_of(array.type)).combine_chunks()
+        chunks = [stored(chunk) for chunk in array.chunks]
+        for chunk in chunks:
+            check_buffers(chunk)
+            check_places(chunk, path)
+        chunks = [chunk for chunk in chunks if len(chunk)] or chunks[:1]
+        if len(chunks) < 2:
+            return chunks[0] if chunks else pa.nulls(0, storage_of(array.type))
+        return pa.concat_arrays([_with_offsets(chunk) for chunk in chunks])
     except pa.ArrowException as error:
         raise TypeError(f"chunks of {array.type} cannot be put together: {error}") from None
+
+
+def _with_offsets(array: pa.Array) -> pa.Array:
+    """Return ``array`` with an offsets buffer at every level, also where there are no elements.
+
+    Arrow allows an array of length 0 to lack its offsets, but pyarrow reads them when it concatenates arrays.
+    """
+    kind, children = array.type, _children(array)
+    if not children and not pa.types.is_struct(kind):
+        return array if len(array) else pa.nulls(0, kind)
+    complete = [_with_offsets(child) for child in children]
+    if len(array) and all(new is old for new, old in zip(complete, children, strict=True)):
+        return array
+    if pa.types.is_struct(kind):
+        mask = array.is_null() if array.null_count else None
+        return pa.StructArray.from_arrays(complete, fields=list(kind), mask=mask)
+    if isinstance(array, pa.DictionaryArray):
+        return pa.DictionaryArray.from_arrays(array.indices, complete[0], ordered=kind.ordered)
+    own, offset = array.buffers()[: _buffer_count(kind)], array.offset
+    if len(array) == 0:
+        own, offset = [None, *(pa.py_buffer(bytes(8)) for _ in own[1:])], 0
+    elif pa.types.is_union(kind) and kind.mode == "sparse":  # its children begin where it does
+        own, offset = [None, pa.py_buffer(array.type_codes.to_numpy().tobytes())], 0
+    return pa.Array.from_buffers(kind, len(array), own, -1 if own[0] else 0, offset, complete)
+
+
+def _buffer_count(kind: pa.DataType) -> int:
+    """Return the number of buffers of an array with children, without those of its children."""
+    if pa.types.is_union(kind):
+        return 3 if kind.mode == "dense" else 2
+    if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
+        return 3
+    return 1 if pa.types.is_fixed_size_list(kind) or pa.types.is_run_end_encoded(kind) else 2
+
+
+def _children(array: pa.Array) -> list[pa.Array]:
+    """Return the child arrays that may have offsets of their own; those of a struct or sparse union begin where it does."""
+    kind = array.type
+    if pa.types.is_struct(kind) or pa.types.is_union(kind):
+        return [array.field(index) for index in range(kind.num_fields)]
+    if isinstance(array, pa.DictionaryArray):
+        return [array.dictionary]
+    if isinstance(array, pa.RunEndEncodedArray):
+        return [array.run_ends, array.values]
+    if isinstance(array, pa.FixedSizeListArray) or any(is_list(kind) for is_list in (*_LISTS, pa.types.is_map)):
+        return [array.values]
+    return []
 
 
 def stored(array: pa.Array) -> pa.Array:

@@ -8,10 +8,10 @@ enum { EMIT_DEFAULTS = 1, VALIDATE_UTF8 = 2, IGNORE_REST = 4, PERMISSIVE = 8 };
 
 typedef struct {
     Plan *plan;
-    const uint8_t *valid, *data;
-    const void *offsets;
+    const uint8_t *valid, *data;             /* the bytes of the first row begin at `data` */
+    int32_t *bounds;                         /* where each row begins, and the last one ends; a copy that nobody writes to */
     int64_t rows, base;
-    int is_large, is_without_data, has_prefix, options;
+    int has_prefix, options;
     int64_t version;                         /* of all rows */
     const void *versions;                    /* int64, one a row */
     const uint8_t *versions_valid;
@@ -23,11 +23,7 @@ typedef struct {
 
 typedef enum { GOOD, BAD, STOPPED } Outcome;
 
-INLINE int64_t bound(const Call *call, int64_t row)
-{
-    int64_t at = call->base + row;
-    return call->is_large ? int64_in(call->offsets, at) : int32_in(call->offsets, at);
-}
+INLINE int64_t bound(const Call *call, int64_t row) { return call->bounds[row]; }
 
 INLINE int is_set(const uint8_t *bits, int64_t i) { return bits == NULL || bits[i >> 3] >> (i & 7) & 1; }
 
@@ -44,19 +40,24 @@ static int64_t version_of(const Call *call, int64_t row, const uint8_t **start, 
     return is_set(call->versions_valid, at) ? int64_in(call->versions, at) : -1;
 }
 
-/* The offsets are what all trust: 0 if they go up, and to less than 2 GiB behind the first. */
-static int check_offsets(const Call *call)
+/* Copies the offsets and checks the copy: another thread may write to the array's own. Returns 0 if they ascend, to less than
+ * 2 GiB behind the first and within `size` bytes of data; -1 if not, or with an exception. */
+static int take_offsets(Call *call, const void *offsets, int is_large, int64_t size)
 {
     if (call->rows == 0) return 0;
-    if (call->rows < 0 || call->base < 0 || call->offsets == NULL) return -1;
-    int64_t first = bound(call, 0), before = first;
-    if (first < 0) return -1;
-    for (int64_t i = 1; i <= call->rows; i++) {
-        int64_t next = bound(call, i);
-        if (next < before || next - first > INT32_MAX) return -1;
+    if (call->rows < 0 || call->base < 0 || offsets == NULL) return -1;
+    if ((call->bounds = get_memory(4 * (call->rows + 1))) == NULL) { PyErr_NoMemory(); return -1; }
+    int64_t first = 0, before = 0;
+    for (int64_t i = 0; i <= call->rows; i++) {
+        int64_t next = is_large ? int64_in(offsets, call->base + i) : int32_in(offsets, call->base + i);
+        if (i == 0) first = before = next;
+        if (next < before || next < 0 || next - first > INT32_MAX) return -1;
+        call->bounds[i] = (int32_t)(next - first);
         before = next;
     }
-    return call->is_without_data && before > 0 ? -1 : 0;
+    if (before > size) return -1;
+    call->data += first;
+    return 0;
 }
 
 /* Which versions there are: of each 1 in `used`. Returns how many, or -1 where one is not for this extension. */
@@ -130,7 +131,9 @@ static Outcome read_row(const Call *call, Decoding *decoding, int64_t i)
     const uint8_t *start = call->data + bound(call, i), *end = call->data + bound(call, i + 1);
     int64_t version = version_of(call, i, &start, end);
     if (UNLIKELY(layout_of(plan, version) == NULL)) return BAD;
-    const Program *program = call->ways[version - plan->text.lowest]->rows;
+    const Way *way = call->ways[version - plan->text.lowest];
+    if (UNLIKELY(way == NULL)) { decoding->why = DECLINED; return STOPPED; }   /* another thread writes versions */
+    const Program *program = way->rows;
     const uint8_t *behind = read_elements(decoding, program->ops, program->count, i, 1, start, end);
     if (UNLIKELY(behind == NULL)) return decoding->why == MALFORMED ? BAD : STOPPED;
     if (UNLIKELY(behind != end) && !(call->options & IGNORE_REST)) return BAD;
@@ -221,23 +224,21 @@ static PyObject *decoded(Call *call)
 
 /* ---- the call */
 
-static int take_array(Call *call, PyObject *schemas, PyObject *arrays)
+static int take_array(Call *call, PyObject *schemas, PyObject *arrays, int64_t size)
 {
     const struct ArrowSchema *schema = PyCapsule_GetPointer(schemas, "arrow_schema");
     const struct ArrowArray *array = PyCapsule_GetPointer(arrays, "arrow_array");
     if (schema == NULL || array == NULL) return -1;
-    call->is_large = schema->format != NULL && strcmp(schema->format, "Z") == 0;
-    if (schema->format == NULL || (!call->is_large && strcmp(schema->format, "z") != 0) || array->n_buffers != 3) {
+    int is_large = schema->format != NULL && strcmp(schema->format, "Z") == 0;
+    if (schema->format == NULL || (!is_large && strcmp(schema->format, "z") != 0) || array->n_buffers != 3) {
         PyErr_SetString(PyExc_TypeError, "encoded messages are a binary or large_binary array");
         return -1;
     }
     call->valid = array->null_count == 0 ? NULL : array->buffers[0];
-    call->offsets = array->buffers[1];
     call->data = array->buffers[2] == NULL ? (const uint8_t *)"" : array->buffers[2];
     call->rows = array->length;
     call->base = array->offset;
-    call->is_without_data = array->buffers[2] == NULL;
-    return 0;
+    return take_offsets(call, array->buffers[1], is_large, array->buffers[2] == NULL ? 0 : size);
 }
 
 static int take_versions(Call *call, PyObject *version)
@@ -267,17 +268,17 @@ static int take_versions(Call *call, PyObject *version)
 PyObject *decode(PyObject *module, PyObject *args)
 {
     PyObject *plan, *schemas, *arrays, *version, *result = NULL;
+    Py_ssize_t size = PY_SSIZE_T_MAX;        /* bytes of the buffer of data, where the caller knows them */
     Call call = {0};
     (void)module;
-    if (!PyArg_ParseTuple(args, "OOOOizz", &plan, &schemas, &arrays, &version, &call.options, &call.trailing, &call.corrupt)) {
+    if (!PyArg_ParseTuple(args, "OOOOizz|n", &plan, &schemas, &arrays, &version, &call.options, &call.trailing, &call.corrupt,
+                          &size)) {
         return NULL;
     }
-    if ((call.plan = plan_in(plan)) == NULL || take_array(&call, schemas, arrays) < 0 || take_versions(&call, version) < 0) {
-        return NULL;
-    }
-    if (check_offsets(&call) < 0) Py_RETURN_NONE;
-    if (prepare(&call) == 0) result = decoded(&call);
+    int is_taken = (call.plan = plan_in(plan)) != NULL && take_array(&call, schemas, arrays, size) == 0;
+    if (is_taken && take_versions(&call, version) == 0 && prepare(&call) == 0) result = decoded(&call);
     else if (!PyErr_Occurred()) result = Py_NewRef(Py_None);
+    free_memory(call.bounds);
     free_memory(call.ways);
     free_memory(call.is_live);
     return result;

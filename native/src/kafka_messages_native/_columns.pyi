@@ -17,6 +17,7 @@ def decode(
     options: int,
     trailing: str | None,
     corrupt: str | None,
+    size: int = ...,
     /,
 ) -> Capsules | int | None: ...
 def encode(plan: Any, schema: object, array: object, version: int, prefix: bool, /) -> Capsules | int | None: ...

@@ -81,7 +81,7 @@ class Message(StructBase):
         try:
             message, end = codec[0](data, 0)
         except READ_FAILURES as error:
-            raise _decode_error(cls, data, 0, version, True) from error
+            raise _decode_error(cls, data, 0, version, True, error) from error
         if end != len(data):
             raise _decode_error(cls, data, 0, version, True)
         result: Self = message if type(message) is cls else as_derived(cls, message)
@@ -106,7 +106,7 @@ class Message(StructBase):
         try:
             message, end = codec[0](data, offset)
         except READ_FAILURES as error:
-            raise _decode_error(cls, data, offset, version, False) from error
+            raise _decode_error(cls, data, offset, version, False, error) from error
         if end > len(data):
             raise _decode_error(cls, data, offset, version, False)
         result: Self = message if type(message) is cls else as_derived(cls, message)
@@ -340,10 +340,12 @@ def _check_text(text: str) -> None:
         raise ValueError(f"text must be 'strict' or 'surrogateescape', not {shown(text)}")
 
 
-def _decode_error(message: type[Message], data: bytes, offset: int, version: int, is_whole: bool) -> Exception:
+def _decode_error(
+    message: type[Message], data: bytes, offset: int, version: int, is_whole: bool, error: Exception | None = None
+) -> Exception:
     from ..schema.explain import explain_read
 
-    return explain_read(message, data, offset, version, is_whole)
+    return explain_read(message, data, offset, version, is_whole, error)
 
 
 def _encode_error(message: Message, version: int, error: Exception) -> Exception:

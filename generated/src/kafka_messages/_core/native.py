@@ -27,6 +27,8 @@ FORMAT = 1
 """Of the plan texts in this package."""
 SWITCH = "KAFKA_MESSAGES_NATIVE"
 """Environment variable; 0 keeps to the pure code. Read once, when the package is imported."""
+_MAKING = 0.5
+"""Seconds that a reader waits for a class that another thread may be making, before it calls it unknown."""
 READERS = ("read", "read_from")
 WRITERS = ("write", "parts", "size")
 
@@ -105,11 +107,22 @@ class _Native:
             for derived in self.message.__subclasses__():
                 if ref(derived) not in self.known:
                     _door.settle(self)  # from now on the class is asked for
-                    raise TypeError(_unknown(derived, self.message))
+                    silent = _silent_base(derived, self.message)
+                    if silent is not None and not self.becomes_known(derived):
+                        raise TypeError(_unknown(derived, self.message, silent))
             result: object = self.readers[name](*args, **named)
             return result
 
         return read
+
+    def becomes_known(self, derived: type) -> bool:
+        """Wait for a class that another thread may be making, and return whether it is known then."""
+        from time import monotonic, sleep
+
+        end = monotonic() + _MAKING
+        while ref(derived) not in self.known and monotonic() < end:
+            sleep(0.001)
+        return ref(derived) in self.known
 
     def reader(self, name: str) -> Any:
         """What reads a message whose class others are derived from: the core knows this class alone."""
@@ -129,12 +142,16 @@ class _Native:
         return as_derived(cls, found) if name == "read" else (as_derived(cls, found[0]), found[1])
 
 
-def _unknown(derived: type, message: type) -> str:
-    """Why a class was not known to be derived from a message: a base before the message kept that to itself."""
+def _silent_base(derived: type, message: type) -> type | None:
+    """Return the base of an unknown class that may keep it from its message; None if the class is only being made."""
     before = derived.__mro__[1 : derived.__mro__.index(message)]
-    silent = [base.__qualname__ for base in before if "__init_subclass__" in vars(base)]
+    return next((base for base in before if "__init_subclass__" in vars(base)), None)
+
+
+def _unknown(derived: type, message: type, silent: type) -> str:
+    """Return why a class was not known to be derived from a message."""
     what = f"{derived.__qualname__} is derived from {message.__qualname__}, which was not told"
-    return f"{what}: {silent[0] if silent else 'a base'}.__init_subclass__ must call super().__init_subclass__()"
+    return f"{what}: {silent.__qualname__}.__init_subclass__ must call super().__init_subclass__()"
 
 
 def _has_its_constructor(struct: type, namespace: dict[str, Any]) -> bool:

@@ -151,7 +151,10 @@ def encode(
     try:
         array = conformed(array, shape)
     except pa.ArrowException:
-        return _slowly(stored(array), shape, version, prefix)
+        try:
+            return _slowly(stored(array), shape, version, prefix)
+        except pa.ArrowException as error:
+            raise TypeError(f"{message.NAME}: pyarrow cannot read these columns: {error}") from None
     if found is None and array is not given:
         found = encoded(array, message, version, prefix)
     if found is None:

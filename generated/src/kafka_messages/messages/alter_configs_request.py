@@ -546,8 +546,8 @@ _AlterConfigsRequestConstants._facts = (
     ']AlterableConfig","versions":"0+","about":"The complete new set of overrides, one entry pe'
     'r key."}],"AlterableConfig":[{"name":"name","json":"name","type":"string","versions":"0+",'
     '"mapKey":true,"about":"Configuration key."},{"name":"value","json":"value","type":"string"'
-    ',"versions":"0+","nullableVersions":"0+","about":"New value as text; null means that no va'
-    'lue is given."}]}}'
+    ',"versions":"0+","nullableVersions":"0+","secret":{"name":"name","resourceType":"resource_'
+    'type"},"about":"New value as text; null means that no value is given."}]}}'
 )
 _AlterConfigsRequestConstants._plan = (
     "1\n"

@@ -390,10 +390,10 @@ _AlterUserScramCredentialsRequestConstants._facts = (
     'on":"mechanism","type":"int8","versions":"0+","enumeration":"ScramMechanism","about":"SCRA'
     'M variant: 1 SCRAM-SHA-256, 2 SCRAM-SHA-512."},{"name":"iterations","json":"iterations","t'
     'ype":"int32","versions":"0+","about":"How many hash iterations were used to salt the passw'
-    'ord."},{"name":"salt","json":"salt","type":"bytes","versions":"0+","about":"Random salt ch'
-    'osen by the client."},{"name":"salted_password","json":"saltedPassword","type":"bytes","ve'
-    'rsions":"0+","about":"Password after salting and hashing; the clear text never leaves the '
-    'client."}]}}'
+    'ord."},{"name":"salt","json":"salt","type":"bytes","versions":"0+","secret":true,"about":"'
+    'Random salt chosen by the client."},{"name":"salted_password","json":"saltedPassword","typ'
+    'e":"bytes","versions":"0+","secret":true,"about":"Password after salting and hashing; the '
+    'clear text never leaves the client."}]}}'
 )
 _AlterUserScramCredentialsRequestConstants._plan = (
     "1\n"

@@ -168,7 +168,8 @@ _ConfigRecordConstants._facts = (
     ',"about":"Topic name, broker id as text and so on; empty for the default of all brokers."}'
     ',{"name":"name","json":"name","type":"string","versions":"0+","about":"Name of the setting'
     '."},{"name":"value","json":"value","type":"string","versions":"0+","nullableVersions":"0+"'
-    ',"about":"New value as text, null to remove the setting."}]}'
+    ',"secret":{"name":"name","resourceType":"resource_type"},"about":"New value as text, null '
+    'to remove the setting."}]}'
 )
 _ConfigRecordConstants._plan = (
     "1\n" ":ConfigRecord resource_type/b resource_name/s name/s value/s?\n" "0 0 1c 2c 3cn ;\n"

@@ -470,10 +470,10 @@ _CreateDelegationTokenResponseConstants._facts = (
     'e":"int64","versions":"0+","about":"Time beyond which no renewal helps, in milliseconds si'
     'nce the Unix epoch."},{"name":"token_id","json":"tokenId","type":"string","versions":"0+",'
     '"about":"Public id of the token, used as the user name when logging in with it."},{"name":'
-    '"hmac","json":"hmac","type":"bytes","versions":"0+","about":"Secret of the token: a keyed '
-    'hash of its id made by the server, used as the password."},{"name":"throttle_time_ms","jso'
-    'n":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds th'
-    'at applies to the client; 0 means none."}]}'
+    '"hmac","json":"hmac","type":"bytes","versions":"0+","secret":true,"about":"Secret of the t'
+    'oken: a keyed hash of its id made by the server, used as the password."},{"name":"throttle'
+    '_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in m'
+    'illiseconds that applies to the client; 0 means none."}]}'
 )
 _CreateDelegationTokenResponseConstants._plan = (
     "1\n"

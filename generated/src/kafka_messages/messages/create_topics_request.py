@@ -801,7 +801,8 @@ _CreateTopicsRequestConstants._facts = (
     'ut":"Brokers that shall hold the partition, preferred leader first."}],"CreatableTopicConf'
     'ig":[{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true,"about":"C'
     'onfiguration key."},{"name":"value","json":"value","type":"string","versions":"0+","nullab'
-    'leVersions":"0+","about":"Value as text; null means that no value is given."}]}}'
+    'leVersions":"0+","secret":{"name":"name"},"about":"Value as text; null means that no value'
+    ' is given."}]}}'
 )
 _CreateTopicsRequestConstants._plan = (
     "1\n"

@@ -921,14 +921,14 @@ _CreateTopicsResponseConstants._facts = (
     't":"Settings of the topic, one entry per key; null when they are not shown."}],"CreatableT'
     'opicConfigs":[{"name":"name","json":"name","type":"string","versions":"5+","about":"Config'
     'uration key."},{"name":"value","json":"value","type":"string","versions":"5+","nullableVer'
-    'sions":"5+","about":"Value as text; null when unset or withheld."},{"name":"read_only","js'
-    'on":"readOnly","type":"bool","versions":"5+","about":"True when the setting cannot be chan'
-    'ged."},{"name":"config_source","json":"configSource","type":"int8","versions":"5+","enumer'
-    'ation":"ConfigSource","ignorable":true,"default":-1,"about":"Origin: 0 unknown, 1 topic, 2'
-    " broker, 3 cluster-wide broker default, 4 broker's static file, 5 built-in default, 6 brok"
-    'er logger, 7 client metrics, 8 group; -1 when not given."},{"name":"is_sensitive","json":"'
-    'isSensitive","type":"bool","versions":"5+","about":"True when the setting is a secret, so '
-    'that its value is withheld."}]}}'
+    'sions":"5+","secret":{"name":"name"},"about":"Value as text; null when unset or withheld."'
+    '},{"name":"read_only","json":"readOnly","type":"bool","versions":"5+","about":"True when t'
+    'he setting cannot be changed."},{"name":"config_source","json":"configSource","type":"int8'
+    '","versions":"5+","enumeration":"ConfigSource","ignorable":true,"default":-1,"about":"Orig'
+    "in: 0 unknown, 1 topic, 2 broker, 3 cluster-wide broker default, 4 broker's static file, 5"
+    ' built-in default, 6 broker logger, 7 client metrics, 8 group; -1 when not given."},{"name'
+    '":"is_sensitive","json":"isSensitive","type":"bool","versions":"5+","about":"True when the'
+    ' setting is a secret, so that its value is withheld."}]}}'
 )
 _CreateTopicsResponseConstants._plan = (
     "1\n"

@@ -859,14 +859,14 @@ _DescribeDelegationTokenResponseConstants._facts = (
     'xTimestamp","type":"int64","versions":"0+","about":"Latest time to which renewals can exte'
     'nd the token, in milliseconds since the Unix epoch."},{"name":"token_id","json":"tokenId",'
     '"type":"string","versions":"0+","about":"Public id of the token, used as user name when au'
-    'thenticating with it."},{"name":"hmac","json":"hmac","type":"bytes","versions":"0+","about'
-    '":"Secret of the token: a keyed hash over its id, needed to use, renew or expire it."},{"n'
-    'ame":"renewers","json":"renewers","type":"[]DescribedDelegationTokenRenewer","versions":"0'
-    '+","about":"Principals other than the owner that may renew the token."}],"DescribedDelegat'
-    'ionTokenRenewer":[{"name":"principal_type","json":"principalType","type":"string","version'
-    's":"0+","about":"Type of the renewer, such as User."},{"name":"principal_name","json":"pri'
-    'ncipalName","type":"string","versions":"0+","about":"Name of the principal, without its ty'
-    'pe."}]}}'
+    'thenticating with it."},{"name":"hmac","json":"hmac","type":"bytes","versions":"0+","secre'
+    't":true,"about":"Secret of the token: a keyed hash over its id, needed to use, renew or ex'
+    'pire it."},{"name":"renewers","json":"renewers","type":"[]DescribedDelegationTokenRenewer"'
+    ',"versions":"0+","about":"Principals other than the owner that may renew the token."}],"De'
+    'scribedDelegationTokenRenewer":[{"name":"principal_type","json":"principalType","type":"st'
+    'ring","versions":"0+","about":"Type of the renewer, such as User."},{"name":"principal_nam'
+    'e","json":"principalName","type":"string","versions":"0+","about":"Name of the principal, '
+    'without its type."}]}}'
 )
 _DescribeDelegationTokenResponseConstants._plan = (
     "1\n"

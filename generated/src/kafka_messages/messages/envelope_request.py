@@ -164,12 +164,13 @@ _EnvelopeRequestConstants._codecs = {
 }
 _EnvelopeRequestConstants._facts = (
     '{"name":"EnvelopeRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fi'
-    'elds":[{"name":"request_data","json":"requestData","type":"bytes","versions":"0+","about":'
-    '"The client\'s serialized request, starting with its header."},{"name":"request_principal",'
-    '"json":"requestPrincipal","type":"bytes","versions":"0+","nullableVersions":"0+","about":"'
-    'Serialized principal of the client that sent the request; null when there is none."},{"nam'
-    'e":"client_host_address","json":"clientHostAddress","type":"bytes","versions":"0+","about"'
-    ':"Raw IP address the client connected from: 4 bytes for IPv4, 16 for IPv6."}]}'
+    'elds":[{"name":"request_data","json":"requestData","type":"bytes","versions":"0+","secret"'
+    ':true,"about":"The client\'s serialized request, starting with its header."},{"name":"reque'
+    'st_principal","json":"requestPrincipal","type":"bytes","versions":"0+","nullableVersions":'
+    '"0+","about":"Serialized principal of the client that sent the request; null when there is'
+    ' none."},{"name":"client_host_address","json":"clientHostAddress","type":"bytes","versions'
+    '":"0+","about":"Raw IP address the client connected from: 4 bytes for IPv4, 16 for IPv6."}'
+    "]}"
 )
 _EnvelopeRequestConstants._plan = (
     "1\n" ":EnvelopeRequest request_data/y request_principal/y? client_host_address/y\n" "0 0c 1cn 2c ;\n"

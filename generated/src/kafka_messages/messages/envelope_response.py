@@ -117,9 +117,9 @@ _EnvelopeResponseConstants._codecs = {
 _EnvelopeResponseConstants._facts = (
     '{"name":"EnvelopeResponse","type":"response","validVersions":"0","flexibleVersions":"0+","'
     'fields":[{"name":"response_data","json":"responseData","type":"bytes","versions":"0+","nul'
-    'lableVersions":"0+","default":null,"about":"Serialized response for the client, starting w'
-    'ith its header; null when the envelope was refused."},{"name":"error_code","json":"errorCo'
-    'de","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the en'
-    'velope alone, 0 for none; the inner response carries its own errors."}]}'
+    'lableVersions":"0+","secret":true,"default":null,"about":"Serialized response for the clie'
+    'nt, starting with its header; null when the envelope was refused."},{"name":"error_code","'
+    'json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error '
+    'code of the envelope alone, 0 for none; the inner response carries its own errors."}]}'
 )
 _EnvelopeResponseConstants._plan = "1\n" ":EnvelopeResponse response_data/y?=~ error_code/h\n" "0 0cn 1 ;\n"

@@ -174,10 +174,10 @@ _ExpireDelegationTokenRequestConstants._codecs = {
 }
 _ExpireDelegationTokenRequestConstants._facts = (
     '{"name":"ExpireDelegationTokenRequest","type":"request","validVersions":"0-2","flexibleVer'
-    'sions":"2+","fields":[{"name":"hmac","json":"hmac","type":"bytes","versions":"0+","about":'
-    '"Secret of the token, by which it is found."},{"name":"expiry_time_period_ms","json":"expi'
-    'ryTimePeriodMs","type":"int64","versions":"0+","about":"Milliseconds from now until the to'
-    'ken expires; a negative value ends it at once."}]}'
+    'sions":"2+","fields":[{"name":"hmac","json":"hmac","type":"bytes","versions":"0+","secret"'
+    ':true,"about":"Secret of the token, by which it is found."},{"name":"expiry_time_period_ms'
+    '","json":"expiryTimePeriodMs","type":"int64","versions":"0+","about":"Milliseconds from no'
+    'w until the token expires; a negative value ends it at once."}]}'
 )
 _ExpireDelegationTokenRequestConstants._plan = (
     "1\n" ":ExpireDelegationTokenRequest hmac/y expiry_time_period_ms/q\n" "0-1 0 1\n" "2 0c 1 ;\n"

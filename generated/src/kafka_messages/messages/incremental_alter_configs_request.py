@@ -567,8 +567,9 @@ _IncrementalAlterConfigsRequestConstants._facts = (
     'ion","json":"configOperation","type":"int8","versions":"0+","enumeration":"AlterConfigOper'
     'ation","mapKey":true,"about":"What to do: 0 set, 1 delete (back to the default), 2 append '
     'to a list, 3 subtract from a list."},{"name":"value","json":"value","type":"string","versi'
-    'ons":"0+","nullableVersions":"0+","about":"New value, or the list elements to append or su'
-    'btract; null is meant for deletions."}]}}'
+    'ons":"0+","nullableVersions":"0+","secret":{"name":"name","resourceType":"resource_type"},'
+    '"about":"New value, or the list elements to append or subtract; null is meant for deletion'
+    's."}]}}'
 )
 _IncrementalAlterConfigsRequestConstants._plan = (
     "1\n"

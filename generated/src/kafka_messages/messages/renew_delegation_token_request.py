@@ -176,10 +176,11 @@ _RenewDelegationTokenRequestConstants._codecs = {
 }
 _RenewDelegationTokenRequestConstants._facts = (
     '{"name":"RenewDelegationTokenRequest","type":"request","validVersions":"0-2","flexibleVers'
-    'ions":"2+","fields":[{"name":"hmac","json":"hmac","type":"bytes","versions":"0+","about":"'
-    'The secret HMAC of the token, which also identifies it."},{"name":"renew_period_ms","json"'
-    ':"renewPeriodMs","type":"int64","versions":"0+","about":"Milliseconds from now the token i'
-    "s to stay valid, within its maximum lifetime; negative for the server's default.\"}]}"
+    'ions":"2+","fields":[{"name":"hmac","json":"hmac","type":"bytes","versions":"0+","secret":'
+    'true,"about":"The secret HMAC of the token, which also identifies it."},{"name":"renew_per'
+    'iod_ms","json":"renewPeriodMs","type":"int64","versions":"0+","about":"Milliseconds from n'
+    "ow the token is to stay valid, within its maximum lifetime; negative for the server's defa"
+    'ult."}]}'
 )
 _RenewDelegationTokenRequestConstants._plan = (
     "1\n" ":RenewDelegationTokenRequest hmac/y renew_period_ms/q\n" "0-1 0 1\n" "2 0c 1 ;\n"

@@ -146,7 +146,7 @@ _SaslAuthenticateRequestConstants._codecs = {
 }
 _SaslAuthenticateRequestConstants._facts = (
     '{"name":"SaslAuthenticateRequest","type":"request","validVersions":"0-2","flexibleVersions'
-    '":"2+","fields":[{"name":"auth_bytes","json":"authBytes","type":"bytes","versions":"0+","a'
-    'bout":"Message of the SASL client, in the format of the mechanism."}]}'
+    '":"2+","fields":[{"name":"auth_bytes","json":"authBytes","type":"bytes","versions":"0+","s'
+    'ecret":true,"about":"Message of the SASL client, in the format of the mechanism."}]}'
 )
 _SaslAuthenticateRequestConstants._plan = "1\n" ":SaslAuthenticateRequest auth_bytes/y\n" "0-1 0\n" "2 0c ;\n"

@@ -272,10 +272,10 @@ _SaslAuthenticateResponseConstants._facts = (
     '"enumeration":"ErrorCode","about":"Error code of the authentication, 0 for none."},{"name"'
     ':"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":'
     '"0+","about":"Text explaining why authentication failed, null if there is none to tell."},'
-    '{"name":"auth_bytes","json":"authBytes","type":"bytes","versions":"0+","about":"Message of'
-    ' the SASL server, in the format of the mechanism."},{"name":"session_lifetime_ms","json":"'
-    'sessionLifetimeMs","type":"int64","versions":"1+","ignorable":true,"about":"Milliseconds a'
-    'fter which the client must have authenticated again, 0 for no limit."}]}'
+    '{"name":"auth_bytes","json":"authBytes","type":"bytes","versions":"0+","secret":true,"abou'
+    't":"Message of the SASL server, in the format of the mechanism."},{"name":"session_lifetim'
+    'e_ms","json":"sessionLifetimeMs","type":"int64","versions":"1+","ignorable":true,"about":"'
+    'Milliseconds after which the client must have authenticated again, 0 for no limit."}]}'
 )
 _SaslAuthenticateResponseConstants._plan = (
     "1\n"

@@ -382,8 +382,8 @@ _StreamsGroupMetadataValueConstants._facts = (
     'ons":"0+","tag":3,"taggedVersions":"0+","default":-1,"about":"Topology epoch whose descrip'
     'tion could not be stored, -1 for none."}],"structs":{"LastAssignmentConfig":[{"name":"key"'
     ',"json":"key","type":"string","versions":"0+","about":"Name of the setting of the assignme'
-    'nt."},{"name":"value","json":"value","type":"string","versions":"0+","about":"Value of the'
-    ' setting."}]}}'
+    'nt."},{"name":"value","json":"value","type":"string","versions":"0+","secret":{"name":"key'
+    '"},"about":"Value of the setting."}]}}'
 )
 _StreamsGroupMetadataValueConstants._plan = (
     "1\n"

@@ -203,13 +203,13 @@ _UserScramCredentialRecordConstants._facts = (
     's":"0+","fields":[{"name":"name","json":"name","type":"string","versions":"0+","about":"Us'
     'er the credential is for."},{"name":"mechanism","json":"mechanism","type":"int8","versions'
     '":"0+","enumeration":"ScramMechanism","about":"SCRAM mechanism: 1 for SCRAM-SHA-256, 2 for'
-    ' SCRAM-SHA-512."},{"name":"salt","json":"salt","type":"bytes","versions":"0+","about":"Ran'
-    'dom bytes mixed into the password when it was hashed."},{"name":"stored_key","json":"store'
-    'dKey","type":"bytes","versions":"0+","about":"Hash of the SCRAM client key, against which '
-    'the proof of a client is checked."},{"name":"server_key","json":"serverKey","type":"bytes"'
-    ',"versions":"0+","about":"SCRAM server key, with which the server proves itself to the cli'
-    'ent."},{"name":"iterations","json":"iterations","type":"int32","versions":"0+","about":"Nu'
-    'mber of hash rounds applied to the password."}]}'
+    ' SCRAM-SHA-512."},{"name":"salt","json":"salt","type":"bytes","versions":"0+","secret":tru'
+    'e,"about":"Random bytes mixed into the password when it was hashed."},{"name":"stored_key"'
+    ',"json":"storedKey","type":"bytes","versions":"0+","secret":true,"about":"Hash of the SCRA'
+    'M client key, against which the proof of a client is checked."},{"name":"server_key","json'
+    '":"serverKey","type":"bytes","versions":"0+","secret":true,"about":"SCRAM server key, with'
+    ' which the server proves itself to the client."},{"name":"iterations","json":"iterations",'
+    '"type":"int32","versions":"0+","about":"Number of hash rounds applied to the password."}]}'
 )
 _UserScramCredentialRecordConstants._plan = (
     "1\n"

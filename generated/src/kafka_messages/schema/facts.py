@@ -100,6 +100,8 @@ class FieldFacts:
     """What the field is, in our words; empty where there is nothing to add to its name."""
     fields: tuple[FieldFacts, ...] = ()
     """The fields of its struct; none where the type is not one."""
+    secret: bool = False
+    """Whether it is secret, or the value of a setting, which is secret if the setting's name says so."""
 
     def __repr__(self) -> str:
         kind = f"[]{self.type}" if self.is_array else self.type
@@ -271,6 +273,7 @@ def _field(data: dict[str, object], struct: Callable[[str], tuple[FieldFacts, ..
         enumeration=str(data["enumeration"]) if "enumeration" in data else None,
         about=str(data.get("about", "")),
         fields=struct(element) if element[0].isupper() else (),
+        secret="secret" in data,
     )
 
 

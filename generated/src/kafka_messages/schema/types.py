@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import SupportsIndex, cast
 from uuid import UUID as UUIDValue
 
-from .._core.shown import shown
+from .._core.shown import shown, summary
 from ..errors import KafkaMessageError
 
 MAX_STRING_LENGTH = 32767
@@ -94,7 +94,7 @@ def _bytes(count: int) -> str:
 
 
 def wrong(value: object, expected: str) -> SchemaError:
-    return SchemaError(f"expected {expected}, not {shown(value)}")
+    return SchemaError(f"expected {expected}, not {summary(value)}")
 
 
 class Fixed(Type):

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from .._base.message import Message
+from .._core.redaction import text_of
 from .._core.structs import StructBase, name_of
 from .._core.value import dataclass
 from .._core.wire import RawTaggedField
@@ -129,6 +130,11 @@ def hidden(message: M, mark: Mark = HIDDEN) -> M:
     if found is not _NONE:
         _hide_unknown(copy, mark)
     return copy
+
+
+def revealed(message: StructBase) -> str:
+    """Return the text of a message, or of a struct inside one, with its secrets: ``repr`` and ``str`` redact them."""
+    return text_of(message, is_revealed=True)
 
 
 def _metadata_topics(message: Message) -> Iterator[Any]:

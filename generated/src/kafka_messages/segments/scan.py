@@ -280,6 +280,7 @@ class Scanner:
         """Is there a batch of this log within what seems to be an incomplete batch at its end? Then its length is wrong."""
         window = self._window
         search = Search(self._max)
+        tail, looked = at, at
         while True:
             at, need = search.find(window.log, at + 1, window.log.size, at_end=True)
             self._gave_up = search.given_up
@@ -288,7 +289,33 @@ class Scanner:
             pos = window.base + at
             if self._in_order(pos) and self._followed(pos, search):
                 return True
+            if at >= looked:
+                count, looked, is_end = self._consecutive(at, search)
+                if count > 1 and (is_end or (looked == window.log.size and not self._in_order(window.base + tail))):
+                    return True
             search.reject()
+
+    def _consecutive(self, at: int, search: Search) -> tuple[int, int, bool]:
+        """Follow sound batches from ``at`` on, whatever their offsets.
+
+        Returns their number, where they stop, and whether that is the end of the file or of its batches before zeros. They
+        also stop at the end of the file, but not as its end, if an incomplete batch is the last: so do batches that are
+        quoted in a batch that is being written.
+        """
+        log, count = self._window.log, 0
+        while at + OVERHEAD <= log.size:
+            size = _int32(log.bytes.data, at + 8)[0] + OVERHEAD
+            if not SMALLEST[0] <= size <= self._max:
+                break
+            if at + size > log.size:
+                is_incomplete = bool(log.bytes[at + 16] == 2) and plausible(log, at, self._max)
+                return count, log.size if is_incomplete else at, False
+            if faults(log, np.array([at]), np.array([size]))[0] != FINE or not search.sound(log, at, size):
+                return count, at, False
+            count, at = count + 1, at + size
+        if log.zeros(at, log.size):
+            return count, log.size, True
+        return count, log.size if log.size - at < OVERHEAD else at, False
 
     def _in_order(self, pos: int) -> bool:
         """Could the batch be one of this log, by its offset? One that is quoted in the value of a record rarely is."""

@@ -187,10 +187,9 @@ NO_LISTS = frozenset(_NO_LISTS)
 
 
 def _no_list(value: object, field: str, element: str) -> TypeError:
-    from .shown import shown
+    from .shown import summary
 
-    what = f"the {type(value).__name__} {shown(value)}" if isinstance(value, _NO_LISTS) else shown(value)
-    return TypeError(f"{field}: expected a list of {element}, not {what}")
+    return TypeError(f"{field}: expected a list of {element}, not {summary(value)}")
 
 
 def string_elements(values: Iterable[str]) -> bytes:

@@ -36,8 +36,10 @@ class _Plan:
     def decoded(
         self, array: pa.Array, version: Any, options: int, trailing_column: str | None, corrupt_column: str | None
     ) -> pa.StructArray | int | None:
+        data = array.buffers()[2]
+        size = 0 if data is None else data.size
         found = self.extension.decode(
-            self.plan, *array.__arrow_c_array__(), version, options, trailing_column, corrupt_column
+            self.plan, *array.__arrow_c_array__(), version, options, trailing_column, corrupt_column, size
         )
         if not isinstance(found, tuple):
             return found

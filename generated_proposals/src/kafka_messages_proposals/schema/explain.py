@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from .._core.shown import shown
+from .._core.shown import summary
 from .._core.structs import StructBase
 from ..errors import DecodeError, EncodeError
 from .build import Builder, schemas_of
@@ -15,12 +15,25 @@ from .struct import Struct, is_default, value_of
 from .types import SchemaError
 
 
-def explain_read(message: type[Described], data: bytes, offset: int, version: int, is_whole: bool) -> DecodeError:
-    """The error for bytes at ``offset`` that ``message`` could not be read from."""
+def explain_read(
+    message: type[Described],
+    data: bytes,
+    offset: int,
+    version: int,
+    is_whole: bool,
+    error: Exception | None = None,
+) -> DecodeError:
+    """Return the error for bytes at ``offset`` that ``message`` could not be read from.
+
+    ``error`` is what the fast code met. If it is a MemoryError and the bytes are sound, it is raised again.
+    """
+    _remove_text(error)
     try:
         read_placed(message, data, offset, version, is_whole, schemas_of(message)[version])
-    except DecodeError as error:
-        return error
+    except DecodeError as found:
+        return found
+    if isinstance(error, MemoryError):
+        raise error
     return DecodeError("malformed in a way the schema codec accepts; please report this", message.NAME, version)
 
 
@@ -40,6 +53,7 @@ def read_placed(
 
 def explain_write(message: Described, version: int, error: Exception, schema: Schema | None = None) -> EncodeError:
     """The error for a message that could not be written at ``version``; ``error`` is what the code that tried it met."""
+    _remove_text(error)
     facts = facts_of(type(message))
     found = None
     try:
@@ -53,6 +67,16 @@ def explain_write(message: Described, version: int, error: Exception, schema: Sc
     if found is not None:
         return EncodeError(found.reason, facts.name, version, found.place)
     return EncodeError(f"{type(error).__name__}: {error}", facts.name, version)
+
+
+def _remove_text(error: Exception | None) -> None:
+    """Take out of an error about UTF-8 the bytes or the text that it is about, which may be secret."""
+    if isinstance(error, UnicodeDecodeError):
+        error.object = b""
+        error.args = (error.encoding, b"", *error.args[2:])
+    elif isinstance(error, UnicodeEncodeError):
+        error.object = ""
+        error.args = (error.encoding, "", *error.args[2:])
 
 
 def _strangers(message: type[Described], fields: tuple[FieldFacts, ...], container: object) -> Iterator[SchemaError]:
@@ -79,7 +103,7 @@ def _strangers(message: type[Described], fields: tuple[FieldFacts, ...], contain
 
 def _stranger(wanted: type[StructBase], found: object) -> SchemaError:
     if type(found).__name__ != wanted.__name__:
-        return SchemaError(f"expected {wanted.__name__}, got {shown(found)}")
+        return SchemaError(f"expected {wanted.__name__}, got {summary(found)}")
     modules = (cls.__module__.rpartition(".")[2] for cls in (wanted, type(found)))
     return SchemaError("expected {0} of {1}, got {0} of {2}".format(wanted.__name__, *modules))
 
