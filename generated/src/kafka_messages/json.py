@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from ._base.message import Message, check_class, checked_message, checked_version
-from ._core.shown import shown
+from ._core.shown import shown, summary
 from ._core.spelling import did_you_mean
 from ._core.structs import made
 from ._core.told import uuid_text as _uuid_text
@@ -382,13 +382,15 @@ def _wrong(value: object, expected: str) -> SchemaError:
 
 
 def _shown(value: object) -> str:
-    """A JSON value in few words."""
+    """A JSON value in few words; a text by its length, for it may be secret."""
     if isinstance(value, Mapping):
         return "an object"
     if isinstance(value, (list, tuple)):
         return "an array"
+    if isinstance(value, str):
+        return f"a text of {len(value)} character{'' if len(value) == 1 else 's'}"
     try:
         text = json.dumps(value)
     except (TypeError, ValueError):
-        text = shown(value)
+        return summary(value)
     return text if len(text) <= 60 else text[:57] + "..."

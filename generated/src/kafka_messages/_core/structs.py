@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .shown import in_short, shown
+from .shown import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,8 +26,9 @@ class StructBase:
     """Tagged fields that the definition does not name; only flexible versions can write them."""
 
     def __repr__(self) -> str:
-        names = [name for name in self._names if name != "unknown_tagged_fields" or getattr(self, name)]
-        return f"{type(self).__name__}({', '.join(f'{name}={in_short(getattr(self, name))}' for name in names)})"
+        from .redaction import text_of
+
+        return text_of(self)
 
     if not TYPE_CHECKING:  # checkers know it from the dataclass
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Sequence, Sized
 
 SHORT = 64
 """Bytes that are printed of more."""
@@ -51,3 +51,22 @@ def shown(value: object) -> str:
     except Exception:
         return f"an unprintable {type(value).__name__}"
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def summary(value: object) -> str:
+    """Return what an error says of a value: a number or None as it is, all else by type and length, for it may be secret."""
+    if value is None or isinstance(value, bool | int | float):
+        return shown(value)
+    name = type(value).__name__
+    for kinds, unit in _UNITS:
+        if isinstance(value, kinds):
+            count = f"{len(value)} {unit}{'' if len(value) == 1 else 's'}"
+            return count if type(value) is bytes else f"a {name} of {count}"
+    return f"a value of type {name}"
+
+
+_UNITS: tuple[tuple[tuple[type[Sized], ...], str], ...] = (
+    ((str,), "character"),
+    ((bytes, bytearray), "byte"),
+    ((list, tuple, dict, set, frozenset), "element"),
+)
