@@ -21,7 +21,7 @@ A released version is done, says Kafka's guide to its definitions. Requests and 
 Records of logs did not while their feature was in preview. Kafka's own classes of both releases were given the bytes below,
 and none of them took what the other release had written as the same: `nox -s history-classes`.
 
-The change of `RequestHeader` 0 in 2.4.0 is one of classes and not of connections: Kafka 2.3 wrote the header with a client id, and the
+The change of `RequestHeader` 0 in 2.4.0 did not change any connection: Kafka 2.3 wrote the header with a client id, and the
 definitions of 2.4 call those same bytes version 1. Version 0 is left for ControlledShutdown 0 alone.
 """
 _TABLE = """

@@ -254,7 +254,11 @@ TOO_FAR = "is too far from the first one, 0: 32 bits hold the difference"
         (RECORDS, {"magic": 1}, "headers: format 1 has no headers"),
         (PLAIN, {"magic": 3}, "magic: there is no format 3"),
         (PLAIN, {"magic": 1, "compression": "zstd"}, "compression: zstd is for format 2, not 1 (KIP-110)"),
-        (PLAIN, {"compression": "brotli"}, "compression: expected 'none', 'gzip', 'snappy', 'lz4' or 'zstd', got 'brotli'"),
+        (
+            PLAIN,
+            {"compression": "brotli"},
+            "compression: expected 'none', 'gzip', 'snappy', 'lz4' or 'zstd', got 'brotli'",
+        ),
         (
             PLAIN,
             {"magic": 1, "producer_id": 7},
@@ -269,7 +273,11 @@ TOO_FAR = "is too far from the first one, 0: 32 bits hold the difference"
         (PLAIN, {"delete_horizon": "1"}, "delete_horizon: '1' is no int of 64 bits"),
         (PLAIN, {"base_offset": "1"}, "base_offset: '1' is no int of 64 bits"),
         (PLAIN, {"base_offset": None}, "base_offset: None is no int of 64 bits"),
-        (PLAIN, {"compression": ["gzip"]}, "compression: expected 'none', 'gzip', 'snappy', 'lz4' or 'zstd', got ['gzip']"),
+        (
+            PLAIN,
+            {"compression": ["gzip"]},
+            "compression: expected 'none', 'gzip', 'snappy', 'lz4' or 'zstd', got ['gzip']",
+        ),
         (PLAIN, {"compression": 1}, "compression: expected 'none', 'gzip', 'snappy', 'lz4' or 'zstd', got 1"),
         ([Record(offset="1")], {}, "records[0].offset: '1' is no int of 64 bits"),  # type: ignore[arg-type]  # what is refused
         ([Record(offset=HUGE)], {}, "records[0].offset: an unprintable int is no offset"),

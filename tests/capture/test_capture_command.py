@@ -40,7 +40,9 @@ def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_exchanges_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     """One object a line, for jq and the like, with what was chosen."""
-    found = [json.loads(line) for line in lines(capsys, "capture", LIBRDKAFKA, "--api", "createtopics", "--errors", "--json")]
+    found = [
+        json.loads(line) for line in lines(capsys, "capture", LIBRDKAFKA, "--api", "createtopics", "--errors", "--json")
+    ]
     assert [(each["api"], each["errors"]) for each in found] == [
         ("CreateTopics", [{"path": "topics[0].error_code", "code": 36, "name": "TOPIC_ALREADY_EXISTS"}])
     ]

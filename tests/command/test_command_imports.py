@@ -17,7 +17,6 @@ MESSAGES = "kafka_messages.messages."
     [
         (("--version",), []),
         (("list",), []),
-        (("list",), []),
         (("explain", "ApiVersionsRequest", "3", "010100", "--text"), ["api_versions_request"]),
     ],
     ids=lambda each: "-".join(each) if isinstance(each, tuple) else "",

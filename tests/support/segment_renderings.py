@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 from kafka_messages._core.native import rendering, set_rendering
+from kafka_messages.batches import CompressionType
 from kafka_messages.batches.format import DELETE_HORIZON, HEADER, LOG_APPEND_TIME
 from kafka_messages.segments.batch_headers import read_batch_headers
 from kafka_messages.segments.batch_writer import write_batches, write_control_batch
@@ -92,6 +93,9 @@ def difference(native: Outcome, pure: Outcome) -> str:
     return ""
 
 
+_CODECS: tuple[CompressionType | None, ...] = (None, None, "gzip", "snappy", "lz4", "zstd")
+
+
 def some_batches(random_: random.Random) -> bytes:
     """Sound batches of all codecs and formats, a few or many records in each, transactional ones with their markers."""
     parts, offset = [], random_.choice((0, 5, 1 << 40))
@@ -99,7 +103,7 @@ def some_batches(random_: random.Random) -> bytes:
         rows = some_rows(
             random_.choice((1, 2, 20, 300)), random_.randrange(1 << 30), widest=random_.choice((2, 40, 300))
         )
-        codec, magic = random_.choice((None, None, "gzip", "snappy", "lz4", "zstd")), random_.choice((2, 2, 2, 2, 1, 0))
+        codec, magic = random_.choice(_CODECS), random_.choice((2, 2, 2, 2, 1, 0))
         if magic < 2:
             codec = None if codec == "zstd" else codec
             rows = [{**row, "headers": None, "timestamp": -1 if magic == 0 else row["timestamp"]} for row in rows]
