@@ -25,7 +25,7 @@ def printed(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, words: Sequenc
     """Output and errors as a terminal gets them, one after the other."""
     monkeypatch.setattr(sys, "stdout", stream)
     monkeypatch.setattr(sys, "stderr", stream)
-    assert main([*words, "--text", "--color", "never"]) == 0
+    assert main([*words, "--width", "80", "--color", "never"]) == 0
     return stream.getvalue()
 
 

@@ -19,7 +19,7 @@ from tests.support.building import write_specs
 from tests.support.samples import SAMPLES
 from tests.support.specs import field, message
 
-PROBE = message(field("A"))
+PROBE = message(field("A", about="Sample."))
 
 
 def request_of(folder: Path, name: str = "sample_package") -> package.Request:
@@ -301,7 +301,7 @@ def test_progress_is_for_terminals(
 def test_modules_of_removed_definitions_are_removed(generated: package.Request) -> None:
     """A message that is gone must not go on being importable."""
     (generated.specs / "Probe.json").rename(generated.specs / "Other.json")
-    write_specs(generated.specs, message(field("A"), name="Other"))
+    write_specs(generated.specs, message(field("A", about="Sample."), name="Other"))
     assert generate(generated) == 0
     assert sorted(path.name for path in (generated.output / "src" / "sample_package" / "messages").iterdir()) == [
         "__init__.py",

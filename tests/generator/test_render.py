@@ -114,6 +114,7 @@ def test_the_samples_take_every_branch_of_every_template(tmp_path: Path, monkeyp
         "entities": [named],
         "enumerations": enumerations,
         "errors": errors,
+        "restrictions": [{"message": "AskRequest", "versions": "0", "brokersOnly": True}],
         "secrets": secrets,
         "settings": [{"name": "a", "type": "INT"}],
     }

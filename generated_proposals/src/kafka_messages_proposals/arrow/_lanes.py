@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from ._sound import unsound
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -67,6 +69,8 @@ class Source:
         self.starts: Ints = np.zeros(0, np.int64) if bounds is None else bounds[:-1]
         self.ends: Ints = np.zeros(0, np.int64) if bounds is None else bounds[1:]
         size = 0 if data is None else data.size
+        if bounds is not None and (bounds[0] < 0 or bounds[-1] > size or (bounds[1:] < bounds[:-1]).any()):
+            raise unsound("", "its offsets changed while they were read")
         first = int(self.starts[0]) if count else 0
         last = int(self.ends[-1]) if count else 0
         if last - first >= MOST_BYTES:

@@ -33,7 +33,7 @@ def check_buffers(array: pa.Array) -> None:
     try:
         array.validate()
     except pa.ArrowException as error:
-        raise _unsound("", error) from None
+        raise unsound("", error) from None
 
 
 def check_places(array: pa.Array, path: str) -> None:
@@ -166,7 +166,7 @@ def storage_of(kind: Any) -> Any:
     return kind
 
 
-def _unsound(path: str, reason: object) -> TypeError:
+def unsound(path: str, reason: object) -> TypeError:
     return TypeError(f"{path} is no sound Arrow array: {reason}" if path else f"this is no sound Arrow array: {reason}")
 
 
@@ -175,7 +175,7 @@ def check_all(array: pa.Array, path: str) -> None:
     try:
         array.validate(full=True)
     except pa.ArrowException as error:
-        raise _unsound(path, error) from None
+        raise unsound(path, error) from None
 
 
 def _check_indices(array: pa.DictionaryArray, path: str) -> None:
@@ -183,7 +183,7 @@ def _check_indices(array: pa.DictionaryArray, path: str) -> None:
     lowest, highest, count = found["min"].as_py(), found["max"].as_py(), len(array.dictionary)
     if lowest is not None and not 0 <= lowest <= highest < count:
         wrong = lowest if lowest < 0 else highest
-        raise _unsound(path, f"index {wrong} in a dictionary of {count}")
+        raise unsound(path, f"index {wrong} in a dictionary of {count}")
 
 
 def _without_elements(array: pa.Array, kind: Callable[..., Any], buffers: int, path: str) -> pa.Array:
@@ -192,7 +192,7 @@ def _without_elements(array: pa.Array, kind: Callable[..., Any], buffers: int, p
     try:
         return pa.Array.from_buffers(kind(pa.null()), len(array), own, -1, array.offset, [elements])
     except pa.ArrowException as error:
-        raise _unsound(path, error) from None
+        raise unsound(path, error) from None
 
 
 def _without_values(array: pa.RunEndEncodedArray, path: str) -> pa.Array:
@@ -202,4 +202,4 @@ def _without_values(array: pa.RunEndEncodedArray, path: str) -> pa.Array:
     try:
         return pa.Array.from_buffers(kind, len(array), [None], 0, array.offset, children)
     except pa.ArrowException as error:
-        raise _unsound(path, error) from None
+        raise unsound(path, error) from None
