@@ -49,7 +49,16 @@ MODULE_NAMES = frozenset(
 PACKAGE_NAMES = frozenset(
     {
         *("DecodeError", "EncodeError", "KafkaMessageError", "RawTaggedField", "UnsupportedVersionError"),
-        *("Message", "MessageClass", "MessageInfo", "Request", "Response", "all_messages", "rendering", "set_rendering"),
+        *(
+            "Message",
+            "MessageClass",
+            "MessageInfo",
+            "Request",
+            "Response",
+            "all_messages",
+            "rendering",
+            "set_rendering",
+        ),
     }
 )
 """What the package exports beside its messages."""
