@@ -96,7 +96,7 @@ def _problems(table: object) -> Iterable[str]:
 
 
 def waived(report: Report, waivers: list[Waiver], path: Path) -> tuple[Report, list[str]]:
-    """Return the report without what is waived, and a warning for each waiver whose change is in the old side by now.
+    """Return the report without what is waived, and a warning for each waiver that covers nothing.
 
     Raises WaiverError for waivers of a place that has another change than theirs.
     """
@@ -113,7 +113,7 @@ def waived(report: Report, waivers: list[Waiver], path: Path) -> tuple[Report, l
     if stale:
         raise WaiverError("\n".join(stale))
     merged = [
-        f"{path}: warning: waiver {number}: {report.old} has this change already; take it out: {waiver.place}"
+        f"{path}: warning: waiver {number}: no such difference from {report.old}; take it out or correct it: {waiver.place}"
         for number, waiver in unused.items()
     ]
     left = tuple(each for each in report.findings if not any(waiver.covers(each) for waiver in waivers))

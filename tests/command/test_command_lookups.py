@@ -227,3 +227,6 @@ def test_several_logs(told: Told, tmp_path: Path) -> None:
     assert (status, [line for line in out.splitlines() if line.endswith(".log")]) == (1, [str(damaged), file])
     assert err.startswith(f"note: {damaged}: RecordBatch: ")
     assert out.endswith(told("log", file)[1])
+    status, out, err = told("log", str(tmp_path), str(tmp_path / "gone.log"), file, "--json")
+    assert (status, rows(out)) == (2, [{"file": file, **row} for row in once])
+    assert err == f"note: {tmp_path}: Is a directory\nnote: {tmp_path / 'gone.log'}: No such file or directory\n"

@@ -24,6 +24,7 @@ from kafka_messages import (
     ProduceRequest,
     RawTaggedField,
     Request,
+    SyncGroupRequest,
     TxnOffsetCommitRequest,
     UnsupportedVersionError,
 )
@@ -176,6 +177,12 @@ LOST: list[tuple[Request, BrokerVersions, str]] = [
         " this field), 3 more; name a version, or leave these out with lossy=True",
     ),
     (
+        SyncGroupRequest(group_instance_id="a", protocol_type="consumer", protocol_name="range"),
+        BrokerVersions.of({"SyncGroup": Versions(0, 2)}),
+        "SyncGroupRequest: none of the versions 0 to 2 has all fields that are set; 2 lacks group_instance_id (only versions"
+        " 3+ have this field); name a version, or leave these out with lossy=True",
+    ),
+    (
         HeartbeatRequest(unknown_tagged_fields=(RawTaggedField(9, b"x"),)),
         BrokerVersions.of({"Heartbeat": Versions(0, 3)}),
         "HeartbeatRequest: none of the versions 0 to 3 has all fields that are set; 3 lacks unknown_tagged_fields (version 3"
@@ -198,6 +205,23 @@ def test_a_request_that_every_version_cuts_short_is_refused(
     sent = connection.send(request_, lossy=True)
     assert sent.unsupported_fields == request_.lost(sent.version) != ()
     assert sent.correlation_id == 0
+
+
+def test_a_field_of_a_wrong_type_is_not_left_out() -> None:
+    """A value that cannot be compared with the default counts as set: the version that has the field refuses it."""
+    request = DeleteTopicsRequest()
+    request.topic_names = "orders"  # type: ignore[assignment]
+    with pytest.raises(EncodeError) as caught:
+        client().send(request)
+    assert str(caught.value) == "DeleteTopicsRequest v5: topic_names: expected a list, not a str of 6 characters"
+
+
+def test_fields_that_were_left_out_stay_listed() -> None:
+    """``unsupported_fields`` is about the bytes that were sent, whatever becomes of the request."""
+    request = DeleteTopicsRequest(topic_names=["orders"])
+    sent = client().send(request, lossy=True)
+    request.topic_names = []
+    assert [each.path for each in sent.unsupported_fields] == ["topic_names"]
 
 
 def test_lossy_leaves_out_what_a_version_lacks() -> None:

@@ -458,7 +458,7 @@ def test_a_waiver_of_a_merged_change_is_a_warning(folders: tuple[str, str], caps
     old, new = folders
     waivers = Path(new, "waivers.toml")
     waivers.write_text(WAIVER.format(**json.loads(printed(folders, capsys, "json"))["findings"][0]))
-    what = f"{old} has this change already; take it out: RELEASED_LAYOUT_CHANGED OrderRecord 0 Id"
+    what = f"no such difference from {old}; take it out or correct it: RELEASED_LAYOUT_CHANGED OrderRecord 0 Id"
     warning = f"{waivers}: warning: waiver 1: {what}\n"
     Path(old, "OrderRecord.json").write_text(CHANGED)
     assert run("--old", old, "--new", new, "--waivers", str(waivers)) == 0

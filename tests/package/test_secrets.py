@@ -279,6 +279,40 @@ def test_texts_of_messages_redact_secrets(struct: Any, text: str, value: str) ->
         assert revealed(copied) == revealed(struct)
 
 
+def test_the_text_of_a_message_that_is_not_whole_is_revealed() -> None:
+    """``revealed`` also shows secrets in a tuple of structs and in a class with a ``__repr__`` of its own."""
+
+    class Named(km.AlterUserScramCredentialsRequest):
+        def __repr__(self) -> str:
+            return "Named"
+
+    upsertion = Named.ScramCredentialUpsertion(salt=b"planted")
+    message = Named(upsertions=[upsertion])
+    text = revealed(upsertion)
+    assert "salt=b'planted'" in text
+    assert revealed(message) == f"Named(deletions=[], upsertions=[{text}])"
+    message.upsertions = (upsertion,)  # type: ignore[assignment]
+    assert revealed(message) == f"Named(deletions=[], upsertions=({text},))"
+    assert (repr(message), "planted" in repr(upsertion)) == ("Named", False)
+
+
+def test_threads_that_print_a_class_first_redact_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that prints while another one looks for the secrets of the same class redacts them, too."""
+    found = []
+    message = km.SaslAuthenticateRequest(auth_bytes=b"planted")
+
+    def meanwhile(text: str) -> Any:
+        if not found:
+            found.append("")
+            found[0] = repr(message)
+        return json.loads(text)
+
+    monkeypatch.setattr(redaction, "json", type("json", (), {"loads": meanwhile}))
+    monkeypatch.setattr(redaction, "_secrets", {})
+    assert "planted" not in repr(message)
+    assert found == ["SaslAuthenticateRequest(auth_bytes='(redacted)')"]
+
+
 @pytest.mark.parametrize("value", [None, "", "1000"])
 def test_texts_of_messages_keep_what_is_no_secret(value: str | None) -> None:
     """Values of open settings and of broker loggers, null and empty values, and client tags are printed as they are."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 from kafka_messages._core.native import rendering, set_rendering
-from kafka_messages.batches import CompressionType
+from kafka_messages.batches import CompressionName
 from kafka_messages.batches.format import DELETE_HORIZON, HEADER, LOG_APPEND_TIME
 from kafka_messages.segments.batch_headers import read_batch_headers
 from kafka_messages.segments.batch_writer import write_batches, write_control_batch
@@ -93,7 +93,7 @@ def difference(native: Outcome, pure: Outcome) -> str:
     return ""
 
 
-_CODECS: tuple[CompressionType | None, ...] = (None, None, "gzip", "snappy", "lz4", "zstd")
+_CODECS: tuple[CompressionName | None, ...] = (None, None, "gzip", "snappy", "lz4", "zstd")
 
 
 def some_batches(random_: random.Random) -> bytes:

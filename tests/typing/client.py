@@ -25,7 +25,7 @@ from kafka_messages import (
     SaslHandshakeResponse,
     all_messages,
 )
-from kafka_messages.batches import CompressionType, Record, read_batches, write_batch
+from kafka_messages.batches import CompressionName, Record, read_batches, write_batch
 from kafka_messages.connection import (
     ClientConnection,
     ClientEvent,
@@ -163,14 +163,14 @@ def events(client: ClientConnection, server: ServerConnection, middleman: Middle
     return sum(len(event.data) for event in passing) + len(of_client) + len(of_server)
 
 
-def compressed(compression: CompressionType) -> CompressionType:
+def compressed(compression: CompressionName) -> CompressionName:
     """The names of compressions are checked, in both directions."""
     try:
         write_batch([Record()], compression="gzp")  # type: ignore[arg-type]
     except EncodeError as error:
         print(error)
     batch = next(iter(read_batches(write_batch([Record(value=b"v")], compression=compression))))
-    assert_type(batch.compression, CompressionType)
+    assert_type(batch.compression, CompressionName)
     return batch.compression
 
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 from struct import Struct
 from typing import Literal, TypeAlias
 
-CompressionType: TypeAlias = Literal["none", "gzip", "snappy", "lz4", "zstd"]
+CompressionName: TypeAlias = Literal["none", "gzip", "snappy", "lz4", "zstd"]
 """The name of a compression."""
-CODECS: tuple[CompressionType, ...] = ("none", "gzip", "snappy", "lz4", "zstd")
+CODECS: tuple[CompressionName, ...] = ("none", "gzip", "snappy", "lz4", "zstd")
 """By number, as bits 0 to 2 of a batch's attributes hold it."""
 TIMESTAMP_TYPES = ("CreateTime", "LogAppendTime")
 """By number, as bit 3 of a batch's attributes holds it; the names are those of Kafka's TimestampType."""

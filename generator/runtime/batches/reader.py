@@ -33,7 +33,7 @@ from .format import (
     SUMMED_FROM,
     TIMESTAMP_TYPES,
     TRANSACTIONAL,
-    CompressionType,
+    CompressionName,
 )
 from .header import FEW, Header, batch_error, read_header, verify_sum
 from .records import ControlRecord, Record, RecordError, read_records
@@ -134,7 +134,7 @@ class Batch:
         return self.base_offset + self.last_offset_delta
 
     @property
-    def compression(self) -> CompressionType:
+    def compression(self) -> CompressionName:
         """``none``, ``gzip``, ``snappy``, ``lz4`` or ``zstd``."""
         return CODECS[self.attributes & COMPRESSION]
 

@@ -46,7 +46,10 @@ _MAX_ID = 2**31 - 1
 class Sent(Generic[R]):
     """A request that was given its place on the connection; ``data`` are the bytes to write."""
 
-    __slots__ = ("_is_free", "_response", "api", "correlation_id", "data", "expects_response", "request", "version")
+    __slots__ = (
+        *("_is_free", "_response", "api", "correlation_id", "data", "expects_response", "request"),
+        *("unsupported_fields", "version"),
+    )
 
     def __init__(
         self, request: Request[R], api: Api, version: int, correlation_id: int, data: bytes, is_free: bool
@@ -59,13 +62,10 @@ class Sent(Generic[R]):
         """Its frame. Write it before that of any later request."""
         self.expects_response = is_answered(api, request)
         """Whether there will be a response; of a ProduceRequest with ``acks=0`` there is none."""
+        self.unsupported_fields: tuple[Lost, ...] = request.lost(version)
+        """The fields that ``version`` does not have and that were therefore left out."""
         self._is_free = is_free  # to choose another version
         self._response: R | None = None
-
-    @property
-    def unsupported_fields(self) -> tuple[Lost, ...]:
-        """The fields that ``version`` does not have and that were therefore left out, as ``request.lost(version)`` says."""
-        return self.request.lost(self.version)
 
     @property
     def is_answered(self) -> bool:
@@ -256,6 +256,7 @@ class ClientConnection(Side[ClientEvent]):
         sent.version = version if version < sent.version else 0
         request = sent.request.fitted(sent.version)  # the broker's version may have no tagged fields, say
         sent.data = encode_request(request, sent.version, sent.correlation_id, self.client_id, text=self._text)
+        sent.unsupported_fields = sent.request.lost(sent.version)
         self._waiting.append(sent)
         return SendAgain(sent, sent.data)
 

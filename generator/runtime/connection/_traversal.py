@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from .._core.shown import shown
+from .._core.shown import summary
 from .._core.structs import StructBase
 from .._core.wire import new
 from ..errors import EncodeError
@@ -58,7 +58,7 @@ class _Traversal(Loops):
     def check(self, struct: object, kind: str, place: Place) -> None:
         """Raise EncodeError for what is no struct."""
         if not isinstance(struct, StructBase):
-            raise EncodeError(f"expected {kind}, got {shown(struct)}", self.name, path=path_of(place))
+            raise EncodeError(f"expected {kind}, got {summary(struct)}", self.name, path=path_of(place))
 
     def listed(self, value: object, place: Place) -> list[Any]:
         """The elements of an array; raises EncodeError for what has none."""
@@ -101,7 +101,7 @@ class Errors(_Traversal):
         super().__init__(message, Error=Error, new=new, int=int, no_code=self.no_code)
 
     def no_code(self, value: object, place: Place) -> None:
-        raise EncodeError(f"expected an error code, got {shown(value)}", self.name, path=path_of(place))
+        raise EncodeError(f"expected an error code, got {summary(value)}", self.name, path=path_of(place))
 
     def has_own(self, name: str, fields: tuple[FieldFacts, ...]) -> bool:
         return any(field.is_error_code for field in fields)

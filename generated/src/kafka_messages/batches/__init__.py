@@ -11,7 +11,7 @@ from .._core.index import load as _load
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .engines import MissingCodecError
-    from .format import CompressionType
+    from .format import CompressionName
     from .header import ChecksumError, with_base_offset
     from .reader import Batch, BatchReader, read_batches, read_headers
     from .records import ControlRecord, Record
@@ -21,7 +21,7 @@ __all__ = [
     "Batch",
     "BatchReader",
     "ChecksumError",
-    "CompressionType",
+    "CompressionName",
     "ControlRecord",
     "MissingCodecError",
     "Record",
@@ -36,7 +36,7 @@ _MODULES = {
     "Batch": "reader",
     "BatchReader": "reader",
     "ChecksumError": "header",
-    "CompressionType": "format",
+    "CompressionName": "format",
     "ControlRecord": "records",
     "MissingCodecError": "engines",
     "Record": "records",

@@ -21,7 +21,7 @@ from .format import (
     LOG_APPEND_TIME,
     MARKER_VALUE,
     TRANSACTIONAL,
-    CompressionType,
+    CompressionName,
 )
 from .records import Record
 
@@ -34,7 +34,7 @@ def write_batch(
     records: Iterable[Record],
     *,
     base_offset: int = 0,
-    compression: CompressionType | None = "none",
+    compression: CompressionName | None = "none",
     log_append_time: int | None = None,
     producer_id: int = -1,
     producer_epoch: int = -1,

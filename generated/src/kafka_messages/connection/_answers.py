@@ -57,7 +57,8 @@ def error_response(
 
     With ``where`` the response has an element for each topic, partition, group or resource that the request names, also
     where it has an error code of its own. The error stands at the places of ``error_codes`` for which ``where`` is true,
-    such as one partition, and NONE at all others.
+    such as one partition, and NONE at all others. ``topic_config_error_code`` of a CreateTopicsResponse stays NONE, as it
+    does without ``where``.
 
     Raises UnknownApiError for a request that has no response, ValueError for 0, which is no error, and for a code that is
     no int16, UnsupportedVersionError, and TypeError for what is no request.

@@ -49,6 +49,11 @@ class Plan:
     """Fields with structs to look at, and whether they are arrays."""
     version: int
 
+    def names(self) -> set[str]:
+        """Return the names of the fields whose loss counts."""
+        inner = (plan.names() for _, _, plan in self.structs)
+        return {"unknown_tagged_fields", *self.not_null}.union((each[0] for each in self.absent), *inner)
+
 
 class Choices:
     """The versions that requests of one API may have, the highest first."""
@@ -87,13 +92,16 @@ class Choices:
 
     def _all_lose(self, request: Message) -> LocalProtocolError:
         highest, lowest = self.versions[0], self.versions[-1]
-        losses = [f"{each.path} ({each.reason})" for each in request.lost(highest)]
-        if len(losses) > _MOST_SHOWN:
-            losses[_MOST_SHOWN:] = [f"{len(losses) - _MOST_SHOWN} more"]
+        plan = plan_of(self.kind, highest, highest, True)
+        names = set() if plan is None else plan.names()
+        losses = [each for each in request.lost(highest) if each.path.rpartition(".")[2] in names]
+        causes = [f"{each.path} ({each.reason})" for each in losses or request.lost(highest)]
+        if len(causes) > _MOST_SHOWN:
+            causes[_MOST_SHOWN:] = [f"{len(causes) - _MOST_SHOWN} more"]
         unmet = "".join(f"; {each}" for each in self.unmet)
         return LocalProtocolError(
             f"{self.api.request_name}: none of the versions {lowest} to {highest} has all fields that are set{unmet}; "
-            f"{highest} lacks {', '.join(losses)}; name a version, or leave these out with lossy=True"
+            f"{highest} lacks {', '.join(causes)}; name a version, or leave these out with lossy=True"
         )
 
 
@@ -109,7 +117,7 @@ def plan_of(cls: type[Any], version: int, newest: int, with_refused: bool) -> Pl
 def limit_of(plan: Plan, request: Message) -> int | None:
     """Return None if a version loses nothing of a request, else the highest version that may lose less, or -1.
 
-    Also None for values that no version has: ``write`` says what is wrong with them.
+    Also None for a struct of a wrong type, which ``write`` refuses. A field of a wrong type counts as set.
     """
     try:
         return _limit(plan, request)
@@ -120,8 +128,13 @@ def limit_of(plan: Plan, request: Message) -> int | None:
 def _limit(plan: Plan, struct: Any) -> int | None:
     for name, default, limit, instead, its_default in plan.absent:
         value = getattr(struct, name)
-        if value is default or is_default(value, default):
+        if value is default:
             continue
+        try:
+            if is_default(value, default):
+                continue
+        except SchemaError:
+            return limit
         if not instead or is_default(getattr(struct, instead), its_default):
             return limit
     for name in plan.not_null:

@@ -17,6 +17,9 @@ class TokenReceived:
 
     token: bytes
 
+    def __repr__(self) -> str:
+        return f"<TokenReceived, {len(self.token)} bytes>"  # a token may have a password
+
 
 @dataclass(frozen=True, slots=True)
 class ConnectionClosed:

@@ -6,8 +6,9 @@ from __future__ import annotations
 import re
 
 from .._core.collection import KeyedCollection
-from .._core.shown import is_int, shown
+from .._core.shown import is_int, shown, summary
 from .._core.value import dataclass
+from ..errors import EncodeError
 from ..protocol import ErrorCode
 from ..schema.loops import path_of
 
@@ -120,7 +121,11 @@ class ErrorCodePlace:
     @property
     def code(self) -> ErrorCode:
         """The code. Assigning raises TypeError for what is no ``int``, and ValueError for what is no int16."""
-        return ErrorCode(getattr(self._structs[-1], self._site.field))
+        code = getattr(self._structs[-1], self._site.field)
+        if not _is_number(code):
+            name: str = self._structs[0].NAME
+            raise EncodeError(f"expected an error code, got {summary(code)}", name, path=self.path)
+        return ErrorCode(code)
 
     @code.setter
     def code(self, code: int) -> None:

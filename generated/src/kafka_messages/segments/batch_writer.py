@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from ..batches.encode import Fields, Shared, codec_number
-from ..batches.format import DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL, CompressionType
+from ..batches.format import DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL, CompressionName
 from ..batches.writer import check_format
 from ..batches.writer import write_control_batch as write_control_batch
 from ..errors import EncodeError
@@ -33,7 +33,7 @@ _INT64 = 1 << 63
 def write_batches(
     records: Any,
     *,
-    compression: CompressionType | None = None,
+    compression: CompressionName | None = None,
     base_offset: int = 0,
     timestamp_type: int = 0,
     log_append_time: int | None = None,

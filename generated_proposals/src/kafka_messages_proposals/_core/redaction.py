@@ -37,12 +37,14 @@ def text_of(struct: Any, *, is_revealed: bool = False, field: str = "", around: 
 
 
 def _value(value: Any, is_revealed: bool, field: str, around: tuple[Any, ...]) -> str:
-    if isinstance(value, list) and value and hasattr(type(value[0]), "_names"):
-        kind = type(value)
+    kind = type(value)
+    if isinstance(value, list | tuple) and value and hasattr(type(value[0]), "_names"):
+        text = ", ".join(_value(each, is_revealed, field, around) for each in value)
+        if kind is tuple:
+            return f"({text},)" if len(value) == 1 else f"({text})"
         if kind is list or hasattr(kind, "find_all"):
-            text = f"[{', '.join(_value(each, is_revealed, field, around) for each in value)}]"
-            return text if kind is list else f"{kind.__name__}({text})"
-    if hasattr(type(value), "_names") and type(value).__repr__ is type(around[0]).__repr__:
+            return f"[{text}]" if kind is list else f"{kind.__name__}([{text}])"
+    if hasattr(kind, "_names") and (is_revealed or kind.__repr__ is type(around[0]).__repr__):
         return text_of(value, is_revealed=is_revealed, field=field, around=around)
     return in_short(value)
 
@@ -51,13 +53,14 @@ def _secrets_of(cls: type) -> dict[str, Any]:
     """Return what the definition says of the secret fields of a class, by name; of unknown fields if it has any secret."""
     found = _secrets.get(cls)
     if found is None:
-        found = _secrets[cls] = {}
+        found = {}
         owner = message_of(cls)
         if owner is not None and '"secret":' in owner._facts:
             facts = json.loads(owner._facts)
             structs = {facts["name"]: facts["fields"], **facts.get("structs", {})}
             name = next(base.__name__ for base in cls.__mro__ if base.__name__ in structs)
-            found |= {field["name"]: field["secret"] for field in structs[name] if "secret" in field} | {_UNKNOWN: True}
+            found = {field["name"]: field["secret"] for field in structs[name] if "secret" in field} | {_UNKNOWN: True}
+        _secrets[cls] = found  # last: another thread must not see it empty
     return found
 
 

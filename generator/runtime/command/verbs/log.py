@@ -19,7 +19,7 @@ _MOST = 128 << 20
 
 
 def run(given: Given, out: Output) -> int:
-    """Print a line for each record of the files; 1 if one is damaged, after what could be read before that."""
+    """Print a line for each record of the files; return 1 if one of several is damaged, 2 if one cannot be opened."""
     from ...errors import KafkaMessageError
 
     paths = given.every("file")
@@ -30,10 +30,15 @@ def run(given: Given, out: Output) -> int:
         if not out.is_json:
             out.line(f"{chr(10) if number else ''}{out.styled(path, 'title')}")
         try:
-            status |= _one(path, {"file": path}, given, out)
+            status = max(status, _one(path, {"file": path}, given, out))
         except KafkaMessageError as error:
             note(f"{path}: {error}")
-            status = 1
+            status = max(status, 1)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            note(f"{path}: {error.strerror}")
+            status = 2
     return status
 
 
