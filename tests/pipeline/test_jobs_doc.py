@@ -18,6 +18,7 @@ from kafka_messages_spark.analyses.lag import with_lag_times
 from kafka_messages_spark.analyses.rebalances import rebalances
 from kafka_messages_spark.analyses.share_groups import share_offsets, topic_names
 from kafka_messages_spark.jobs import _cli, _report, _unreadable
+from kafka_messages_spark.jobs import groups as groups_job
 from kafka_messages_spark.sources._segment_ranges import ranges
 from pyspark.sql import DataFrame, SparkSession
 
@@ -50,6 +51,16 @@ def tables(spark: SparkSession) -> dict[str, dict[str, DataFrame]]:
     dead = batching.dead(keys)
     measured = encodings.measure(encodings.messages_of(log, "__consumer_offsets"))
     unreadable = {"unreadable": _unreadable.corrupt_batches(batches)}
+    of_groups = {
+        "commits": commits,
+        "history": history,
+        "offsets": with_lag_times(groups.committed_offsets(history, partitions), batches),
+        "resets": groups.resets(history),
+        "storms": groups.commit_storms(commits),
+        "removed_offsets": groups.removed_offsets(history),
+        "rebalances": rebalances(offsets),
+        "share_offsets": share_offsets(share_group_state(log), topic_names(offsets), partitions),
+    }
     return {
         "transactions": unreadable
         | {
@@ -59,17 +70,7 @@ def tables(spark: SparkSession) -> dict[str, dict[str, DataFrame]]:
             "producers": transactions.producers(found, states),
             "coordinator_states": states,
         },
-        "groups": unreadable
-        | {
-            "commits": commits,
-            "history": history,
-            "offsets": with_lag_times(groups.committed_offsets(history, partitions), batches),
-            "resets": groups.resets(history),
-            "storms": groups.commit_storms(commits),
-            "removed_offsets": groups.removed_offsets(history),
-            "rebalances": rebalances(offsets),
-            "share_offsets": share_offsets(share_group_state(log), topic_names(offsets), partitions),
-        },
+        "groups": unreadable | of_groups | {"groups": groups_job._groups(offsets, of_groups, None)},
         "metadata_diff": unreadable
         | {
             "before": image,

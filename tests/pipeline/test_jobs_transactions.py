@@ -373,8 +373,8 @@ def test_wrong_input(spark: SparkSession, tmp_path: Path, capsys: pytest.Capture
     assert error(there, "--transaction-state", there) == (
         f"transactions: error: there are no segments of __transaction_state in {there}; there are some of t"
     )
-    assert error(there, "--output", str(tmp_path), "--format", "nonsense").startswith(
-        "transactions: error: [DATA_SOURCE_NOT_FOUND]"
+    assert error(there, "--output", str(tmp_path), "--format", "nonsense") == (
+        "transactions: error: --format: this session has no format 'nonsense'"
     )
     with pytest.raises(SystemExit) as stop:
         main([there, "--as-of", "yesterday"])
