@@ -92,7 +92,7 @@ WRONG: list[tuple[Callable[[Handlers[int]], object], type[Exception], str]] = [
 ]
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error:coroutine:RuntimeWarning")
 @pytest.mark.parametrize(("use", "error", "text"), WRONG)
 def test_wrong_use(
     handlers: Handlers[int], use: Callable[[Handlers[int]], object], error: type[Exception], text: str
