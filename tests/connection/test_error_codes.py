@@ -216,7 +216,9 @@ def test_where_is_asked_about_every_place(api: Any) -> None:
     for version in versions_of(api.request_class):
         asked = next(messages(api.request_class, version, mixed=0))
         seen: list[str] = []
-        full = error_response(asked, 3, version=version, where=lambda place: not seen.append(place.path))  # noqa: B023
+        full = error_response(
+            asked, 3, version=version, where=lambda place: not seen.append(place.path)
+        )  # noqa: B023  # called at once
         empty = error_response(asked, 3, "no", version=version, where=lambda place: False)
         assert list(errors(empty)) == []
         for response in (full, empty):

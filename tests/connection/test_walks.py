@@ -200,7 +200,9 @@ def test_a_message_that_is_no_whole_one(topics: Any, reason: str) -> None:
     response.brokers = ["a:1"]  # type: ignore[assignment, list-item]  # what is refused
     with pytest.raises(EncodeError) as caught:
         list(endpoints(response))
-    assert str(caught.value) == "MetadataResponse: brokers[0]: expected MetadataResponseBroker, got a str of 3 characters"
+    assert (
+        str(caught.value) == "MetadataResponse: brokers[0]: expected MetadataResponseBroker, got a str of 3 characters"
+    )
 
 
 def test_values_that_are_none() -> None:
