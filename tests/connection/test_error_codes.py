@@ -216,9 +216,7 @@ def test_where_is_asked_about_every_place(api: Any) -> None:
     for version in versions_of(api.request_class):
         asked = next(messages(api.request_class, version, mixed=0))
         seen: list[str] = []
-        full = error_response(
-            asked, 3, version=version, where=lambda place: not seen.append(place.path)
-        )  # noqa: B023  # called at once
+        full = error_response(asked, 3, version=version, where=lambda place, seen=seen: not seen.append(place.path))
         empty = error_response(asked, 3, "no", version=version, where=lambda place: False)
         assert list(errors(empty)) == []
         for response in (full, empty):
