@@ -26,17 +26,13 @@ class Incoming:
         self._offset = 0
         self._rest: bytes | None = None
         self._error: RemoteProtocolError | None = None
-        self._is_closed = False
+        self.is_closed = False
+        """Whether the peer has closed its side."""
 
     @property
     def trailing_data(self) -> tuple[bytes, bool]:
         """The bytes that are in no event, and whether the peer has closed its side."""
-        return (self._reader.pending_data if self._rest is None else self._rest), self._is_closed
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether the peer has closed its side."""
-        return self._is_closed
+        return (self._reader.pending_data if self._rest is None else self._rest), self.is_closed
 
     def receive(self, data: BytesLike) -> None:
         """Take the next bytes of the peer; none say that there will be no more, and may do so again."""
@@ -44,9 +40,9 @@ class Incoming:
             self.check()
         if type(data) not in (bytes, bytearray, memoryview):
             data = as_bytes(data)
-        if not len(data):
-            self._is_closed = True
-        elif self._is_closed:
+        if not data:
+            self.is_closed = True
+        elif self.is_closed:
             raise LocalProtocolError("the peer has closed the connection; no data can follow")
         else:
             self._reader.feed(data)
@@ -58,7 +54,7 @@ class Incoming:
     def next_whole_frame(self) -> bytes | None:
         """The same with its length."""
         reader = self._reader
-        if self._error is not None or self._is_closed:
+        if self._error is not None or self.is_closed:
             return self._next(reader.next_whole_frame)
         if not reader.pending:
             return None
@@ -76,7 +72,7 @@ class Incoming:
             frame = next_frame()
         except FramingError as error:
             raise self._ended(str(error), self._reader.pending_data) from error
-        if frame is None and self._is_closed and (rest := self._reader.pending_data):
+        if frame is None and self.is_closed and (rest := self._reader.pending_data):
             reason = f"the peer closed the connection inside the frame at offset {self._offset}"
             raise self._ended(f"{reason}, after {len(rest)} bytes of it", rest)
         return frame
@@ -97,7 +93,7 @@ class Incoming:
     def check_open(self) -> None:
         """Raise LocalProtocolError where the peer has closed its side, and the error of this connection."""
         self.check()
-        if self._is_closed:
+        if self.is_closed:
             raise LocalProtocolError("the peer has closed the connection; it will answer nothing")
 
     def _ended(self, reason: str, rest: bytes) -> RemoteProtocolError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from struct import Struct
 
 from ..errors import DecodeError, KafkaMessageError
 from ..protocol import (
@@ -47,6 +48,8 @@ FromClient: TypeAlias = RequestPassing | TokenPassing | ConnectionClosed
 FromBroker: TypeAlias = ResponsePassing | AnswerPassing | TokenPassing | ConnectionClosed
 """What ``Middleman.receive_from_broker`` gives; ``data`` are the bytes that go to the client."""
 
+_int32 = Struct(">i").unpack_from
+
 
 class Middleman:
     """Both directions of a connection that somebody stands in. It does no I/O, and holds nothing back but own answers.
@@ -67,8 +70,8 @@ class Middleman:
         self._decoded = {int(api.key) for api in (apis() if decode is None else several(decode, "decode"))}
         self._client = Incoming(max_frame_size)
         self._broker = Incoming(max_frame_size)
-        self._waiting: deque[RequestPassing | None] = deque()  # None stands for a token
-        self._requests: deque[RequestPassing] = deque()  # those of them that are none: a turn is found at once
+        self._requests: deque[RequestPassing] = deque()  # those whose responses have not come
+        self._tokens = 0  # behind the last of them
         self._may_be_token = False
         self._ends_said: set[Incoming] = set()
 
@@ -88,7 +91,7 @@ class Middleman:
         Raises RemoteProtocolError, also while iterating.
         """
         self._client.receive(data)
-        return iter(self._next_of_client, None)
+        return self._of_client()
 
     def receive_from_broker(self, data: BytesLike) -> Iterator[FromBroker]:
         """Take what was read from the broker, b"" for its end; iterate over what goes to the client.
@@ -96,7 +99,7 @@ class Middleman:
         Raises RemoteProtocolError, also while iterating.
         """
         self._broker.receive(data)
-        return iter(self._next_of_broker, None)
+        return self._of_broker()
 
     def answer(self, request: RequestPassing, response: ResponseMessage) -> bytes:
         """Answer a request instead of passing it on; the bytes to write to the client now.
@@ -123,42 +126,44 @@ class Middleman:
             response, version = unsupported(response), 0
         request._answer = encode_response(response, version, request._correlation_id, text=TEXT)
         self._may_be_token = self._may_be_token or opens_tokens(response, version)
-        return b"".join(answer.data for answer in iter(self._next_answer, None))
-
-    def _next_answer(self) -> AnswerPassing | None:
-        """The next answer of this side, if no response of the broker is to come before it."""
-        if not self._requests or self._requests[0]._answer is None:
-            return None
-        first = self._take()
-        return AnswerPassing(first._answer or b"", first)
+        answers = []
+        while self._requests and (first := self._requests[0]._answer) is not None:
+            answers.append(first)
+            self._take()
+        return b"".join(answers)
 
     def _take(self) -> RequestPassing:
         """The first request, which waits no longer; nor do tokens before it, which have no answer: the last of GSSAPI."""
         first = self._requests.popleft()
-        while self._waiting.popleft() is not first:
-            pass
         first._waits_at = None
         return first
 
-    def _next_of_client(self) -> FromClient | None:
-        frame = self._client.next_whole_frame()
-        if frame is None:
-            return self._end(self._client)
-        request = None if self._may_be_token else self._unread(frame)
-        if request is None:
-            try:
-                request = self._read(frame)
-            except KafkaMessageError as error:
-                if self._may_be_token:
-                    self._waiting.append(None)
-                    return TokenPassing(frame)
-                raise self._client.refuse(frame[LENGTH_SIZE:], "there is a request without a header", error) from error
-            self._may_be_token = self._may_be_token and _is_handshake(request)
+    def _of_client(self) -> Iterator[FromClient]:
+        side = self._client
+        while (frame := side.next_whole_frame()) is not None:
+            request = None if self._may_be_token else self._unread(frame)
+            yield self._read(frame) if request is None else request
+        if side.is_closed and (end := self._end(side)) is not None:
+            yield end
+
+    def _read(self, frame: bytes) -> RequestPassing | TokenPassing:
+        """A request of which more than the first bytes has to be read, or a token."""
+        try:
+            request = self._read_request(frame)
+        except KafkaMessageError as error:
+            if self._may_be_token:
+                self._tokens += 1
+                return TokenPassing(frame)
+            raise self._client.refuse(frame[LENGTH_SIZE:], "there is a request without a header", error) from error
+        self._may_be_token = self._may_be_token and _is_handshake(request)
         if request.expects_response:
-            request._waits_at = self
-            self._waiting.append(request)
-            self._requests.append(request)
+            self._wait_for(request)
         return request
+
+    def _wait_for(self, request: RequestPassing) -> None:
+        request._waits_at = self
+        request._tokens_before, self._tokens = self._tokens, 0
+        self._requests.append(request)
 
     def _unread(self, frame: bytes) -> RequestPassing | None:
         """A request that is not to be decoded, where its first bytes say all that is needed: nearly always."""
@@ -172,10 +177,17 @@ class Middleman:
         if expects is None:
             return None
         request = RequestPassing(frame, start.api, key, version, correlation_id)
-        request.expects_response = expects
+        request._is_unread = True
+        if not expects:
+            request.expects_response = False
+        elif self._tokens:
+            self._wait_for(request)
+        else:
+            request._waits_at = self
+            self._requests.append(request)
         return request
 
-    def _read(self, frame: bytes) -> RequestPassing:
+    def _read_request(self, frame: bytes) -> RequestPassing:
         payload = frame[LENGTH_SIZE:]
         try:
             header, body = header_of(payload)
@@ -203,25 +215,35 @@ class Middleman:
         )
         return passing
 
-    def _next_of_broker(self) -> FromBroker | None:
-        if (answer := self._next_answer()) is not None:
-            return answer
-        frame = self._broker.next_whole_frame()
-        if frame is None:
-            return self._end(self._broker)
-        found = int.from_bytes(frame[LENGTH_SIZE : 2 * LENGTH_SIZE], "big", signed=True)
-        wanted = self._requests[0]._correlation_id if self._requests else None
-        if self._waiting and self._waiting[0] is None and found != wanted:
-            self._waiting.popleft()
+    def _of_broker(self) -> Iterator[FromBroker]:
+        side, requests = self._broker, self._requests
+        while True:
+            if requests and requests[0]._answer is not None:
+                yield AnswerPassing(requests[0]._answer, self._take())
+            elif (frame := side.next_whole_frame()) is None:
+                break
+            elif requests and len(frame) >= 2 * LENGTH_SIZE and _int32(frame, LENGTH_SIZE)[0] == requests[0]._correlation_id:
+                request = self._take()
+                yield ResponsePassing(frame, request) if request._is_unread else self._response(request, frame)
+            else:
+                yield self._token(frame)
+        if side.is_closed and (end := self._end(side)) is not None:
+            yield end
+
+    def _token(self, frame: bytes) -> TokenPassing:
+        """A frame that is not the next response: the answer to a token, or the end of the connection."""
+        if self._requests and self._requests[0]._tokens_before:
+            self._requests[0]._tokens_before -= 1
             return TokenPassing(frame)
-        size = len(frame) - LENGTH_SIZE
-        if wanted is None:
-            what = f"there is a frame of {size} bytes that answers no request"
+        if self._tokens and not self._requests:
+            self._tokens -= 1
+            return TokenPassing(frame)
+        if not self._requests:
+            what = f"there is a frame of {len(frame) - LENGTH_SIZE} bytes that answers no request"
             raise self._broker.refuse(frame[LENGTH_SIZE:], what)
-        if size < LENGTH_SIZE or found != wanted:
-            what = f"there is a response that is not to the request with correlation id {wanted}, the next one,"
-            raise self._broker.refuse(frame[LENGTH_SIZE:], what)
-        return self._response(self._take(), frame)
+        wanted = self._requests[0]._correlation_id
+        what = f"there is a response that is not to the request with correlation id {wanted}, the next one,"
+        raise self._broker.refuse(frame[LENGTH_SIZE:], what)
 
     def _response(self, request: RequestPassing, frame: bytes) -> ResponsePassing:
         passing = ResponsePassing(frame, request)
@@ -237,7 +259,7 @@ class Middleman:
         return passing
 
     def _end(self, side: Incoming) -> ConnectionClosed | None:
-        if not side.is_closed or side in self._ends_said:
+        if side in self._ends_said:
             return None
         self._ends_said.add(side)
         return ConnectionClosed(self.unanswered)

@@ -48,7 +48,7 @@ class RequestPassing(Passing):
     """A request on its way to the broker: write ``data``, or ``encode()`` if its message was changed."""
 
     __slots__ = (
-        *("_answer", "_correlation_id", "_header", "_key", "_version", "_waits_at"),
+        *("_answer", "_correlation_id", "_header", "_is_unread", "_key", "_tokens_before", "_version", "_waits_at"),
         *("api", "error", "expects_response", "request"),
     )
 
@@ -68,6 +68,8 @@ class RequestPassing(Passing):
         """Whether there will be a response; of a ProduceRequest with ``acks=0`` there is none."""
         self._answer: bytes | None = None  # of this side, with its length
         self._waits_at: object = None  # the middleman that a response is to come to
+        self._tokens_before = 0  # those that wait for an answer, between the request before it and this one
+        self._is_unread = False  # nor will its response be read
 
     @property
     def header(self) -> RequestHeader:
