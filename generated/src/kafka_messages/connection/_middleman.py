@@ -222,7 +222,11 @@ class Middleman:
                 yield AnswerPassing(requests[0]._answer, self._take())
             elif (frame := side.next_whole_frame()) is None:
                 break
-            elif requests and len(frame) >= 2 * LENGTH_SIZE and _int32(frame, LENGTH_SIZE)[0] == requests[0]._correlation_id:
+            elif (
+                requests
+                and len(frame) >= 2 * LENGTH_SIZE
+                and _int32(frame, LENGTH_SIZE)[0] == requests[0]._correlation_id
+            ):
                 request = self._take()
                 yield ResponsePassing(frame, request) if request._is_unread else self._response(request, frame)
             else:
