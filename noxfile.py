@@ -15,17 +15,14 @@ nox.options.reuse_existing_virtualenvs = True
 nox.options.sessions = ["check", "lint", "types", "tests"]
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
-PACKAGES = (
-    ("--specs", "specs/kafka", "--output", "generated"),
-    ("--specs", "specs/proposals", "--output", "generated_proposals"),
-)
-GENERATED = ("./generated", "./generated_proposals")
-
-
+PACKAGE = ("--specs", "specs/kafka", "--output", "generated")
 MESSAGES = ("tests/generator", "tests/package", "tests/connection", "tests/proposals")
 """The tests of messages, which run by the native core too."""
 COLUMNS = "tests/arrow"
 """Those of columns, which run by the native extension too, and need more to be installed."""
+PYTEST = ("python", "-m", "pytest", "-n", "2", "--dist", "loadfile")
+"""A file stays with one worker, and so do the tables that its tests on Spark share."""
+PURE = {"KAFKA_MESSAGES_NATIVE": "0"}
 
 
 def groups(*names: str) -> list[str]:
@@ -62,22 +59,18 @@ def install_native(session: nox.Session) -> bool:
 
 @nox.session
 def regenerate(session: nox.Session) -> None:
-    """Write the generated packages from specs/; nothing is touched when they are up to date."""
+    """Write the generated package from specs/kafka; nothing is touched when it is up to date."""
     install(session, *GENERATOR)
-    for package in PACKAGES:
-        session.run("kafka-message-generator", "generate", *package)
+    session.run("kafka-message-generator", "generate", *PACKAGE)
 
 
 @nox.session
 def check(session: nox.Session) -> None:
-    """Regenerate in memory; print the difference and fail when a package is not what specs/ gives."""
+    """Fail when generated/ is not what specs/kafka gives, or definitions break a release; options go to ``evolution``."""
     install(session, *GENERATOR)
-    compare(session)
-
-
-def compare(session: nox.Session) -> None:
-    for package in PACKAGES:
-        session.run("kafka-message-generator", "check", *package)
+    if not session.posargs:
+        session.run("kafka-message-generator", "check", *PACKAGE)
+    session.run("kafka-message-generator", "evolution", *session.posargs)
 
 
 @nox.session
@@ -99,7 +92,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Strict mypy on what is written by hand, the package and a sample client; pyright on package and client."""
-    install(session, *WITH_PAGES, *groups("types", "tests", "bench", "arrow", "spark"), "nox", *GENERATED)
+    install(session, *WITH_PAGES, *groups("types", "tests", "bench", "arrow", "spark"), "nox", "./generated")
     adapters = ("adapter_kafka_messages_native", "adapter_kafka_python", "adapter_kio")  # which are imported by name
     scripts = (
         "compare",
@@ -119,54 +112,90 @@ def types(session: nox.Session) -> None:
     session.run("mypy", "native/src/kafka_messages_native")
     session.run("mypy", "vectors/src/kafka_protocol_vectors")
     session.run("mypy", "generated/src/kafka_messages")
-    session.run("mypy", "generated_proposals/src/kafka_messages_proposals")
+    session.run("python", "-m", "tests.support.proposals")
+    session.run("mypy", ".work/proposals/src/kafka_messages_proposals")
     session.run("mypy", "tests/typing/client.py", "examples/decode_response.py")
     session.run("pyright", "-p", "tests/typing")
 
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Every test; the pipeline's on Spark Connect with the native core, on classic without, all others with it and without.
+    """Every test but those of ``nightly``: Spark once, messages natively and purely; options go to pytest.
 
     PySpark is a large download.
     """
-    install(
-        session,
-        *WITH_PAGES,
-        *groups("tests", "types", "bench", "arrow", "compression", "spark", "stores", "frames"),
-        *GENERATED,
-        "./pipeline",
-    )
-    # A file stays with one worker, and so do the tables that its tests on Spark share.
-    pytest = ("python", "-m", "pytest", "-n", "2", "--dist", "loadfile")
-    rest = session.posargs
-    if not session.posargs:
-        is_native = install_native(session)
-        native = {"TESTS_NATIVE": "1"} if is_native else {}
-        session.run(*pytest, "tests/pipeline", env={"TESTS_ON_CONNECT": "1", **native})
-        if is_native:
-            session.run(*pytest, "tests/native", *MESSAGES, COLUMNS, env=native)
-            rest = ["--ignore=tests/native"]
-    session.run(*pytest, *rest, env={"KAFKA_MESSAGES_NATIVE": "0"})
+    install_tests(session)
+    if session.posargs:
+        session.run(*PYTEST, *session.posargs, env=PURE)
+        return
+    is_native = install_native(session)
+    native = {"TESTS_NATIVE": "1"} if is_native else {}
+    session.run(*PYTEST, "tests/pipeline", env={"TESTS_ON_CONNECT": "1", **native})
+    if is_native:
+        session.run(*PYTEST, "tests/native", *MESSAGES, COLUMNS, env=native)
+    session.run(*PYTEST, "--ignore=tests/native", "--ignore=tests/pipeline", env=PURE)
+
+
+def install_tests(session: nox.Session) -> None:
+    extras = ("tests", "types", "bench", "arrow", "compression", "spark", "stores", "frames")
+    install(session, *WITH_PAGES, *groups(*extras), "./generated", "./pipeline")
+
+
+@nox.session
+def nightly(session: nox.Session) -> None:
+    """What takes longer, before an issue is closed; -- interop, classic, fuzz or browser for a part, with its options.
+
+    A real broker and other clients (needs Maven, a JDK, Go), Spark without Connect and without the native core, ten
+    minutes of fuzzing with sanitizers (needs a C compiler), and the site in a browser (needs npm and Chromium).
+    """
+    parts = {"interop": interop, "classic": classic, "fuzz": long_fuzz, "browser": browser}
+    names = session.posargs[:1] or parts
+    for name in names:
+        if name not in parts:
+            session.error(f"there is no part {name!r}; there are {', '.join(parts)}")
+        parts[name](session, *session.posargs[1:])
+
+
+def interop(session: nox.Session, *options: str) -> None:
+    peers = groups("tests", "arrow", "spark", "peers")
+    install(session, *GENERATOR, *peers, "./generated", "./pipeline")
+    session.run("python", "-m", "pytest", "tests/interop", *options)
+
+
+def classic(session: nox.Session, *options: str) -> None:
+    install_tests(session)
+    session.run(*PYTEST, *(options or ("tests/pipeline",)), env=PURE)
+
+
+def long_fuzz(session: nox.Session, *options: str) -> None:
+    install_fuzz(session)
+    session.run("python", "-m", "tests.fuzz", *(options or ("--seconds", "600", "--sanitize")))
+
+
+def browser(session: nox.Session, *options: str) -> None:
+    write_pages(session)
+    check_pages(session, *options)
 
 
 @nox.session
 def quick(session: nox.Session) -> None:
     """The tests that need neither Spark nor Arrow, in two to four minutes; options go to pytest."""
-    install(session, *GENERATOR, *groups("tests"), *GENERATED)
+    install(session, *GENERATOR, *groups("tests"), "./generated")
     session.run("python", "-m", "pytest", "-n", "2", *(session.posargs or ("tests/docs", "tests/command", *MESSAGES)))
 
 
 @nox.session
 def pages(session: nox.Session) -> None:
-    """Write the protocol as a static site into site/; -- --check runs an HTML checker, a real Chromium and axe-core on it."""
+    """Write the protocol as a static site into site/."""
+    write_pages(session)
+
+
+def write_pages(session: nox.Session) -> None:
     install(session, *WITH_PAGES, "./generated")
     session.run("kafka-message-generator", "pages", "--specs", "specs/kafka", "--docs", ".", "--output", "site")
-    if session.posargs == ["--check"]:
-        check_pages(session)
 
 
-def check_pages(session: nox.Session) -> None:
+def check_pages(session: nox.Session, *options: str) -> None:
     """Valid HTML, by the checker of validator.nu, and the tests of pages, those in a browser included."""
     for tool, package in (("npm", "npm"), ("java", "default-jre-headless"), ("chromium", "chromium")):
         if shutil.which(tool) is None:
@@ -175,76 +204,51 @@ def check_pages(session: nox.Session) -> None:
     session.run("npm", "install", "--silent", "--no-save", "--prefix", folder, "vnu-jar@26.9.27", external=True)
     checker = f"{folder}/node_modules/vnu-jar/build/dist/vnu.jar"
     session.run("java", "-jar", checker, "--skip-non-html", "--format", "gnu", "site", external=True)
-    install(session, *groups("tests", "browser"), GENERATED[1])
+    install(session, *groups("tests", "browser"))
     folder = ".work/axe"
     session.run("npm", "install", "--silent", "--no-save", "--prefix", folder, "axe-core@4.14.1", external=True)
-    session.run("python", "-m", "pytest", "tests/pages", env={"AXE_CORE": f"{folder}/node_modules/axe-core/axe.min.js"})
-
-
-@nox.session
-def wireshark(session: nox.Session) -> None:
-    """tshark with our dissector and our reader of captures say the same; needs tshark (of Debian: apt-get install tshark)."""
-    if shutil.which("tshark") is None:
-        session.error("install tshark, 3.6 or later; it comes with Wireshark")
-    install(session, *groups("tests"), "./generated")
-    session.run("python", "-m", "pytest", *(session.posargs or ("tests/capture",)))
-
-
-@nox.session
-def javascript(session: nox.Session) -> None:
-    """The codec of the pages, in Node, says what the package says; needs Node 18 or later."""
-    if shutil.which("node") is None:
-        session.error("install Node 18 or later, for example: apt-get install nodejs")
-    install(session, *GENERATOR, *groups("tests"), *GENERATED)
-    session.run("python", "-m", "pytest", *(session.posargs or ("tests/javascript",)))
-
-
-@nox.session
-def captures(session: nox.Session) -> None:
-    """Make examples/captures anew: a real broker and clients on loopback. Needs Maven, a JDK, tcpdump, tshark and root."""
-    install(session, *groups("tests", "arrow", "peers"), "./generated")
-    session.run("python", "-m", "tests.interop.captures", "examples/captures")
+    axe = {"AXE_CORE": f"{folder}/node_modules/axe-core/axe.min.js"}
+    session.run("python", "-m", "pytest", "tests/pages", *options, env=axe)
 
 
 @nox.session
 def fuzz(session: nox.Session) -> None:
     """Damaged bytes, wrong values and plans, natively and purely, for a minute; -- --seconds 600, --sanitize, --guided."""
-    install(session, *groups("tests", "arrow"), *GENERATED, "./native")
+    install_fuzz(session)
     session.run("python", "-m", "tests.fuzz", *session.posargs)
 
 
-@nox.session
-def readme(session: nox.Session) -> None:
-    """Run the shell blocks of README and docs in a fresh clone; -- --all for the slow ones too, which it lists."""
-    session.run("python", "-m", "tests.support.commands", *session.posargs)
-
-
-@nox.session
-def wheel(session: nox.Session) -> None:
-    """Build wheels and source distributions of everything into dist/, look whether all is in them, and use them."""
-    install(session, *GENERATOR, *groups("release"))
-    build(session)
-    for trial in ("generator", "native"):
-        session.run("python", "-m", "tests.support.trials", trial, "dist")
+def install_fuzz(session: nox.Session) -> None:
+    install(session, *GENERATOR, *groups("tests", "arrow"), "./generated", "./native")
 
 
 @nox.session
 def release(session: nox.Session) -> None:
-    """Build what is released together into dist/, check and try it, and say what to upload. Nothing is uploaded."""
+    """Build what is released together into dist/, check, install and use it; nothing is uploaded.
+
+    Then the shell blocks of README and docs run in a fresh clone (-- commands for nothing else, -- commands --all for
+    the slow ones too). -- changelog prints what changelog.d says; -- changelog VERSION moves it into CHANGELOG.md.
+    """
     install(session, *GENERATOR, *groups("release"))
-    session.run("python", "-m", "tests.support.release", "versions")
-    compare(session)
-    build(session)
-    session.run("twine", "check", "--strict", *map(str, sorted(Path("dist").iterdir())))
-    for trial in ("generator", "native", "packages"):
-        session.run("python", "-m", "tests.support.trials", trial, "dist")
-    session.run("python", "-m", "tests.support.release", "uploads", "dist")
+    match session.posargs:
+        case ["changelog", *version]:
+            changelog(session, *version)
+        case ["commands", *options]:
+            session.run("python", "-m", "tests.support.commands", *options)
+        case _:
+            session.run("python", "-m", "tests.support.release", "versions")
+            build(session)
+            session.run("twine", "check", "--strict", *map(str, sorted(Path("dist").iterdir())))
+            for trial in ("generator", "native", "packages"):
+                session.run("python", "-m", "tests.support.trials", trial, "dist")
+            session.run("python", "-m", "tests.support.release", "uploads", "dist")
+            session.run("python", "-m", "tests.support.commands")
 
 
 def build(session: nox.Session) -> None:
     """Wheels and source distributions of every project, looked into; the native core for each CPython of the machine."""
     shutil.rmtree("dist", ignore_errors=True)
-    projects = (".", *GENERATED, "./pipeline", "./vectors")
+    projects = (".", "./generated", "./pipeline", "./vectors")
     protocol = ("--specs", "specs/kafka", "--output", "vectors/src/kafka_protocol_vectors")
     session.run("kafka-message-generator", "protocol", *protocol)
     clean(*projects, "./native")
@@ -255,14 +259,12 @@ def build(session: nox.Session) -> None:
     session.run("python", "-m", "tests.support.distributions", "dist")
 
 
-@nox.session
-def changelog(session: nox.Session) -> None:
-    """Print what changelog.d says; -- VERSION moves it into CHANGELOG.md, below the version and today's date."""
+def changelog(session: nox.Session, *versions: str) -> None:
     session.install(*groups("changelog"))
-    if len(session.posargs) > 1:
-        session.error("name one version, for example: nox -s changelog -- 0.2.0")
-    version = ("--version", *session.posargs, "--yes") if session.posargs else ("--version", "next", "--draft")
-    session.run("towncrier", "build", *version)
+    if len(versions) > 1:
+        session.error("name one version, for example: nox -s release -- changelog 0.2.0")
+    options = ("--version", *versions, "--yes") if versions else ("--version", "next", "--draft")
+    session.run("towncrier", "build", *options)
 
 
 @nox.session
@@ -273,112 +275,112 @@ def pipeline(session: nox.Session) -> None:
 
 
 @nox.session
-def interop(session: nox.Session) -> None:
-    """A real Kafka broker and other clients as judges; -- --write makes examples/cluster anew. Needs Maven, a JDK, Go."""
-    install(session, *GENERATOR, *groups("tests", "arrow", "spark", "peers"), "./generated", "./pipeline")
-    if session.posargs == ["--write"]:
-        session.run("python", "-m", "tests.interop.make", "examples/cluster")
-    else:
-        session.run("python", "-m", "pytest", "tests/interop", *session.posargs)
-
-
-@nox.session(name="import-specs")
-def import_specs(session: nox.Session) -> None:
-    """Take the definitions of a Kafka release from Maven Central: nox -s import-specs -- 4.4.0"""
-    if not session.posargs:
-        session.error("name the release, for example: nox -s import-specs -- 4.4.0, or -- 2.8.2 --target FOLDER")
+def upstream(session: nox.Session) -> None:
+    """What a new release of Kafka needs; -- without a task lists the tasks. Needs Maven; most need a JDK."""
+    tasks = {
+        "import-specs": import_specs,
+        "import-release": import_release,
+        "history": history,
+        "history-classes": history_classes,
+        "vectors": vectors,
+        "enumerations": enumerations,
+        "settings": settings,
+        "cluster": cluster,
+        "captures": captures,
+    }
+    name, *options = session.posargs or [""]
+    if name not in tasks:
+        session.error(f"name a task: {', '.join(tasks)}; for example: nox -s upstream -- import-release 4.4.0 --write")
     install(session, *GENERATOR)
-    work = f".work/jars-{session.posargs[0]}"
-    session.run("kafka-message-generator", "import-specs", *session.posargs, "--work", work)
+    tasks[name](session, *options)
 
 
-@nox.session(name="import-release")
-def import_release(session: nox.Session) -> None:
-    """A new release, or a folder of its jars: what it changes and leaves to do; -- 4.4.0 --write writes it, too."""
-    if not session.posargs:
-        session.error("name the release or a folder with its jars, for example: nox -s import-release -- 4.4.0 --write")
-    install(session, *GENERATOR)
-    session.run("kafka-message-generator", "import-release", *session.posargs)
-    if "--write" in session.posargs:
+def import_specs(session: nox.Session, *options: str) -> None:
+    """Take the definitions of a Kafka release from Maven Central: 4.4.0, or 2.8.2 --target FOLDER."""
+    if not options:
+        session.error("name the release, for example: nox -s upstream -- import-specs 4.4.0")
+    session.run("kafka-message-generator", "import-specs", *options, "--work", f".work/jars-{options[0]}")
+
+
+def import_release(session: nox.Session, *options: str) -> None:
+    """A new release, or a folder of its jars: what it changes and leaves to do; 4.4.0 --write writes it, too."""
+    if not options:
+        session.error("name the release or a folder with its jars: nox -s upstream -- import-release 4.4.0 --write")
+    session.run("kafka-message-generator", "import-release", *options)
+    if "--write" in options:
         session.run("kafka-message-generator", "evolution", "--past", "docs/history.md")
-        for package in PACKAGES:
-            session.run("kafka-message-generator", "generate", *package)
+        session.run("kafka-message-generator", "generate", *PACKAGE)
 
 
-@nox.session
 def history(session: nox.Session) -> None:
-    """Take the definitions of every Kafka release from Maven Central into specs/history; needs Maven."""
-    install(session, *GENERATOR)
+    """Take the definitions of every Kafka release from Maven Central into specs/history."""
     session.run("kafka-message-generator", "import-history", "--to", "specs/history", "--work", ".work/history")
     session.run("kafka-message-generator", "evolution", "--past", "docs/history.md")
 
 
-@nox.session(name="history-classes")
 def history_classes(session: nox.Session) -> None:
-    """Kafka's own classes exchange the bytes that docs/history.md shows; after nox -s history; needs a JDK."""
-    install(session, *GENERATOR, *groups("tests"))
+    """Kafka's own classes exchange the bytes that docs/history.md shows; after ``history``; needs a JDK."""
+    session.install(*groups("tests"))
     session.run("python", "-m", "tests.evolution.kafka_classes", ".work/history")
 
 
-@nox.session
-def evolution(session: nox.Session) -> None:
-    """Compare specs/kafka with every release of Kafka; options go to the command, such as: -- --old git:main"""
-    install(session, *GENERATOR)
-    session.run("kafka-message-generator", "evolution", *session.posargs)
-
-
-@nox.session
 def vectors(session: nox.Session) -> None:
-    """Have Kafka's own classes write vectors/ anew, and say what they do with damaged bytes; needs Maven and a JDK."""
-    install(session, *GENERATOR, "./generated")
-    paths = ("--specs", "specs/kafka", "--work", ".work/vectors", "--target", "vectors/src/kafka_protocol_vectors")
-    session.run("python", "-m", "kafka_message_generator.vectors.write", *paths)
-    paths = ("--specs", "specs/kafka", "--work", ".work/history", "--target", "vectors/src/kafka_protocol_vectors")
-    session.run("python", "-m", "kafka_message_generator.vectors.older", *paths)
+    """Have Kafka's own classes write vectors/ anew, and say what they do with damaged bytes; needs a JDK."""
+    install(session, "./generated")
+    target = ("--specs", "specs/kafka", "--target", "vectors/src/kafka_protocol_vectors")
+    session.run("python", "-m", "kafka_message_generator.vectors.write", *target, "--work", ".work/vectors")
+    session.run("python", "-m", "kafka_message_generator.vectors.older", *target, "--work", ".work/history")
     session.run("python", "-m", "tests.support.negative", ".work/vectors")
 
 
-@nox.session
 def enumerations(session: nox.Session) -> None:
-    """Renew the names of numbers and the error codes from Kafka's own classes; needs Maven and a JDK."""
-    install(session, *GENERATOR)
+    """Renew the names of numbers and the error codes from Kafka's own classes; needs a JDK."""
     paths = ("--specs", "specs/kafka", "--work", ".work/settings")
     session.run("python", "-m", "kafka_message_generator.vectors.enumerations", *paths)
 
 
-@nox.session
 def settings(session: nox.Session) -> None:
-    """Take the table of Kafka's settings and their types from Kafka's own classes; needs Maven and a JDK."""
-    install(session, *GENERATOR)
+    """Take the table of Kafka's settings and their types from Kafka's own classes; needs a JDK."""
     paths = ("--specs", "specs/kafka", "--work", ".work/settings")
     session.run("python", "-m", "kafka_message_generator.vectors.settings", *paths)
 
 
+def cluster(session: nox.Session) -> None:
+    """Make examples/cluster anew with a real broker; needs a JDK."""
+    install(session, *groups("tests", "arrow", "spark", "peers"), "./generated", "./pipeline")
+    session.run("python", "-m", "tests.interop.make", "examples/cluster")
+
+
+def captures(session: nox.Session) -> None:
+    """Make examples/captures anew: a real broker and clients on loopback. Needs a JDK, tcpdump, tshark and root."""
+    install(session, *groups("tests", "arrow", "peers"), "./generated")
+    session.run("python", "-m", "tests.interop.captures", "examples/captures")
+
+
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure pure, native, kafka-python and kio side by side; needs a C compiler; options go to benchmarks/compare.py."""
-    session.run("python", "benchmarks/compare.py", *session.posargs)
-    session.run("python", "benchmarks/imports.py")
-    session.run("python", "benchmarks/command.py")
+    """Measure pure, native, kafka-python and kio side by side; needs a C compiler; options go to benchmarks/compare.py.
+
+    -- languages: with Kafka's Java classes, franz-go and kafka-protocol, each where its toolchain is; -- spark: with
+    Spark's from_avro and binaryFile (needs Maven, for the connector); -- encodings: the integer encodings, into docs/img.
+    """
+    match session.posargs:
+        case ["languages", *options]:
+            session.run("python", "benchmarks/other_languages.py", *options)
+        case ["spark", *options]:
+            bench_spark(session, *options)
+        case ["encodings", *options]:
+            install(session, *GENERATOR, *groups("bench"))
+            session.run("python", "-m", "tests.support.proposals")
+            session.run("python", "benchmarks/encodings.py", "--plots", "docs/img", *options)
+        case options:
+            session.run("python", "benchmarks/compare.py", *options)
+            session.run("python", "benchmarks/imports.py")
+            session.run("python", "benchmarks/command.py")
 
 
-@nox.session(name="bench-languages")
-def bench_languages(session: nox.Session) -> None:
-    """Measure side by side with Kafka's Java classes, franz-go and kafka-protocol, each where its toolchain is."""
-    session.run("python", "benchmarks/other_languages.py", *session.posargs)
-
-
-@nox.session(name="bench-spark")
-def bench_spark(session: nox.Session) -> None:
-    """Measure side by side with Spark's from_avro and binaryFile; needs Maven, for the connector that has from_avro."""
+def bench_spark(session: nox.Session, *options: str) -> None:
     # The newest release of Spark whose connectors Maven Central has.
     install(session, *groups("arrow", "bench"), "pyspark==4.1.1", "pandas>=2.2,<3", "./generated", "./pipeline[java]")
-    session.run("python", "benchmarks/spark_functions.py", *session.posargs)
-    session.run("python", "benchmarks/segments.py", *session.posargs)
-
-
-@nox.session
-def encodings(session: nox.Session) -> None:
-    """Measure the integer encodings and draw docs/img; options go to benchmarks/encodings.py."""
-    session.install(*groups("bench"))
-    session.run("python", "benchmarks/encodings.py", "--plots", "docs/img", *session.posargs)
+    session.run("python", "benchmarks/spark_functions.py", *options)
+    session.run("python", "benchmarks/segments.py", *options)

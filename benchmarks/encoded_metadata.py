@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-IMPORT_ROOT = Path(__file__).resolve().parents[1] / "generated_proposals" / "src"
+IMPORT_ROOT = Path(__file__).resolve().parents[1] / ".work" / "proposals" / "src"
 PACKAGE = "kafka_messages_proposals"
 FORMS = ("fixed", "packed", "upacked")
 VERSION = 0

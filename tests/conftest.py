@@ -7,6 +7,9 @@ import os
 import pytest
 from hypothesis import settings
 
+from tests.support import proposals
+
+proposals.make_importable()
 settings.register_profile("tests", deadline=None)  # how long a busy machine takes says nothing about the code
 settings.load_profile("tests")
 

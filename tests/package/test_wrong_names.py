@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -53,14 +54,17 @@ def test_random_messages_of_no_version() -> None:
     assert str(raised.value) == "MetadataRequest has no version 99, only versions 0 to 13"
 
 
+NEEDS_NUMPY = pytest.mark.skipif(not find_spec("numpy"), reason="numpy is not installed, and its lack is found first")
+
+
 @pytest.mark.parametrize(
     ("statement", "package"),
     [
         ("import kafka_messages.arrow", "numpy"),
-        ("import kafka_messages.arrow", "pyarrow"),
+        pytest.param("import kafka_messages.arrow", "pyarrow", marks=NEEDS_NUMPY),
         ("from kafka_messages.segments import read_segments", "numpy"),
         ("from kafka_messages.segments import write_batches", "pyarrow"),
-        ("import kafka_messages; kafka_messages.arrow", "pyarrow"),
+        pytest.param("import kafka_messages; kafka_messages.arrow", "pyarrow", marks=NEEDS_NUMPY),
     ],
 )
 def test_missing_extra(statement: str, package: str) -> None:

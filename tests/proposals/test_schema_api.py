@@ -37,11 +37,11 @@ from kafka_messages_proposals.schema import (
     schemas_of,
 )
 
+from tests.support import proposals
 from tests.support.goldens import matches_golden
 from tests.support.random_messages import PACKAGES, Package, versions_of
 
 GOLDENS = Path(__file__).parent / "goldens"
-ROOT = Path(__file__).parents[2]
 
 TEXT = "\u00e9t\u00e9"  # five bytes of UTF-8
 VALUES: list[tuple[str, object, str]] = [
@@ -354,10 +354,9 @@ print(len(schemas))
 
 def test_schemas_are_made_on_demand() -> None:
     """Programs that only read and write messages do not pay for the dynamic layer, neither time nor memory."""
-    path = ROOT / "generated_proposals" / "src"
     result = subprocess.run(
         [sys.executable, "-c", PROBE],
-        env={"PYTHONPATH": str(path)},
+        env={"PYTHONPATH": str(proposals.SOURCE)},
         capture_output=True,
         text=True,
         check=False,

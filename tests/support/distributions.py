@@ -19,7 +19,6 @@ PROJECTS: Mapping[str, Path] = {
     "kafka_message_generator": ROOT,
     "kafka_messages": ROOT / "generated",
     "kafka_messages_native": ROOT / "native",
-    "kafka_messages_proposals": ROOT / "generated_proposals",
     "kafka_messages_spark": ROOT / "pipeline",
     "kafka_protocol_vectors": ROOT / "vectors",
 }

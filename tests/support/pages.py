@@ -14,7 +14,7 @@ READMES = (
     "README.md",
     "generator/README.md",
     "generated/README.md",
-    "generated_proposals/README.md",
+    "specs/proposals/README.md",
     "native/README.md",
     "pipeline/README.md",
 )

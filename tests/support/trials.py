@@ -113,8 +113,8 @@ def try_packages(folder: Path, work: Path) -> None:
     """The packages are installed together, with PySpark, import whole and decode what a broker said."""
     place = Place(work / "place")
     messages, spark = (wheel(folder, name) for name in ("kafka_messages", "kafka_messages_spark"))
-    place.install(f"{messages}[arrow]", f"{spark}[spark]", str(wheel(folder, "kafka_messages_proposals")))
-    print(place.run_script(IMPORT_ALL, "kafka_messages", "kafka_messages_proposals", "kafka_messages_spark"), end="")
+    place.install(f"{messages}[arrow]", f"{spark}[spark]")
+    print(place.run_script(IMPORT_ALL, "kafka_messages", "kafka_messages_spark"), end="")
     decoded = run(place.python, "-I", str(ROOT / "examples" / "decode_response.py"))
     line = "  topic 'orders' has 3 partitions, error code NONE\n"
     if line not in decoded:
