@@ -102,6 +102,7 @@ def types(session: nox.Session) -> None:
         "command",
         "encodings",
         "plots",
+        "speed_chart",
         "samples",
         *adapters,
     )

@@ -1,7 +1,7 @@
 """The plan of a message as compact text: what the native core is driven by, and nothing has to be compiled for.
 
 One line says the format, then come the structs, those a struct needs before it: a line ``:Name field/kind ...`` and one
-line for each layout, ``versions operation operation ...``. docs/notes has the grammar. Layouts are counted through the
+line for each layout, ``versions operation operation ...``. docs/adr/0007 has the grammar. Layouts are counted through the
 message from 0; an operation names a field by its place in its struct.
 """
 

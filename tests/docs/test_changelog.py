@@ -1,4 +1,4 @@
-"""The fragments of the change log: each is gathered, under a heading that is meant."""
+"""The fragments of the change log are valid, and CONTRIBUTING names the right kinds."""
 
 from __future__ import annotations
 
@@ -10,17 +10,41 @@ import pytest
 from tests.support.pages import ROOT
 
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["towncrier"]
-FRAGMENTS = sorted({path.name for path in (ROOT / "changelog.d").iterdir()} - {*SETTINGS["ignore"]})
 
 
-@pytest.mark.parametrize("name", FRAGMENTS or [pytest.param("", marks=pytest.mark.skip(reason="nothing changed yet"))])
-def test_a_fragment_is_gathered(name: str) -> None:
-    """towncrier passes over a file of another name, and leaves it behind without a word."""
+def problem(name: str, text: str) -> str | None:
+    """Return what is wrong with a fragment. towncrier silently ignores a file with another name."""
     kinds = "|".join(kind["directory"] for kind in SETTINGS["type"])
-    assert re.fullmatch(rf"[a-z0-9-]+\.({kinds})\.md", name)
-    text = (ROOT / "changelog.d" / name).read_text(encoding="utf-8")
-    assert re.fullmatch(r"[^#\-\s].*\S\n", text, re.DOTALL), "sentences, and no heading or list"
-    assert "\n\n" not in text, "one paragraph: it becomes one item of a list"
+    if not re.fullmatch(rf"[a-z0-9-]+\.({kinds})\.md", name):
+        return "name"
+    if not re.fullmatch(r"[^#\-\s].*\S\n", text, re.DOTALL):
+        return "heading, list or surrounding space"
+    return "more than one paragraph" if "\n\n" in text else None
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "want"),
+    [
+        ("segments.added.md", "`read_segments` reads\nsegments.\n", None),
+        ("segments.new.md", "Added.\n", "name"),
+        ("Segments.added.md", "Added.\n", "name"),
+        ("segments.added.txt", "Added.\n", "name"),
+        ("segments.added.md", "- Added.\n", "heading, list or surrounding space"),
+        ("segments.added.md", "# Added\n", "heading, list or surrounding space"),
+        ("segments.added.md", "Added.", "heading, list or surrounding space"),
+        ("segments.added.md", "One.\n\nTwo.\n", "more than one paragraph"),
+    ],
+)
+def test_problem(name: str, text: str, want: str | None) -> None:
+    """Wrong names, headings, lists and several paragraphs are found."""
+    assert problem(name, text) == want
+
+
+def test_fragments_are_valid() -> None:
+    """Every file of changelog.d becomes one item of the change log."""
+    paths = [path for path in (ROOT / "changelog.d").iterdir() if path.name not in SETTINGS["ignore"]]
+    found = {path.name: problem(path.name, path.read_text(encoding="utf-8")) for path in paths}
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
 
 
 def test_what_contributors_are_told() -> None:

@@ -25,7 +25,7 @@ def run(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
 
 def test_demo(tmp_path: Path) -> None:
     """Typed tables, and the one transaction that hangs, in lines for a terminal; a program's log ends nothing, and Spark
-    says nothing. The README shows a part of it."""
+    says nothing. docs/spark.md shows a part of it."""
     folder = tmp_path / "logs"
     shutil.copytree(ROOT / "examples" / "cluster" / "logs", folder)
     (folder / "server.log").write_text(NOISE * 100)
@@ -46,7 +46,7 @@ def test_demo(tmp_path: Path) -> None:
     assert ["clicks", "compression.type", "-"] in [row[3:] for row in words]
     assert [row[:6] for row in words if row[:1] == ["hanging"]] == [["hanging", "payments", "1", "13", "0", "pay-late"]]
     assert max(map(len, lines)) <= 100
-    shown = (ROOT / "README.md").read_text().split("This is a part of the report:\n\n```\n")[1].split("```\n")[0]
+    shown = (ROOT / "docs/spark.md").read_text().split("This is a part of the report:\n\n```\n")[1].split("```\n")[0]
     assert shown in done.stdout
 
 

@@ -1,0 +1,35 @@
+"""The page of benchmarks, its chart, and the pages that leave measurements to it."""
+
+from __future__ import annotations
+
+import re
+import runpy
+
+from tests.support import pages
+
+PAGE = "docs/benchmarks.md"
+
+
+def test_the_chart_shows_the_tables() -> None:
+    """docs/img/speed.svg is what benchmarks/speed_chart.py draws from the tables of the page."""
+    names = runpy.run_path(str(pages.ROOT / "benchmarks/speed_chart.py"))
+    assert names["chart"](pages.text(PAGE)) == pages.text("docs/img/speed.svg")
+    ratios = names["ratios"](pages.text(PAGE))
+    assert {name: [len(values) for values in bars] for name, bars in ratios.items()} == {
+        "native": [7, 7, 7, 7],
+        "pure": [7, 7, 7, 7],
+    }
+
+
+def test_the_page_defines_the_workloads() -> None:
+    """The table of workloads has the messages, sizes and contents of benchmarks/workloads.py."""
+    workloads = runpy.run_path(str(pages.ROOT / "benchmarks/workloads.py"))["WORKLOADS"]
+    rows = re.findall(r"^\| (W\d) \| (\w+ v\d+) \| ([\d,]+) \| (.+) \|$", pages.text(PAGE), re.MULTILINE)
+    assert [(key, message, size, contents.replace("1,000", "1000")) for key, message, size, contents in rows] == [
+        (key, f"{each.message} v{each.version}", f"{each.size:,}", each.contents) for key, each in workloads.items()
+    ]
+
+
+def test_the_readme_is_short() -> None:
+    """A first page of more than 150 lines is skimmed; details belong to the pages it links to."""
+    assert pages.text("README.md").count("\n") <= 150
