@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -23,3 +25,24 @@ def pytest_sessionstart() -> None:
 
     if rendering() != "native" or native_columns() is None:
         raise pytest.UsageError("TESTS_NATIVE is 1, but kafka-messages-native is not installed, or switched off")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a run in which a test was skipped for a reason that the file in TESTS_SKIPS does not list."""
+    listed = os.environ.get("TESTS_SKIPS")
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if not listed or reporter is None:
+        return
+    lines = Path(listed).read_text(encoding="utf-8").splitlines()
+    allowed = tuple(line for line in lines if line and not line.startswith("#"))
+    for where, reason in skipped(reporter.stats.get("skipped", [])):
+        if not reason.startswith(allowed):
+            reporter.write_line(f"{where}: skipped, and {listed} does not list the reason: {reason}", red=True)
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def skipped(reports: list[pytest.TestReport]) -> Iterator[tuple[str, str]]:
+    """The id and the reason of each skipped test."""
+    for report in reports:
+        if isinstance(report.longrepr, tuple):
+            yield report.nodeid, report.longrepr[2].removeprefix("Skipped: ")

@@ -33,11 +33,12 @@ LEVEL = "policy"
 """Of the report: what is gone is what users ask for first."""
 NEXT = """\
 next:
-  nox -s settings enumerations     tables of settings, names of numbers and error codes, by Kafka's classes (needs a JDK)
-  nox -s regenerate                the packages, after a change of specs
-  nox -s vectors                   vectors by Kafka's classes (needs a JDK)
-  nox -s history-classes           the bytes of docs/history.md, exchanged by Kafka's classes (needs a JDK)
-  pipeline/pyproject.toml          the versions of kafka-messages that the pipeline works with
+  nox -s upstream -- settings          the table of settings, by Kafka's classes (needs a JDK)
+  nox -s upstream -- enumerations      names of numbers and error codes, by Kafka's classes (needs a JDK)
+  nox -s regenerate                    the package, after a change of specs
+  nox -s upstream -- vectors           vectors by Kafka's classes (needs a JDK)
+  nox -s upstream -- history-classes   the bytes of docs/history.md, exchanged by Kafka's classes (needs a JDK)
+  pipeline/pyproject.toml              the versions of kafka-messages that the pipeline works with
   nox -s tests
 """
 _PACKAGE_VERSION = re.compile(r'^version = "([^"]*)"', re.MULTILINE)

@@ -107,7 +107,10 @@ def _of_the_whole(specs: Path, release: str, history: Path) -> Iterator[Decision
         for name, life in sorted(store.read_error_codes(history).items()):
             if life.last is None and name not in described:
                 yield Decision(
-                    "errors.json", name, "", "an error code without a description; nox -s enumerations adds it"
+                    "errors.json",
+                    name,
+                    "",
+                    "an error code without a description; nox -s upstream -- enumerations adds it",
                 )
 
 

@@ -1,4 +1,4 @@
-"""The runner behind ``nox -s readme``, which is too slow to be run by other tests."""
+"""The runner behind ``nox -s release -- commands``, which is too slow to be run by other tests."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def build(target: Path, without: str = "", stale: str = "") -> None:
 
 
 def test_the_check_of_distributions(tmp_path: Path) -> None:
-    """What ``nox -s wheel`` looks at it finds: a missing file, another one, a missing distribution, a module of yesterday."""
+    """``nox -s release`` finds a missing file, another one, a missing distribution and a module of yesterday."""
     build(tmp_path)
     assert list(distributions.problems(tmp_path)) == []
     build(tmp_path, without="kafka_messages/NOTICE")

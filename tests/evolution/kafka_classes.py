@@ -28,7 +28,7 @@ TIMEOUT_SECONDS = 120
 def main(jars: Path) -> int:
     """Exchange every witness; the exit code is 1 where Kafka's classes do not confirm one, 2 without the jars."""
     if not any(jars.glob("*/*.jar")):
-        print(f"there are no jars of Kafka's releases in {jars}: run nox -s history first", file=sys.stderr)
+        print(f"there are no jars of Kafka's releases in {jars}: run nox -s upstream -- history first", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as compiled:
         subprocess.run(["javac", "-d", compiled, str(PROGRAM)], check=True, timeout=TIMEOUT_SECONDS)

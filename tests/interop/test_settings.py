@@ -27,7 +27,7 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
 
 
 def test_table(kafka: Settings) -> None:
-    """What is committed is what ``nox -s settings`` writes."""
+    """What is committed is what ``nox -s upstream -- settings`` writes."""
     assert COMMITTED.read_text(encoding="utf-8") == kafka.table()
 
 

@@ -34,7 +34,7 @@ def test_every_version_has_vectors() -> None:
         for version, schema in vectors.message_class(name).schemas().items()
         if "default" not in samples.get((name, version), ()) or (schema.names and len(samples[name, version]) == 1)
     ]
-    assert not lacking, f"run nox -s vectors: {', '.join(lacking)} have no vectors by Kafka's own classes"
+    assert not lacking, f"run nox -s upstream -- vectors: {', '.join(lacking)} have no vectors by Kafka's own classes"
 
 
 def test_no_vector_is_of_an_unknown_message() -> None:

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; apt-
 
 MESSAGE = "messages/ApiVersionsResponse.html"
 AXE = Path(os.environ.get("AXE_CORE", ".work/axe/node_modules/axe-core/axe.min.js"))
-"""The checker of accessibility, from npm; ``nox -s pages -- --check`` installs it."""
+"""The checker of accessibility, from npm; ``nox -s nightly -- browser`` installs it."""
 KINDS = [
     MESSAGE,
     "messages/MetadataResponse.html",
@@ -331,7 +331,7 @@ def violations(page: Any) -> list[str]:
     return [f"{rule['id']}: {len(rule['nodes'])}, {rule['nodes'][0]['html'][:100]}" for rule in found]
 
 
-@pytest.mark.skipif(not AXE.exists(), reason="no axe-core here; nox -s pages -- --check brings it")
+@pytest.mark.skipif(not AXE.exists(), reason="no axe-core here; nox -s nightly -- browser brings it")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("viewport", [NARROW, LAPTOP], ids=["narrow", "laptop"])
 def test_every_kind_of_page_is_accessible(viewport: dict[str, int], scheme: str, opened: Any, site: Path) -> None:

@@ -1,4 +1,4 @@
-"""Captures that tcpdump and tshark made of real clients and a real broker, and what that broker logged; nox -s captures."""
+"""Captures that tcpdump and tshark made of real clients and a broker, and its log: ``nox -s upstream -- captures``."""
 
 from __future__ import annotations
 

@@ -27,11 +27,11 @@ JOB = "python -m kafka_messages_spark.jobs."
 SLOW = {
     "nox -s quick": "takes two to four minutes",
     "nox -s tests": "every test",
-    "nox -s pages -- --check": "needs Node.js, Java and Chromium",
+    "nox -s nightly -- browser": "needs Node.js, Java and Chromium",
     "nox -s pipeline": f"{SPARK}; tests/pipeline/test_demo.py runs the demo",
     'pip install "./generated[arrow]" "./pipeline[spark,java]"': SPARK,
     JOB: "needs PySpark, which another block installs; tests/pipeline runs the jobs",
-    "nox -s interop": "starts a broker, from 300 MB of Maven Central",
+    "nox -s nightly -- interop": "starts a broker, from 300 MB of Maven Central",
 }
 """Beginnings of blocks that take more than a minute, and why they are left out without ``--all``."""
 

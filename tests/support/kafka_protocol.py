@@ -48,7 +48,8 @@ def oracle() -> list[dict[str, Any]]:
     path = COMMITTED / "apis.jsonl"
     if not path.exists():
         pytest.skip(
-            f"there is no table of the APIs of Kafka {RELEASE}; nox -s vectors writes it", allow_module_level=True
+            f"there is no table of the APIs of Kafka {RELEASE}; nox -s upstream -- vectors writes it",
+            allow_module_level=True,
         )
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 

@@ -87,7 +87,7 @@ class Groups(dict[str, list[Vector]]):
     def __missing__(self, name: str) -> list[Vector]:
         import pytest  # nothing else here needs it: the wheels of the core are tried without it
 
-        pytest.skip(f"there are no vectors of {name}; nox -s vectors writes them")
+        pytest.skip(f"there are no vectors of {name}; nox -s upstream -- vectors writes them")
 
 
 def by_message(vectors: Iterable[Vector]) -> Mapping[str, Sequence[Vector]]:
