@@ -227,23 +227,30 @@ def install_fuzz(session: nox.Session) -> None:
 def release(session: nox.Session) -> None:
     """Build what is released together into dist/, check, install and use it; nothing is uploaded.
 
-    Then the shell blocks of README and docs run in a fresh clone (-- commands for nothing else, -- commands --all for
-    the slow ones too). -- changelog prints what changelog.d says; -- changelog VERSION moves it into CHANGELOG.md.
+    -- wheels: only build them, and use generator and core; -- commands: run the shell blocks of README and docs in a
+    fresh clone (--all: the slow ones too); -- changelog: print changelog.d; -- changelog VERSION: move it to CHANGELOG.md.
     """
     install(session, *GENERATOR, *groups("release"))
     match session.posargs:
-        case ["changelog", *version]:
-            changelog(session, *version)
+        case ["wheels"]:
+            build(session)
+            use(session, "generator", "native")
         case ["commands", *options]:
             session.run("python", "-m", "tests.support.commands", *options)
+        case ["changelog", *versions]:
+            changelog(session, *versions)
         case _:
             session.run("python", "-m", "tests.support.release", "versions")
+            session.run("kafka-message-generator", "check", *PACKAGE)
             build(session)
             session.run("twine", "check", "--strict", *map(str, sorted(Path("dist").iterdir())))
-            for trial in ("generator", "native", "packages"):
-                session.run("python", "-m", "tests.support.trials", trial, "dist")
+            use(session, "generator", "native", "packages")
             session.run("python", "-m", "tests.support.release", "uploads", "dist")
-            session.run("python", "-m", "tests.support.commands")
+
+
+def use(session: nox.Session, *trials: str) -> None:
+    for trial in trials:
+        session.run("python", "-m", "tests.support.trials", trial, "dist")
 
 
 def build(session: nox.Session) -> None:
