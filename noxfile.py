@@ -53,7 +53,7 @@ def install_native(session: nox.Session) -> bool:
     if os.name != "nt" and not any(map(shutil.which, ("cc", "gcc", "clang"))):
         session.warn("no C compiler: the native core is not built, and its half of the tests is skipped")
         return False
-    install(session, "./native")
+    install(session, "./packages/native")
     return True
 
 
@@ -84,7 +84,7 @@ def demo(session: nox.Session) -> None:
 def lint(session: nox.Session) -> None:
     """Formatting and lint of everything written by hand."""
     session.install(*groups("generate", "lint"))
-    folders = ("generator", "tests", "benchmarks", "examples", "pipeline", "native", "vectors", "noxfile.py")
+    folders = ("generator", "tests", "benchmarks", "examples", "packages", "noxfile.py")
     session.run("black", "--check", "--quiet", *folders)
     session.run("ruff", "check", *folders)
 
@@ -110,8 +110,8 @@ def types(session: nox.Session) -> None:
     session.run("mypy", "-p", "kafka_message_generator", "-p", "tests.support", "-p", "tests.fuzz")
     session.run("mypy", "noxfile.py", *benchmarks)
     session.run("mypy", "-p", "kafka_messages_spark")
-    session.run("mypy", "native/src/kafka_messages_native")
-    session.run("mypy", "vectors/src/kafka_protocol_vectors")
+    session.run("mypy", "packages/native/src/kafka_messages_native")
+    session.run("mypy", "packages/vectors/src/kafka_protocol_vectors")
     session.run("mypy", "generated/src/kafka_messages")
     session.run("python", "-m", "tests.support.proposals")
     session.run("mypy", ".work/proposals/src/kafka_messages_proposals")
@@ -139,7 +139,7 @@ def tests(session: nox.Session) -> None:
 
 def install_tests(session: nox.Session) -> None:
     extras = ("tests", "types", "bench", "arrow", "compression", "spark", "stores", "frames")
-    install(session, *WITH_PAGES, *groups(*extras), "./generated", "./pipeline")
+    install(session, *WITH_PAGES, *groups(*extras), "./generated", "./packages/pipeline")
 
 
 @nox.session
@@ -159,7 +159,7 @@ def nightly(session: nox.Session) -> None:
 
 def interop(session: nox.Session, *options: str) -> None:
     peers = groups("tests", "arrow", "spark", "peers")
-    install(session, *GENERATOR, *peers, "./generated", "./pipeline")
+    install(session, *GENERATOR, *peers, "./generated", "./packages/pipeline")
     session.run("python", "-m", "pytest", "tests/interop", *options)
 
 
@@ -220,7 +220,7 @@ def fuzz(session: nox.Session) -> None:
 
 
 def install_fuzz(session: nox.Session) -> None:
-    install(session, *GENERATOR, *groups("tests", "arrow"), "./generated", "./native")
+    install(session, *GENERATOR, *groups("tests", "arrow"), "./generated", "./packages/native")
 
 
 @nox.session
@@ -256,13 +256,13 @@ def use(session: nox.Session, *trials: str) -> None:
 def build(session: nox.Session) -> None:
     """Wheels and source distributions of every project, looked into; the native core for each CPython of the machine."""
     shutil.rmtree("dist", ignore_errors=True)
-    projects = (".", "./generated", "./pipeline", "./vectors")
-    protocol = ("--specs", "specs/kafka", "--output", "vectors/src/kafka_protocol_vectors")
+    projects = (".", "./generated", "./packages/pipeline", "./packages/vectors")
+    protocol = ("--specs", "specs/kafka", "--output", "packages/vectors/src/kafka_protocol_vectors")
     session.run("kafka-message-generator", "protocol", *protocol)
-    clean(*projects, "./native")
+    clean(*projects, "./packages/native")
     for project in projects:
         session.run("python", "-m", "build", "--outdir", "dist", project, silent=True)
-    session.run("python", "-m", "build", "--sdist", "--outdir", "dist", "./native", silent=True)
+    session.run("python", "-m", "build", "--sdist", "--outdir", "dist", "./packages/native", silent=True)
     session.run("python", "-m", "tests.support.native_wheels", "dist")
     session.run("python", "-m", "tests.support.distributions", "dist")
 
@@ -278,7 +278,7 @@ def changelog(session: nox.Session, *versions: str) -> None:
 @nox.session
 def pipeline(session: nox.Session) -> None:
     """From a broker's segment files to typed tables and a report of hanging transactions, on Spark local[*]."""
-    install(session, *groups("arrow", "spark"), "./generated", "./pipeline")
+    install(session, *groups("arrow", "spark"), "./generated", "./packages/pipeline")
     session.run("python", "examples/pipeline_demo.py", *session.posargs)
 
 
@@ -335,7 +335,7 @@ def history_classes(session: nox.Session) -> None:
 def vectors(session: nox.Session) -> None:
     """Have Kafka's own classes write vectors/ anew, and say what they do with damaged bytes; needs a JDK."""
     install(session, "./generated")
-    target = ("--specs", "specs/kafka", "--target", "vectors/src/kafka_protocol_vectors")
+    target = ("--specs", "specs/kafka", "--target", "packages/vectors/src/kafka_protocol_vectors")
     session.run("python", "-m", "kafka_message_generator.vectors.write", *target, "--work", ".work/vectors")
     session.run("python", "-m", "kafka_message_generator.vectors.older", *target, "--work", ".work/history")
     session.run("python", "-m", "tests.support.negative", ".work/vectors")
@@ -355,7 +355,7 @@ def settings(session: nox.Session) -> None:
 
 def cluster(session: nox.Session) -> None:
     """Make examples/cluster anew with a real broker; needs a JDK."""
-    install(session, *groups("tests", "arrow", "spark", "peers"), "./generated", "./pipeline")
+    install(session, *groups("tests", "arrow", "spark", "peers"), "./generated", "./packages/pipeline")
     session.run("python", "-m", "tests.interop.make", "examples/cluster")
 
 
@@ -389,6 +389,13 @@ def bench(session: nox.Session) -> None:
 
 def bench_spark(session: nox.Session, *options: str) -> None:
     # The newest release of Spark whose connectors Maven Central has.
-    install(session, *groups("arrow", "bench"), "pyspark==4.1.1", "pandas>=2.2,<3", "./generated", "./pipeline[java]")
+    install(
+        session,
+        *groups("arrow", "bench"),
+        "pyspark==4.1.1",
+        "pandas>=2.2,<3",
+        "./generated",
+        "./packages/pipeline[java]",
+    )
     session.run("python", "benchmarks/spark_functions.py", *options)
     session.run("python", "benchmarks/segments.py", *options)

@@ -74,7 +74,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--native",
         type=Path,
-        default=HERE.parent / "native",
+        default=HERE.parent / "packages" / "native",
         metavar="PATH",
         help="the core for kafka-messages-native: a wheel, or sources to compile (default: native of this repository)",
     )

@@ -146,7 +146,7 @@ def tasks(data: bytes) -> dict[str, Callable[[], int]]:
 def core_rows(arguments: Namespace, folder: Path) -> Iterator[Sequence[str]]:
     """The core and the package's own code in turns. ``records alone``: all columns, less what headers and checksums take."""
     if rendering() != "native":
-        raise SystemExit("the native core is not there: pip install ./native")
+        raise SystemExit("the native core is not there: pip install ./packages/native")
     for shape in CORE_SHAPES:
         print(f"core: {shape.title}", file=sys.stderr)
         path = folder / "core-0" / "00000000000000000000.log"

@@ -138,7 +138,7 @@ def register_all(spark: SparkSession) -> None:
             return super().reader(schema)
 
     if rendering() != "native":
-        raise SystemExit("the native core is not there: pip install ./native")
+        raise SystemExit("the native core is not there: pip install ./packages/native")
     cloudpickle.register_pickle_by_value(ready_batches)  # the workers could not import it
     register(spark)
     spark.dataSource.register(ready_batches.ReadyBatches)

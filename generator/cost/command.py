@@ -18,7 +18,7 @@ from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.spec.model import ENCODED_TYPES
 from kafka_message_generator.spec.source import SpecError
 
-VECTORS = Path("vectors", "src", "kafka_protocol_vectors")
+VECTORS = Path("packages", "vectors", "src", "kafka_protocol_vectors")
 """Where a clone of the project has its test vectors; the command is run at its top."""
 ABOUT = "what messages cost in bytes, field by field, under each integer encoding"
 EXAMPLE = "kafka-message-generator cost --specs definitions --message MetadataResponse --samples captured.jsonl"

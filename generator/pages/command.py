@@ -19,7 +19,7 @@ from kafka_message_generator.render.identity import identity_of
 
 EXAMPLE = "kafka-message-generator pages --specs definitions --output site"
 ABOUT = "write the protocol as a static site: every message with its layouts and its bytes; needs the generated package"
-VECTORS, TRAFFIC = Path("vectors", "src", "kafka_protocol_vectors"), Path("examples", "cluster", "traffic")
+VECTORS, TRAFFIC = Path("packages", "vectors", "src", "kafka_protocol_vectors"), Path("examples", "cluster", "traffic")
 """Where a clone of the project has bytes to show; the command is run at its top."""
 
 

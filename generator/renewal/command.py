@@ -38,7 +38,7 @@ next:
   nox -s regenerate                    the package, after a change of specs
   nox -s upstream -- vectors           vectors by Kafka's classes (needs a JDK)
   nox -s upstream -- history-classes   the bytes of docs/history.md, exchanged by Kafka's classes (needs a JDK)
-  pipeline/pyproject.toml              the versions of kafka-messages that the pipeline works with
+  packages/pipeline/pyproject.toml     the versions of kafka-messages that the pipeline works with
   nox -s tests
 """
 _PACKAGE_VERSION = re.compile(r'^version = "([^"]*)"', re.MULTILINE)

@@ -62,7 +62,7 @@ def completed(folder: Path, script: str, *arguments: str, **environment: str) ->
 def project(tmp_path: Path) -> Path:
     """A copy of the project, where a build may leave what it likes."""
     ignored = shutil.ignore_patterns("build", "*.egg-info", "*.so", "__pycache__")
-    return Path(shutil.copytree(ROOT / "native", tmp_path / "native", ignore=ignored))
+    return Path(shutil.copytree(ROOT / "packages" / "native", tmp_path / "native", ignore=ignored))
 
 
 @pytest.mark.parametrize(

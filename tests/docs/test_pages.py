@@ -84,7 +84,7 @@ def test_samples_are_of_a_broker(page: str) -> None:
     assert [path.name for path in sorted((COMMITTED / "traffic").iterdir()) if data in path.read_bytes()]
 
 
-@pytest.mark.parametrize("page", [*pages.pages(), *BESIDE, "benchmarks/README.md", "vectors/README.md"])
+@pytest.mark.parametrize("page", [*pages.pages(), *BESIDE, "benchmarks/README.md", "packages/vectors/README.md"])
 def test_links(page: str) -> None:
     """A page or heading that moved would leave readers with nothing."""
     folder = (pages.ROOT / page).parent

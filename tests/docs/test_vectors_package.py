@@ -18,7 +18,7 @@ from kafka_message_generator.protocol.command import write
 from tests.support import javascript, negative, vectors
 from tests.support.pages import ROOT
 
-README = (ROOT / "vectors" / "README.md").read_text(encoding="utf-8")
+README = (ROOT / "packages" / "vectors" / "README.md").read_text(encoding="utf-8")
 PROGRAMS = {"javascript": ("read.js", "node"), "go": ("read.go", "go", "run"), "java": ("Read.java", "java")}
 SAMPLE = package.FOLDER / "kafka-4.4.0" / "raft.jsonl.gz"
 
@@ -83,7 +83,7 @@ def test_what_kafka_does_is_what_the_readme_says() -> None:
     assert {kafka for kind, kafka in said if kind in ("invalid-utf8", "tag-twice")} == {"accepted"}
 
 
-@pytest.mark.parametrize("page", ["vectors/README.md", "docs/vectors.md"])
+@pytest.mark.parametrize("page", ["packages/vectors/README.md", "docs/vectors.md"])
 def test_counts(page: str) -> None:
     """Pages tell how many there are."""
     text = (ROOT / page).read_text(encoding="utf-8")
@@ -128,7 +128,7 @@ def test_python_of_the_readme(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_all_files_are_in_the_wheel() -> None:
     """What no pattern names would be missing in the installed package alone."""
-    project = tomllib.loads((ROOT / "vectors" / "pyproject.toml").read_text(encoding="utf-8"))
+    project = tomllib.loads((ROOT / "packages" / "vectors" / "pyproject.toml").read_text(encoding="utf-8"))
     patterns = project["tool"]["setuptools"]["package-data"]["kafka_protocol_vectors"]
     named = {path for pattern in patterns for path in package.FOLDER.glob(pattern)}
     files = {path for path in package.FOLDER.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")}

@@ -8,7 +8,7 @@ import sysconfig
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ROOT / "native" / "src"
+SOURCES = ROOT / "packages" / "native" / "src"
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer")
 
 

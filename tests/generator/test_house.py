@@ -23,7 +23,7 @@ GENERATOR = Path(kafka_message_generator.__file__).parent
 NAME = kafka_message_generator.__name__
 SOURCES = ROOT / "generator"
 RUNTIME = GENERATOR / "runtime"
-PIPELINE = ROOT / "pipeline" / "src" / "kafka_messages_spark"
+PIPELINE = ROOT / "packages" / "pipeline" / "src" / "kafka_messages_spark"
 STAGES = (
     *("spec", "rules", "plan", "layouts", "release", "history", "merging"),
     *("definitions", "render", "protocol", "output", "pages", "cli"),

@@ -43,7 +43,7 @@ runpy.run_path(job, run_name="__main__")
 
 def test_an_environment_that_is_sent_along(tmp_path: Path) -> None:
     """Nobody had run the commands: the tool refused them, and what they were to pack lacked pandas and the core."""
-    for project in ("generated", "native", "pipeline"):
+    for project in ("generated", "packages/native", "packages/pipeline"):
         shutil.copytree(ROOT / project, tmp_path / project, ignore=shutil.ignore_patterns("build", "*.egg-info"))
     (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
     (tmp_path / "conf").mkdir()

@@ -79,11 +79,11 @@ def test_delta_and_iceberg(tmp_path: Path) -> None:
 
 def environment(folder: Path) -> Path:
     """The Python of an environment with the Spark that Delta and Iceberg are for, and both packages."""
-    for project in ("generated", "pipeline"):
+    for project in ("generated", "packages/pipeline"):
         shutil.copytree(ROOT / project, folder / project, ignore=shutil.ignore_patterns("build", "*.egg-info"))
     subprocess.run([sys.executable, "-m", "venv", folder / "environment"], check=True, timeout=SECONDS)
     python = folder / "environment" / "bin" / "python"
-    wanted = [SPARK, "./generated[arrow]", "./pipeline"]
+    wanted = [SPARK, "./generated[arrow]", "./packages/pipeline"]
     subprocess.run([python, "-m", "pip", "install", "-q", *wanted], cwd=folder, check=True, timeout=SECONDS)
     return python
 

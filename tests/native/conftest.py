@@ -12,7 +12,7 @@ from kafka_messages._core.native import SWITCH, rendering, set_rendering
 
 HERE = Path(__file__).parent
 IS_INSTALLED = find_spec("kafka_messages_native") is not None
-REASON = "kafka-messages-native is not installed; pip install ./native does it where there is a C compiler"
+REASON = "kafka-messages-native is not installed; pip install ./packages/native does it where there is a C compiler"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -13,7 +13,7 @@ from tests.support.interpreters import OLDEST
 from tests.support.pages import ROOT
 from tests.support.renderings import script
 
-PYPROJECT = tomllib.loads((ROOT / "native" / "pyproject.toml").read_text(encoding="utf-8"))
+PYPROJECT = tomllib.loads((ROOT / "packages" / "native" / "pyproject.toml").read_text(encoding="utf-8"))
 PROVE = """
 from tests.support import native_proof
 print("\\n".join(native_proof.problems()))
@@ -34,7 +34,7 @@ base._plan = "no plan"
 
 
 def test_as_cibuildwheel_runs_it(tmp_path: Path) -> None:
-    """The command of native/pyproject.toml finds all it needs in the folders that it is given."""
+    """The command of packages/native/pyproject.toml finds all it needs in the folders that it is given."""
     settings = PYPROJECT["tool"]["cibuildwheel"]
     for source in settings["test-sources"]:
         shutil.copytree(ROOT / source, tmp_path / source, ignore=shutil.ignore_patterns("__pycache__"))

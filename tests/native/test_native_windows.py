@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-SOURCES = Path(__file__).parents[2] / "native" / "src"
+SOURCES = Path(__file__).parents[2] / "packages" / "native" / "src"
 COMPILER = shutil.which("gcc") or shutil.which("clang")
 TAKEN = """
 typedef signed char INT8; typedef short INT16; typedef int INT32; typedef long long INT64;

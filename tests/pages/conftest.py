@@ -17,7 +17,9 @@ from tests.support.pages import ROOT
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the whole site; with its prose where the extra ``pages`` is installed."""
     folder = tmp_path_factory.mktemp("site")
-    specs, samples = str(ROOT / "specs" / "kafka"), str(ROOT / "vectors" / "src" / "kafka_protocol_vectors")
+    specs, samples = str(ROOT / "specs" / "kafka"), str(
+        ROOT / "packages" / "vectors" / "src" / "kafka_protocol_vectors"
+    )
     docs = ["--docs", str(ROOT)] if find_spec("mdit_py_plugins") else []
     assert cli.main(["pages", "--specs", specs, "--samples", samples, *docs, "--output", str(folder)]) == 0
     return folder

@@ -28,7 +28,7 @@ from tests.support.pages import ROOT
 @pytest.fixture(scope="module")
 def samples() -> Samples:
     """The bytes that were chosen."""
-    return read_samples(ROOT / "vectors" / "src" / "kafka_protocol_vectors")
+    return read_samples(ROOT / "packages" / "vectors" / "src" / "kafka_protocol_vectors")
 
 
 @pytest.fixture(scope="module")

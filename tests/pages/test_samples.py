@@ -34,7 +34,7 @@ def test_the_most_telling_is_chosen() -> None:
 
 def test_every_message_version_has_one() -> None:
     """A version without bytes would be a page without its best part."""
-    assert len(read_samples(ROOT / "vectors" / "src" / "kafka_protocol_vectors")) == 870
+    assert len(read_samples(ROOT / "packages" / "vectors" / "src" / "kafka_protocol_vectors")) == 870
 
 
 def test_conversations(tmp_path: Path) -> None:

@@ -88,5 +88,5 @@ def test_usage_of_a_job(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 def test_it_is_installed() -> None:
     """The project names it as a command, by the function that is tested here."""
-    project = tomllib.loads((ROOT / "pipeline" / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((ROOT / "packages" / "pipeline" / "pyproject.toml").read_text())["project"]
     assert project["scripts"] == {"kafka-messages-spark": f"{program.__name__}:{program.main.__name__}"}

@@ -18,9 +18,9 @@ from tests.support.pages import ROOT
 PROJECTS: Mapping[str, Path] = {
     "kafka_message_generator": ROOT,
     "kafka_messages": ROOT / "generated",
-    "kafka_messages_native": ROOT / "native",
-    "kafka_messages_spark": ROOT / "pipeline",
-    "kafka_protocol_vectors": ROOT / "vectors",
+    "kafka_messages_native": ROOT / "packages" / "native",
+    "kafka_messages_spark": ROOT / "packages" / "pipeline",
+    "kafka_protocol_vectors": ROOT / "packages" / "vectors",
 }
 """The folder of each distribution, by its name in file names."""
 EXTENSIONS: Mapping[str, tuple[str, ...]] = {

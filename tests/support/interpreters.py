@@ -18,7 +18,7 @@ is_cpython = platform.python_implementation() == "CPython" and not sysconfig.get
 print(json.dumps([sys.executable, *sys.version_info[:3], is_cpython and header.exists()]))
 """
 OLDEST = (3, 11)
-"""What ``requires-python`` of native/pyproject.toml says."""
+"""What ``requires-python`` of packages/native/pyproject.toml says."""
 NEWEST_MINOR = 30
 """How far names are looked for: python3.11 to python3.30."""
 

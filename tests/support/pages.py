@@ -15,8 +15,8 @@ READMES = (
     "generator/README.md",
     "generated/README.md",
     "specs/proposals/README.md",
-    "native/README.md",
-    "pipeline/README.md",
+    "packages/native/README.md",
+    "packages/pipeline/README.md",
 )
 EXAMPLES = "examples/cluster/README.md"
 LANGUAGES = ("python", "sh", "json", "toml", "")

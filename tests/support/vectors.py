@@ -19,7 +19,7 @@ from kafka_messages.schema.types import Blob, Text
 from tests.support.outside import VECTORS
 
 ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / "vectors" / "src" / "kafka_protocol_vectors"
+FOLDER = ROOT / "packages" / "vectors" / "src" / "kafka_protocol_vectors"
 RELEASE = RELEASES[-1]
 """The release of Kafka that the package is of."""
 COMMITTED = FOLDER / f"kafka-{RELEASE}"
