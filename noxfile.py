@@ -107,13 +107,13 @@ def types(session: nox.Session) -> None:
         *adapters,
     )
     benchmarks = [f"benchmarks/{name}.py" for name in scripts]
+    session.run("python", "-m", "tests.support.proposals")
     session.run("mypy", "-p", "kafka_message_generator", "-p", "tests.support", "-p", "tests.fuzz")
     session.run("mypy", "noxfile.py", *benchmarks)
     session.run("mypy", "-p", "kafka_messages_spark")
     session.run("mypy", "packages/native/src/kafka_messages_native")
     session.run("mypy", "packages/vectors/src/kafka_protocol_vectors")
     session.run("mypy", "generated/src/kafka_messages")
-    session.run("python", "-m", "tests.support.proposals")
     session.run("mypy", ".work/proposals/src/kafka_messages_proposals")
     session.run("mypy", "tests/typing/client.py", "examples/decode_response.py")
     session.run("pyright", "-p", "tests/typing")

@@ -33,7 +33,13 @@ def test_all_documentation_is_reached_by_links(pages: Mapping[str, Parsed]) -> N
             reached.add(path)
             waiting += [target(path, link)[0] for link in pages[path].links if ":" not in link]
     docs = {path.relative_to(ROOT).with_suffix(".html").as_posix() for path in (ROOT / "docs").rglob("*.md")}
-    more = {"README.html", "CHANGELOG.html", "CONTRIBUTING.html", "generated/README.html", "packages/vectors/README.html"}
+    more = {
+        "README.html",
+        "CHANGELOG.html",
+        "CONTRIBUTING.html",
+        "generated/README.html",
+        "packages/vectors/README.html",
+    }
     assert (docs | more) - reached == set()
 
 
