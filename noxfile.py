@@ -99,7 +99,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Strict mypy on what is written by hand, the package and a sample client; pyright on package and client."""
-    install(session, *WITH_PAGES, *groups("types", "tests", "bench", "arrow", "spark"), "nox", *GENERATED)
+    install(session, *WITH_PAGES, *groups("types", "tests", "arrow", "spark"), "nox", *GENERATED)
     adapters = ("adapter_kafka_messages_native", "adapter_kafka_python", "adapter_kio")  # which are imported by name
     scripts = (
         "compare",
@@ -133,7 +133,7 @@ def tests(session: nox.Session) -> None:
     install(
         session,
         *WITH_PAGES,
-        *groups("tests", "types", "bench", "arrow", "compression", "spark", "stores", "frames"),
+        *groups("tests", "types", "arrow", "compression", "spark", "stores", "frames"),
         *GENERATED,
         "./pipeline",
     )
@@ -372,7 +372,7 @@ def bench_languages(session: nox.Session) -> None:
 def bench_spark(session: nox.Session) -> None:
     """Measure side by side with Spark's from_avro and binaryFile; needs Maven, for the connector that has from_avro."""
     # The newest release of Spark whose connectors Maven Central has.
-    install(session, *groups("arrow", "bench"), "pyspark==4.1.1", "pandas>=2.2,<3", "./generated", "./pipeline[java]")
+    install(session, *groups("arrow"), "pyspark==4.1.1", "pandas>=2.2,<3", "./generated", "./pipeline[java]")
     session.run("python", "benchmarks/spark_functions.py", *session.posargs)
     session.run("python", "benchmarks/segments.py", *session.posargs)
 
@@ -380,5 +380,4 @@ def bench_spark(session: nox.Session) -> None:
 @nox.session
 def encodings(session: nox.Session) -> None:
     """Measure the integer encodings and draw docs/img; options go to benchmarks/encodings.py."""
-    session.install(*groups("bench"))
     session.run("python", "benchmarks/encodings.py", "--plots", "docs/img", *session.posargs)
