@@ -92,7 +92,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Strict mypy on what is written by hand, the package and a sample client; pyright on package and client."""
-    install(session, *WITH_PAGES, *groups("types", "tests", "bench", "arrow", "spark"), "nox", "./generated")
+    install(session, *WITH_PAGES, *groups("types", "tests", "arrow", "spark"), "nox", "./generated")
     adapters = ("adapter_kafka_messages_native", "adapter_kafka_python", "adapter_kio")  # which are imported by name
     scripts = (
         "compare",
@@ -138,7 +138,7 @@ def tests(session: nox.Session) -> None:
 
 
 def install_tests(session: nox.Session) -> None:
-    extras = ("tests", "types", "bench", "arrow", "compression", "spark", "stores", "frames")
+    extras = ("tests", "types", "arrow", "compression", "spark", "stores", "frames")
     install(session, *WITH_PAGES, *groups(*extras), "./generated", "./packages/pipeline")
 
 
@@ -378,7 +378,7 @@ def bench(session: nox.Session) -> None:
         case ["spark", *options]:
             bench_spark(session, *options)
         case ["encodings", *options]:
-            install(session, *GENERATOR, *groups("bench"))
+            install(session, *GENERATOR)
             session.run("python", "-m", "tests.support.proposals")
             session.run("python", "benchmarks/encodings.py", "--plots", "docs/img", *options)
         case options:

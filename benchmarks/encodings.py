@@ -15,7 +15,6 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 
 import encoded_metadata as metadata
@@ -63,7 +62,7 @@ def parse(argv: Sequence[str] | None = None) -> Namespace:
     parser.add_argument("--samples", type=int, help="rounds per encoding and operation (default 21, quick 5)")
     parser.add_argument("--quick", action="store_true", help="short run: 10 ms samples instead of 40 ms, and fewer")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the report there too")
-    parser.add_argument("--plots", type=Path, metavar="FOLDER", help="draw the report there; needs matplotlib")
+    parser.add_argument("--plots", type=Path, metavar="FOLDER", help="draw the report there")
     arguments = parser.parse_args(argv)
     arguments.samples = arguments.samples or (5 if arguments.quick else 21)
     arguments.seconds = 0.010 if arguments.quick else 0.040
@@ -74,8 +73,6 @@ def main() -> None:
     """Build, check, measure, report."""
     arguments = parse()
     metadata.use_package()
-    if arguments.plots:
-        import_module("plots")  # asks for matplotlib before anything is measured
     loaded = {contents: load(contents) for contents in ALL_CONTENTS}
     freeze()
     results = []

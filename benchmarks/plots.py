@@ -1,98 +1,76 @@
-"""The comparison of integer encodings as pictures: SVG files that depend on nothing but the numbers in them."""
+"""The comparison of integer encodings as pictures, drawn like those of the Spark jobs' reports."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
-from encoded_metadata import FORMS, schema_module
+from encoded_metadata import schema_module
 from encodings_report import COLUMNS, TITLES, Result
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-COLORS = {"fixed": "#444444", "packed": "#1f77b4", "upacked": "#e58606"}
-STYLE: dict[Any, Any] = {
-    "svg.hashsalt": "kafka-messages",
-    "font.size": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-}
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "pipeline" / "src"))
+
+from kafka_messages_spark._charts.document import document
+from kafka_messages_spark._charts.pictures import Bar, Bars, Chart, Look, Panel, Series
+
+KINDS: Mapping[str, Look] = {"fixed": "calm", "packed": "good", "upacked": "notice"}
+MINUS = "\N{MINUS SIGN}"
+# Bits of the values at which another byte begins.
+STEPS = {"packed": (6, 13, 20, 27), "upacked": (7, 14, 21, 28)}
 
 
 def draw(folder: Path, results: Sequence[Result]) -> None:
     """Write ``encodings.svg``, the measurements, and ``encodings-histogram.svg``, the bytes of every value."""
     folder.mkdir(parents=True, exist_ok=True)
-    with mpl.rc_context(STYLE):
-        _save(measurements(results), folder / "encodings.svg")
-        _save(histogram(), folder / "encodings-histogram.svg")
+    for name, content in (("encodings", measurements(results)), ("encodings-histogram", histogram())):
+        (folder / f"{name}.svg").write_text(content, encoding="utf-8")
 
 
-def _save(figure: Figure, path: Path) -> None:
-    figure.savefig(path, format="svg", metadata={"Date": None}, bbox_inches="tight")
+def measurements(results: Sequence[Result]) -> str:
+    """Return bars of size and times relative to the fixed encoding, a picture per kind of numbers."""
+    return document("Size and time of packed and upacked integers relative to fixed ones", [*map(_bars, results)])
 
 
-def measurements(results: Sequence[Result]) -> Figure:
-    """Bars of size and times relative to the fixed encoding on a logarithmic axis, a panel per kind of numbers."""
-    figure = Figure(figsize=(10, 4.2), layout="constrained")
-    panels = figure.subplots(1, len(results), sharey=True, squeeze=False)[0]
-    for axes, result in zip(panels, results, strict=True):
-        _bars(axes, result)
-    ratios = [bar for result in results for form in FORMS for bar in _ratios(result, form)]
-    ticks = [2.0**power for power in range(-2, 7) if min(ratios) / 2 < 2.0**power < max(ratios) * 2]
-    panels[0].set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-    panels[0].set_ylim(min(ratios) * 0.75, max(ratios) * 1.4)
-    panels[0].set_ylabel("relative to fixed; lower is better")
-    panels[0].legend(loc="upper left", frameon=False)
-    return figure
-
-
-def _bars(axes: Axes, result: Result) -> None:
-    labels = ["size", *(f"{codec}\n{TITLES[operation]}" for codec, operation in COLUMNS)]
-    axes.set_yscale("log", base=2)
-    axes.minorticks_off()
-    for offset, form in ((-0.2, "packed"), (0.2, "upacked")):
-        for place, ratio in enumerate(_ratios(result, form)):
-            at = place + offset
-            label = form if place == 0 else None
-            axes.bar(at, ratio - 1, width=0.38, bottom=1, color=COLORS[form], label=label)
-            above = ratio >= 1
-            shift = (0, 2 if above else -2)
-            align = "bottom" if above else "top"
-            text = f"{ratio:.2f}" if ratio < 10 else f"{ratio:.1f}"
-            axes.annotate(text, (at, ratio), shift, textcoords="offset points", ha="center", va=align, fontsize=9)
-    axes.axhline(1, color=COLORS["fixed"], linewidth=1.2, label="fixed = 1")
-    axes.set_xticks(range(len(labels)), labels)
-    axes.tick_params(axis="x", length=0)
-    axes.set_title(f"{result.contents.name} numbers ({result.sizes['fixed']:,} bytes when fixed)", fontsize=11)
+def _bars(result: Result) -> Bars:
+    bars = [Bar("fixed", 1, "1.00", "fixed")]
+    for name, packed, upacked in zip(
+        ("size", *(f"{codec} {TITLES[operation]}" for codec, operation in COLUMNS)),
+        _ratios(result, "packed"),
+        _ratios(result, "upacked"),
+        strict=True,
+    ):
+        bars += [Bar(name, packed, f"{packed:.2f}", "packed"), Bar("", upacked, f"{upacked:.2f}", "upacked")]
+    title = f"{result.contents.name.capitalize()} numbers ({result.sizes['fixed']:,} bytes when fixed)"
+    return Bars(title, KINDS, bars, values="relative to fixed; lower is better")
 
 
 def _ratios(result: Result, form: str) -> list[float]:
     return [result.relative_size(form), *(result.series[column].ratio(form) for column in COLUMNS)]
 
 
-def histogram() -> Figure:
-    """Bytes of every 32-bit value, as the schema codec measures them; the axis is logarithmic on both sides of zero."""
+def histogram() -> str:
+    """Return bytes of every 32-bit value, as the schema codec measures them, over their number of bits."""
     types: Any = schema_module()
-    figure = Figure(figsize=(10, 3.6), layout="constrained")
-    axes = figure.subplots()
-    bounds = sorted({bound for power in range(31) for bound in (1 << power, -(1 << power), -(1 << power) - 1)} | {0})
-    values = [-(1 << 31), *bounds, (1 << 31) - 1]
-    for form, kind, width in (("packed", types.PACKED32, 3.2), ("upacked", types.UPACKED32, 1.8)):
-        sizes = [kind.size_of(value) for value in values]
-        axes.step(values, sizes, where="post", color=COLORS[form], linewidth=width, label=f"{form}32")
-    axes.axhline(4, color=COLORS["fixed"], linewidth=1.2, linestyle="--", label="fixed32", zorder=0.5)
-    axes.set_xscale("symlog", base=2, linthresh=16, linscale=1)
-    ticks = {-(1 << power): f"$-2^{{{power}}}$" for power in (6, 13, 20, 27)} | {0: "0"}
-    ticks |= {1 << power: f"$2^{{{power}}}$" for power in (6, 13, 20, 27)}
-    ticks |= {1 << power: f"\n$2^{{{power}}}$" for power in (7, 14, 21, 28)}  # a line below, beside the others
-    axes.set_xticks(list(ticks), list(ticks.values()))
-    axes.minorticks_off()
-    axes.set_xlim(-(1 << 31), (1 << 31) - 1)
-    axes.set_yticks(range(1, 6))
-    axes.set_ylim(0.5, 5.5)
-    axes.set_ylabel("bytes")
-    axes.set_xlabel("value")
-    axes.legend(loc="lower left", frameon=False)
-    return figure
+    kinds = {"packed": types.PACKED32, "upacked": types.UPACKED32}
+    fixed = Series("fixed32", [(bits, 4) for bits in range(-32, 33)], 5, dashed=True)
+    rows = []
+    for color, (form, kind) in enumerate(kinds.items()):
+        points = [(bits, kind.size_of(_value(bits))) for bits in range(-32, 32)]
+        marks = (
+            [(-1 - step, f"{MINUS}{_power(step)}") for step in reversed(STEPS["packed"])] if form == "packed" else []
+        )
+        marks += [(0, "0"), *((step + 1, _power(step)) for step in STEPS[form])]
+        title = f"{form}32: bytes of each value; fixed32 takes 4 (dashed)"
+        rows.append([Panel(title, [fixed, Series(f"{form}32", points, color)], from_zero=True, marks=marks)])
+    return document("Bytes of a 32-bit value when packed, upacked and fixed", [Chart("Bytes by value", rows)])
+
+
+def _value(bits: int) -> int:
+    """Return the first value of so many bits, below 0 of so many less one; their bytes are the same."""
+    return 1 << bits >> 1 if bits >= 0 else ~_value(-1 - bits)
+
+
+def _power(exponent: int) -> str:
+    return "2" + str(exponent).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))

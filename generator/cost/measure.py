@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from kafka_message_generator.cost.encodings import FORMS, encoded_size
 from kafka_message_generator.cost.samples import CostError, Sample
 from kafka_message_generator.plan.model import MessagePlan
+from kafka_message_generator.runtime._core.versions import MAX_VERSION, Versions
 from kafka_message_generator.runtime.schema import Schema, SchemaError, Struct
 from kafka_message_generator.runtime.schema.build import Builder
-from kafka_message_generator.runtime.schema.facts import MAX_VERSION, FieldFacts, MessageFacts, Range, facts_in
+from kafka_message_generator.runtime.schema.facts import FieldFacts, MessageFacts, facts_in
 from kafka_message_generator.spec.model import ENCODED_TYPES
 
-_ALL = Range(0, MAX_VERSION)
+_ALL = Versions(0, MAX_VERSION)
 
 
 @dataclass(frozen=True)

@@ -27,36 +27,23 @@ from kafka_message_generator.plan.model import (
 )
 from kafka_message_generator.rules.entities import Named, named_fields
 from kafka_message_generator.spec.enumerations import API_KEY, ERROR_CODE
+from kafka_message_generator.spec.versions import Versions
 
 
-@dataclass(frozen=True)
-class Run:
-    """Versions that follow each other, both ends included."""
-
-    first: int
-    last: int
-
-    @property
-    def shown(self) -> str:
-        return str(self.first) if self.first == self.last else f"{self.first}-{self.last}"
-
-    @property
-    def title(self) -> str:
-        return f"Version{'' if self.first == self.last else 's'} {self.shown}"
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(range(self.first, self.last + 1))
+def title_of(versions: Versions) -> str:
+    """Return ``Version 3`` or ``Versions 0-3``."""
+    return f"Version{'' if versions.lowest == versions.highest else 's'} {versions}"
 
 
 def shown(versions: Iterable[int]) -> str:
     """Versions in print: ``0-3, 7``."""
-    runs: list[Run] = []
+    runs: list[Versions] = []
     for version in versions:
-        if runs and runs[-1].last == version - 1:
-            runs[-1] = Run(runs[-1].first, version)
+        if runs and runs[-1].highest == version - 1:
+            runs[-1] = Versions(runs[-1].lowest, version)
         else:
-            runs.append(Run(version, version))
-    return ", ".join(run.shown for run in runs)
+            runs.append(Versions(version, version))
+    return ", ".join(str(run) for run in runs)
 
 
 @dataclass(frozen=True)
@@ -82,7 +69,7 @@ class Wire:
 class Cell:
     """A field in neighbouring runs in which it stands alike; ``wire`` is None where it is absent."""
 
-    versions: Run
+    versions: Versions
     columns: int
     wire: Wire | None
     text: str
@@ -161,34 +148,34 @@ class Field:
     @property
     def versions(self) -> str:
         """The versions that have it, in print."""
-        return ", ".join(run.shown for run in _merged(self.cells, lambda cell: cell.wire is not None))
+        return ", ".join(str(run) for run in _merged(self.cells, lambda cell: cell.wire is not None))
 
     @property
     def nullable(self) -> str:
         """The versions in which it may be null, in print."""
         runs = _merged(self.cells, lambda cell: cell.wire is not None and cell.wire.is_nullable)
-        return ", ".join(run.shown for run in runs)
+        return ", ".join(str(run) for run in runs)
 
 
-def _merged(cells: tuple[Cell, ...], fits: Callable[[Cell], bool]) -> Iterator[Run]:
+def _merged(cells: tuple[Cell, ...], fits: Callable[[Cell], bool]) -> Iterator[Versions]:
     """The versions of the cells that fit, neighbours as one."""
     for is_fitting, group in groupby(cells, key=fits):
         each = list(group)
         if is_fitting:
-            yield Run(each[0].versions.first, each[-1].versions.last)
+            yield Versions(each[0].versions.lowest, each[-1].versions.highest)
 
 
-def runs_of(plan: MessagePlan) -> tuple[Run, ...]:
+def runs_of(plan: MessagePlan) -> tuple[Versions, ...]:
     """The versions of a message in runs of equal layouts."""
     found = []
     for _, group in groupby(plan.valid, key=lambda version: layout_of(plan, version)):
         versions = list(group)
-        found.append(Run(versions[0], versions[-1]))
+        found.append(Versions(versions[0], versions[-1]))
     return tuple(found)
 
 
 def fields_of(
-    plan: MessagePlan, runs: tuple[Run, ...], named: Iterable[Named] = (), lives: Lives = NOTHING
+    plan: MessagePlan, runs: tuple[Versions, ...], named: Iterable[Named] = (), lives: Lives = NOTHING
 ) -> tuple[Field, ...]:
     """Every field in the order of the definition, those of a struct behind the field that holds it.
 
@@ -216,16 +203,16 @@ def fields_of(
     return tuple(walk(plan.name, "", 0, frozenset(plan.valid)))
 
 
-def _cells(member: dict[str, Any], wires: dict[int, Wire], runs: tuple[Run, ...]) -> Iterator[Cell]:
-    for wire, group in groupby(runs, key=lambda run: wires.get(run.first)):
+def _cells(member: dict[str, Any], wires: dict[int, Wire], runs: tuple[Versions, ...]) -> Iterator[Cell]:
+    for wire, group in groupby(runs, key=lambda run: wires.get(run.lowest)):
         each = list(group)
-        versions = Run(each[0].first, each[-1].last)
+        versions = Versions(each[0].lowest, each[-1].highest)
         if wire is None:
-            yield Cell(versions, len(each), None, "", f"{versions.title}: not there", "absent")
+            yield Cell(versions, len(each), None, "", f"{title_of(versions)}: not there", "absent")
             continue
         kinds = ("compact", wire.is_compact), ("tagged", wire.tag is not None), ("nullable", wire.is_nullable)
         css = " ".join(name for name, is_so in kinds if is_so) or "plain"
-        title = ", ".join(filter(None, (f"{versions.title}: {wire.type}", wire.note)))
+        title = ", ".join(filter(None, (f"{title_of(versions)}: {wire.type}", wire.note)))
         yield Cell(versions, len(each), wire, _short(member, wire), title, css)
 
 

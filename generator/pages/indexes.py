@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kafka_message_generator.definitions import Definitions
-from kafka_message_generator.pages.fields import Field, Run
+from kafka_message_generator.pages.fields import Field, title_of
 from kafka_message_generator.pages.lives import Life, Lives
 from kafka_message_generator.pages.message import KINDS, Fact, MessagePage, header_runs
 from kafka_message_generator.render import tables
@@ -158,17 +158,17 @@ def apis(definitions: Definitions) -> list[ApiRow]:
 
 def _api(api: tables.Api, there: set[str]) -> ApiRow:
     valid, offered, deprecated = api.valid, api.offered, api.deprecated
-    notes = [] if deprecated.empty else [f"{Run(deprecated.lowest, deprecated.highest).title.lower()} deprecated"]
+    notes = [] if deprecated.empty else [f"{title_of(deprecated).lower()} deprecated"]
     notes += ["the last version is unstable"] if api.latest_version_unstable and not offered.empty else []
     if valid != offered:
-        notes.append(f"{Run(valid.lowest, valid.highest).title.lower()} in older releases")
+        notes.append(f"{title_of(valid).lower()} in older releases")
     pairs = ((api.request, api.request_headers), (api.response, api.response_headers))
     headers = [_headers(valid, header) if name else "" for name, header in pairs]
     return ApiRow(
         key=api.key,
         name=api.request.removesuffix("Request"),
         messages=tuple(name for name in (api.request, api.response) if name in there),
-        versions="removed" if offered.empty else Run(offered.lowest, offered.highest).shown,
+        versions="removed" if offered.empty else str(offered),
         note=", ".join(notes),
         listeners=", ".join(api.listeners),
         request_headers=headers[0],

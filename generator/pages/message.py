@@ -8,7 +8,7 @@ from itertools import groupby
 
 from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.pages.boxes import Box, boxes_of
-from kafka_message_generator.pages.fields import Field, Run, fields_of, runs_of, shown
+from kafka_message_generator.pages.fields import Field, fields_of, runs_of, shown, title_of
 from kafka_message_generator.pages.framed import framed
 from kafka_message_generator.pages.inspector import Inspector, inspect
 from kafka_message_generator.pages.lives import NOTHING, Life, Lives, Release
@@ -45,7 +45,7 @@ class Fact:
 class Shown:
     """A sample, and the versions in which the message has these bytes."""
 
-    versions: Run
+    versions: Versions
     inspector: Inspector
     heading: str
 
@@ -54,14 +54,18 @@ class Shown:
 class Part:
     """Versions with one layout."""
 
-    versions: Run
+    versions: Versions
     boxes: tuple[Box, ...]
     bnf: str
     samples: tuple[Shown, ...]
 
     @property
     def id(self) -> str:
-        return f"v{self.versions.first}"
+        return f"v{self.versions.lowest}"
+
+    @property
+    def title(self) -> str:
+        return title_of(self.versions)
 
     @property
     def others(self) -> tuple[int, ...]:
@@ -85,7 +89,7 @@ class MessagePage:
     message: Message
     kind: str
     facts: tuple[Fact, ...]
-    runs: tuple[Run, ...]
+    runs: tuple[Versions, ...]
     fields: tuple[Field, ...]
     life: Life
     lives: dict[int, Life]
@@ -106,19 +110,19 @@ class MessagePage:
         """Whether some release does not have a version that older and newer ones have."""
         return any(life.gaps for life in self.lives.values())
 
-    def since(self, versions: Run) -> tuple[Told, ...]:
+    def since(self, versions: Versions) -> tuple[Told, ...]:
         """The releases that brought some versions."""
         return self._told(versions, lambda life: (life.since,))
 
-    def gaps(self, versions: Run) -> tuple[Told, ...]:
+    def gaps(self, versions: Versions) -> tuple[Told, ...]:
         """The releases that do not have some versions, though older and newer ones have them."""
         return self._told(versions, lambda life: life.gaps)
 
-    def until(self, versions: Run) -> tuple[Told, ...]:
+    def until(self, versions: Versions) -> tuple[Told, ...]:
         """The first releases without some versions."""
         return self._told(versions, lambda life: (life.until,))
 
-    def _told(self, versions: Run, say: Callable[[Life], Sequence[Release | None]]) -> tuple[Told, ...]:
+    def _told(self, versions: Versions, say: Callable[[Life], Sequence[Release | None]]) -> tuple[Told, ...]:
         by_release: dict[Release, list[int]] = {}
         for version in versions:
             for release in say(self.lives[version]):
@@ -165,21 +169,21 @@ def parts_of(
     ``samples`` are sets of them with the words that stand above each.
     """
     name = page.plan.name
-    runs = page.runs if is_joined else [Run(version, version) for version in page.plan.valid]
+    runs = page.runs if is_joined else [Versions(version, version) for version in page.plan.valid]
     for run in runs:
         shown = tuple(each for words, found in samples for each in _shown(page, run, package, words, found))
-        yield Part(run, boxes_of(page.plan, run.last), package.bnf(name, run.last), shown)
+        yield Part(run, boxes_of(page.plan, run.highest), package.bnf(name, run.highest), shown)
 
 
-def _shown(page: MessagePage, run: Run, package: Package, words: str, samples: Samples) -> Iterator[Shown]:
+def _shown(page: MessagePage, run: Versions, package: Package, words: str, samples: Samples) -> Iterator[Shown]:
     """The samples of versions with one layout, each once for all neighbours that have it."""
     name = page.plan.name
     for sample, group in groupby(run, key=lambda version: samples.get((name, version))):
         versions = list(group)
         if sample is not None:
-            own = Run(versions[0], versions[-1])
-            heading = words if own == run else f"{words}, {own.title.lower()}"
-            yield Shown(own, inspect(package, framed(package, page.plan, own.last, sample)), heading)
+            own = Versions(versions[0], versions[-1])
+            heading = words if own == run else f"{words}, {title_of(own).lower()}"
+            yield Shown(own, inspect(package, framed(package, page.plan, own.highest, sample)), heading)
 
 
 def _facts(plan: MessagePlan, message: Message, definitions: Definitions) -> Iterator[Fact]:
@@ -233,8 +237,8 @@ def _pair(plan: MessagePlan, definitions: Definitions) -> Iterator[Fact]:
 def headers_text(kind: str, valid: Versions, pairs: HeaderVersions) -> str:
     """``RequestHeader 1 before versions 0-8, 2 before versions 9-13``, for the versions that there are."""
     name = "RequestHeader" if kind == REQUEST else "ResponseHeader"
-    runs = ((Run(bodies.lowest, bodies.highest), header) for bodies, header in header_runs(valid, pairs))
-    return f"{name} {', '.join(f'{header} before {run.title.lower()}' for run, header in runs)}"
+    runs = header_runs(valid, pairs)
+    return f"{name} {', '.join(f'{header} before {title_of(run).lower()}' for run, header in runs)}"
 
 
 def header_runs(valid: Versions, pairs: HeaderVersions) -> Iterator[tuple[Versions, int]]:

@@ -196,10 +196,10 @@ def message_pages(site: Site, message: MessagePage, navigation: Sequence[Door]) 
         yield whole
         return
     parts = list(parts_of(message, site.package, site.samples, is_joined=False))
-    links = {part.versions.first: f"{message.name}-v{part.versions.first}.html" for part in parts}
+    links = {part.versions.lowest: f"{message.name}-v{part.versions.lowest}.html" for part in parts}
     yield Page(path, message.name, "message.html", {"page": message, "parts": [], "links": links})
     for part in parts:
-        version = part.versions.first
+        version = part.versions.lowest
         data = {"page": message, "part": part, "links": links, "version": version}
         yield Page(f"messages/{links[version]}", f"{message.name} version {version}", "version.html", data)
 

@@ -85,10 +85,14 @@ def inputs_hash(request: Request) -> str:
     """One hash of everything that the output depends on but the tools: definitions, generator, what was asked for."""
     digest = hashlib.sha256(f"{request.package} {request.parts}".encode())
     generator = Path(__file__).parents[1]
-    ours = sorted([*generator.rglob("*.py"), *generator.rglob("*.json"), *TEMPLATES.rglob("*.jinja")])
+    ours = [path for ending in ("py", "lua", "json") for path in generator.rglob(f"*.{ending}")]
     root = request.specs if request.specs.is_dir() else request.specs.parent
     older = ((folder, files_of(folder)) for folder in older_of(request.specs, request.more))
-    for folder, paths in ((generator, ours), (root, _of_package(request.specs)), *older):
+    for folder, paths in (
+        (generator, sorted([*ours, *TEMPLATES.rglob("*.jinja")])),
+        (root, _of_package(request.specs)),
+        *older,
+    ):
         for path in paths:
             digest.update(
                 b"\0"
@@ -123,11 +127,11 @@ def render(identity: Identity, definitions: Definitions, progress: Progress = la
     printed |= {f"{root}/{name}": _template(name, identity, definitions, found) for name in modules}
     printed[f"{root}/messages/__init__.py"] = prose.header("the definitions") + '"""One module for each message."""\n'
     files = _formatted(printed, progress)
-    for path in sorted(RUNTIME.rglob("*.py")):
+    for path in sorted([*RUNTIME.rglob("*.py"), *RUNTIME.rglob("*.lua")]):
         name = path.relative_to(RUNTIME)
         if name.parts[0].removesuffix(".py") in identity.parts:
-            text = path.read_text(encoding="utf-8")
-            files[f"{root}/{name.as_posix()}"] = prose.header(f"generator/runtime/{name.as_posix()}") + text
+            header = prose.header(f"generator/runtime/{name.as_posix()}") if path.suffix == ".py" else ""
+            files[f"{root}/{name.as_posix()}"] = header + path.read_text(encoding="utf-8")
     files[f"{root}/py.typed"] = ""
     files["pyproject.toml"] = _template("pyproject.toml", identity, definitions, found)
     if identity.program is not None:

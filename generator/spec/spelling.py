@@ -10,13 +10,17 @@ _ALIKE = 0.75
 
 
 def meant(word: str, choices: Iterable[str]) -> str | None:
-    """The choice that is nearest to a word, whatever its capitals; None if none is near.
+    """The choice that is nearest to a word, whatever its capitals; None if none is near."""
+    return next(iter(nearest(word, choices)), None)
 
-    Numbers are meant as they are: who writes ``int128`` wants no ``int8``.
+
+def nearest(word: str, choices: Iterable[str], most: int = 1) -> list[str]:
+    """Return up to ``most`` choices that are near a word in any case, the nearest first.
+
+    Digits must agree: ``int128`` does not suggest ``int8``.
     """
     by_lower = {choice.lower(): choice for choice in choices if _digits(choice) == _digits(word)}
-    found = difflib.get_close_matches(word.lower(), by_lower, 1, _ALIKE)
-    return by_lower[found[0]] if found else None
+    return [by_lower[each] for each in difflib.get_close_matches(word.lower(), by_lower, most, _ALIKE)]
 
 
 def _digits(word: str) -> list[str]:

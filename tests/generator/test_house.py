@@ -29,7 +29,7 @@ STAGES = (
     *("definitions", "render", "protocol", "output", "pages", "cli"),
 )
 """Knowledge flows one way: each stage may import itself and those before it."""
-ROOMS = ("java", "_core", "columns", "sources", "analyses", "jobs")
+ROOMS = ("java", "_core", "_charts", "columns", "sources", "analyses", "jobs")
 """Of the pipeline, from the ground up: each may import itself and those before it."""
 EXTRAS = ("numpy", "pyarrow", "hypothesis")
 """What parts of packages import that is neither theirs nor of the standard library."""

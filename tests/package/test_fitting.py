@@ -24,7 +24,7 @@ from kafka_messages._base.message import Message
 from kafka_messages.messages.fetch_request import FetchPartition, FetchTopic
 from kafka_messages.messages.metadata_request import MetadataRequestTopic
 from kafka_messages.messages.metadata_response import MetadataResponseTopic
-from kafka_messages.schema import FieldFacts, Lost, Range, facts_of, fields_of
+from kafka_messages.schema import FieldFacts, Lost, Versions, facts_of, fields_of
 
 from tests.support.random_messages import PACKAGES, Package, messages, versions_of
 from tests.support.random_messages import drawn as one_drawn
@@ -148,7 +148,12 @@ def test_fields_as_data() -> None:
         "MetadataRequestTopic",
         True,
     )
-    assert (str(topics.versions), str(topics.nullable), topics.ignorable, topics.tag) == ("0+", "1+", False, None)
+    assert (topics.versions.notation, topics.nullable.notation, topics.ignorable, topics.tag) == (
+        "0+",
+        "1+",
+        False,
+        None,
+    )
     assert 1 in topics.nullable
     assert 0 not in topics.nullable
     topic_id, name = topics.fields
@@ -158,11 +163,16 @@ def test_fields_as_data() -> None:
         UUID(int=0),
         True,
     )
-    assert (name.entity_type, str(name.versions), str(name.nullable)) == ("topicName", "0+", "10+")
+    assert (name.entity_type, name.versions.notation, name.nullable.notation) == ("topicName", "0+", "10+")
     assert name.about == "Name of the topic, null when it is looked up by id."
     assert fields_of(MetadataRequestTopic) == topics.fields
     cluster = next(field for field in fields_of(FetchRequest) if field.name == "cluster_id")
-    assert (cluster.tag, str(cluster.tagged), str(cluster.nullable), cluster.default()) == (0, "12+", "12+", None)
+    assert (cluster.tag, cluster.tagged.notation, cluster.nullable.notation, cluster.default()) == (
+        0,
+        "12+",
+        "12+",
+        None,
+    )
 
 
 @pytest.mark.parametrize(("package", "name"), NAMES, ids=[name for _, name in NAMES])
@@ -193,12 +203,13 @@ def test_what_has_no_fields() -> None:
 
 
 @pytest.mark.parametrize(
-    ("versions", "text"), [(Range(0, 32767), "0+"), (Range(3, 3), "3"), (Range(3, 5), "3-5"), (Range(0, -1), "none")]
+    ("versions", "text"),
+    [(Versions(0, 32767), "0+"), (Versions(3, 3), "3"), (Versions(3, 5), "3-5"), (Versions(0, -1), "none")],
 )
-def test_versions_print_as_definitions_have_them(versions: Range, text: str) -> None:
+def test_versions_print_as_definitions_have_them(versions: Versions, text: str) -> None:
     """``0+`` is what people know from Kafka's definitions; a range must be read back as it was."""
-    assert str(versions) == text
-    assert Range.parse(text) == versions
+    assert versions.notation == text
+    assert Versions.parse(text) == versions
 
 
 def test_every_field_says_what_it_is() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 import kafka_messages as km
 import numpy as np
@@ -16,8 +17,10 @@ from kafka_messages.messages.metadata_response import MetadataResponsePartition,
 from kafka_messages.protocol import encode_request, encode_response
 from kafka_messages.segments.batch_writer import write_batches
 from kafka_messages_spark import register
+from kafka_messages_spark._charts.document import document
 from kafka_messages_spark.analyses import encodings
 from kafka_messages_spark.analyses.encodings._sums import Sums, varint_sizes
+from kafka_messages_spark.jobs._drawn.encodings import pictures
 from kafka_messages_spark.jobs.encodings import main
 from pyspark.sql import SparkSession
 
@@ -235,43 +238,44 @@ def test_wrong_columns(spark: SparkSession, tmp_path: Path, capsys: pytest.Captu
         encodings.messages_of(spark.range(1), "__consumer_offset")
 
 
-def test_plot(
-    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With matplotlib there is a picture; without it an error says how to get it, before anything is read."""
+def test_plot(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """``--plot`` writes an SVG; another ending is an error before anything is read."""
     register(spark)
     source = str(tmp_path / "captured")
-    picture = tmp_path / "fields.png"
-    command = ["table", source, "--columns", "api,v,bytes", "--plot", str(picture), "--quiet", "--exit-zero"]
-    with monkeypatch.context() as without:
-        without.setitem(sys.modules, "matplotlib", None)
-        assert main(command) == 2
-        want = "encodings: error: --plot needs matplotlib: pip install matplotlib\n"
-        assert capsys.readouterr().err.endswith(want)
-    pytest.importorskip("matplotlib", reason="the picture needs matplotlib (the extra `plots`)")
+    command = ["table", source, "--columns", "api,v,bytes", "--quiet", "--exit-zero", "--plot"]
+    assert main([*command, str(tmp_path / "fields.png")]) == 2
+    want = "encodings: error: --plot writes SVG, so the name of its file ends in .svg\n"
+    assert capsys.readouterr().err.endswith(want)
     spark.createDataFrame(ROWS[:2], "api string, v int, bytes binary").write.parquet(source)
-    assert main(command) == 0
-    assert picture.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    picture = tmp_path / "fields.svg"
+    assert main([*command, str(picture)]) == 0
+    titles = [each.text for each in svg(picture.read_text("utf-8")) if each.get("class") == "title"]
+    assert titles == ["Integer fields in each encoding", "Bytes that the values of each field need when packed"]
+
+
+def svg(text: str) -> list[Element]:
+    """Return all elements of an SVG file."""
+    root = ElementTree.fromstring(text)
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    return list(root.iter())
 
 
 @pytest.mark.parametrize("largest", [50, 5_000_000], ids=["even", "logarithmic"])
 def test_all_bars_of_the_picture_are_seen(largest: int) -> None:
     """A field of a few bytes beside one of millions has bars that are longer than a hair, and its numbers."""
-    pytest.importorskip("matplotlib", reason="the picture needs matplotlib (the extra `plots`)")
-    from kafka_messages_spark.jobs._plots import drawn
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
     fields = [
         {"message": "M", "path": f"f{each}", "defined": size, "packed": max(size // 8, 1), "upacked": max(size // 5, 1)}
         for each, size in enumerate((largest, 40, 8))
     ]
-    figure = drawn(fields, {("M", "f0"): {1: 3, 2: 1}})
-    FigureCanvasAgg(figure).draw()
-    left = figure.axes[0]
-    bars = [bar.get_window_extent() for container in left.containers for bar in container]
-    assert len(bars) == 9
-    whole = left.get_window_extent()
-    assert min(bar.width for bar in bars) > whole.width / 200
-    assert max(text.get_window_extent().x1 for text in left.texts) < whole.x1
-    assert left.get_xscale() == ("linear" if largest == 50 else "log")
-    assert {text.get_text() for text in left.texts} >= {f"{largest:,}", "40", "8"}
+    elements = svg(document("Fields", pictures(fields, {("M", "f0"): {1: 3, 2: 1}})))
+    bars = [each for each in elements if (each.get("class") or "").startswith("mark ") and float(each.attrib["x"]) > 0]
+    widths = [float(each.attrib["width"]) for each in bars]
+    assert len(bars) == 9 + 2 + 2  # two fields have no values
+    assert min(widths[:9]) > 5
+    assert all(float(each.attrib["x"]) + width < 1000 for each, width in zip(bars, widths, strict=True))
+    shares = widths[9:11]
+    assert shares[0] == pytest.approx(3 * shares[1], abs=0.5)
+    texts = {each.text for each in elements if each.tag.endswith("text")}
+    assert texts >= {f"{largest:,}", "40", "8", "4 values", "0 values"}
+    axis = "bytes of all values" + (", logarithmic" if largest > 50 else "")
+    assert axis in texts

@@ -12,12 +12,13 @@ from xml.etree import ElementTree
 
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
+from kafka_messages_spark._charts.document import document
+from kafka_messages_spark._charts.pictures import Lane, Mark, Timeline
+from kafka_messages_spark._charts.svg import figure
 from kafka_messages_spark.jobs import _report
 from kafka_messages_spark.jobs._drawn import groups, metadata, segments, transactions
 from kafka_messages_spark.jobs._report import Finding, Report, Run, timestamp
 from kafka_messages_spark.jobs._report._parts import Column, Table
-from kafka_messages_spark.jobs._report._pictures import Lane, Mark, Timeline
-from kafka_messages_spark.jobs._report._svg import figure
 from kafka_messages_spark.jobs._saved import inputs
 
 SCHEMA = json.loads(files(_report).joinpath("report.schema.json").read_text("utf-8"))
@@ -144,6 +145,20 @@ def test_pictures_are_sound(number: int) -> None:
     assert len(numbers) > 4
     assert all(float(value) >= 0 for value in numbers)
     assert "nan" not in drawn
+
+
+def test_pictures_as_a_file() -> None:
+    """A file has all pictures below each other, whole and with colors of its own, and escapes names."""
+    file = document("All <of> them", pictures("<b>"))
+    root = ElementTree.fromstring(file)
+    assert root.get("aria-label") == "All <of> them"
+    groups_ = [each for each in root if each.get("transform", "").startswith("translate(0,")]
+    tops = [float(each.attrib["transform"][12:-1]) for each in groups_]
+    assert len(tops) == len(pictures("<b>"))
+    assert tops == sorted(tops)
+    assert float(root.attrib["viewBox"].split()[3]) > tops[-1] + 20
+    assert "var(" not in file
+    assert file.count("@media (prefers-color-scheme: dark)") == 1
 
 
 def test_what_blocks_the_last_stable_offset() -> None:

@@ -114,7 +114,7 @@ def lost(message: Message, version: int) -> list[tuple[str, bool, str]]:
             value, path = getattr(struct, field.name), f"{place}{field.name}"
             if version not in field.versions:
                 if not is_default(value, builder.default(field)):
-                    yield path, not field.ignorable, f"only versions {field.versions} have this field"
+                    yield path, not field.ignorable, f"only versions {field.versions.notation} have this field"
             elif value is None and version not in field.nullable:
                 yield path, True, f"version {version} has no null here"
             elif field.is_struct and value is not None:

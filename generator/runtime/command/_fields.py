@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .._base.message import class_of
-from ._layouts import Range, Row, rows_of
+from .._core.versions import Versions
+from ._layouts import Row, rows_of
 from ._names import entries
 
 TYPE_CHECKING = False
@@ -51,13 +52,13 @@ def _runs(row: Row) -> Iterator[Sequence[int]]:
 
 def shown(versions: Sequence[int]) -> str:
     """``0-3, 5``"""
-    runs: list[Range] = []
+    runs: list[Versions] = []
     for version in versions:
-        if runs and runs[-1].last == version - 1:
-            runs[-1] = Range(runs[-1].first, version)
+        if runs and runs[-1].highest == version - 1:
+            runs[-1] = Versions(runs[-1].lowest, version)
         else:
-            runs.append(Range(version, version))
-    return ", ".join(run.shown for run in runs)
+            runs.append(Versions(version, version))
+    return ", ".join(run.notation for run in runs)
 
 
 def has_path(row: Row, word: str) -> bool:

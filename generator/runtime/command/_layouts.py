@@ -17,18 +17,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
-    """Versions, both ends included."""
-
-    first: int
-    last: int
-
-    @property
-    def shown(self) -> str:
-        return str(self.first) if self.first == self.last else f"{self.first}-{self.last}"
-
-
-@dataclass(frozen=True, slots=True)
 class Row:
     """A field of a message; a struct inside it has a longer path."""
 

@@ -8,7 +8,7 @@ from .._core.shown import summary
 from .._core.structs import StructBase
 from .._core.wire import new
 from ..errors import EncodeError
-from ..schema.facts import NO_VERSIONS, Described, FieldFacts, address_of
+from ..schema.facts import Described, FieldFacts, address_of
 from ..schema.loops import Loops, Spot, path_of
 from ..schema.types import SchemaError, elements
 from ._places import (
@@ -173,8 +173,7 @@ class ErrorCodes(_Traversal):
         return ErrorCodeSite(
             field.name,
             text.name if text is not None else None,
-            text is not None
-            and (text.nullable != NO_VERSIONS if self.version is None else self.version in text.nullable),
+            text is not None and (bool(text.nullable) if self.version is None else self.version in text.nullable),
             self.naming(around, "topicName"),
             self.naming(around, "groupId"),
             tuple((depth, each.name, None) for depth, _, each in around if each.name == "topic_id")[:1],

@@ -13,7 +13,7 @@ Nothing here does I/O. The tables are those of the definitions this package was 
 
 from __future__ import annotations
 
-from .._base.versions import Versions
+from .._core.versions import Versions
 from ..enums import ApiKey, ErrorCode
 from ._apis import Api, Restriction, api, apis, is_retriable
 from ._codec import (

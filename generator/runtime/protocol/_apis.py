@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from .._base.message import Message, Request, Response, class_of
-from .._base.versions import Versions
 from .._core.generic import Generic
 from .._core.shown import shown
 from .._core.spelling import did_you_mean
 from .._core.structs import name_of
 from .._core.value import dataclass
+from .._core.versions import Versions
 from ..enums import ApiKey, ErrorCode
 from ._errors import UnknownApiError
 from ._tables import APIS, RESTRICTIONS, Headers

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .._base.versions import Versions
 from .._core.value import dataclass
+from .._core.versions import NO_VERSIONS, Versions
 from ..errors import UnsupportedVersionError
 from ._apis import Api, Restriction, key_of
 from ._apis import api as api_of
@@ -74,10 +74,7 @@ class BrokerVersions:
         return common_versions(self, api, restrictions, allow_unstable=allow_unstable)[0]
 
     def _of(self, api: AnyApi) -> Versions:
-        return self.versions.get(key_of(api), _NONE)
-
-
-_NONE = Versions(0, -1)
+        return self.versions.get(key_of(api), NO_VERSIONS)
 
 
 def common_versions(
@@ -88,7 +85,7 @@ def common_versions(
     Those of ``restrictions`` are left out unless the broker has finalized the feature. Raises UnsupportedVersionError
     with both ranges.
     """
-    theirs = broker.versions.get(int(api.key), _NONE)
+    theirs = broker.versions.get(int(api.key), NO_VERSIONS)
     ours = api.offered_versions if allow_unstable else api.stable_versions
     unmet = [each for each in restrictions if not _is_met(each, broker)]
     common = range(min(theirs.highest, ours.highest), max(theirs.lowest, ours.lowest) - 1, -1)
@@ -103,11 +100,11 @@ def _is_met(restriction: Restriction, broker: BrokerVersions) -> bool:
     """Whether the feature that some versions need is finalized at its level; never for brokers only."""
     if restriction.feature is None or broker.finalized_features_epoch is None:
         return False
-    return broker.finalized_features.get(restriction.feature, _NONE).highest >= restriction.level
+    return broker.finalized_features.get(restriction.feature, NO_VERSIONS).highest >= restriction.level
 
 
 def _broker(theirs: Versions) -> str:
-    return "the broker does not offer this API" if theirs == _NONE else f"the broker has {theirs}"
+    return "the broker does not offer this API" if theirs == NO_VERSIONS else f"the broker has {theirs}"
 
 
 def _package(api: Api, ours: Versions) -> str:

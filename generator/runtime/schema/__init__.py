@@ -6,9 +6,10 @@ the class, knows where it is, and therefore also finds the words for every error
 
 from __future__ import annotations
 
+from .._core.versions import Versions
 from .build import schemas_of
 from .encodings import PACKED16, PACKED32, PACKED64, UPACKED16, UPACKED32, UPACKED64
-from .facts import FieldFacts, MessageFacts, Range, facts_of, fields_of
+from .facts import FieldFacts, MessageFacts, facts_of, fields_of
 from .fitting import Lost
 from .schema import NullableStruct, Schema, TaggedStruct
 from .sections import InterleavedTagSection, OptionalFieldBuffer, TagSection
@@ -86,13 +87,13 @@ __all__ = [
     "MessageFacts",
     "NullableStruct",
     "OptionalFieldBuffer",
-    "Range",
     "Schema",
     "SchemaError",
     "Struct",
     "TagSection",
     "TaggedStruct",
     "Type",
+    "Versions",
     "facts_of",
     "fields_of",
     "schemas_of",

@@ -16,9 +16,8 @@ from .._core.described import message_of
 from .._core.shown import shown
 from .._core.structs import StructBase, checked_owner, name_of, owner_of
 from .._core.value import dataclass
+from .._core.versions import NO_VERSIONS, Versions
 from .._core.wire import ZERO_UUID
-
-MAX_VERSION = 32767
 
 
 class Described(Protocol):
@@ -26,37 +25,6 @@ class Described(Protocol):
 
     NAME: ClassVar[str]
     _facts: ClassVar[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """Versions of a message, both ends included."""
-
-    lowest: int
-    highest: int
-
-    @classmethod
-    def parse(cls, text: str) -> Range:
-        if text == "none":
-            return cls(0, -1)
-        if text.endswith("+"):
-            return cls(int(text[:-1]), MAX_VERSION)
-        lowest, _, highest = text.partition("-")
-        return cls(int(lowest), int(highest or lowest))
-
-    def __contains__(self, version: object) -> bool:
-        return isinstance(version, int) and self.lowest <= version <= self.highest
-
-    def __str__(self) -> str:
-        """As definitions have it: ``0+``, ``3-5``, ``7``, ``none``."""
-        if self.lowest > self.highest:
-            return "none"
-        if self.highest == MAX_VERSION:
-            return f"{self.lowest}+"
-        return str(self.lowest) if self.lowest == self.highest else f"{self.lowest}-{self.highest}"
-
-
-NO_VERSIONS = Range(0, -1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +38,14 @@ class FieldFacts:
     type: str
     """Kafka's type, or the name of a struct: of the field, or of each element of an array."""
     is_array: bool
-    versions: Range
+    versions: Versions
     """The versions that have the field."""
-    nullable: Range
+    nullable: Versions
     """The versions in which it may be null."""
     tag: int | None
-    tagged: Range
+    tagged: Versions
     """The versions in which it is written with its tag, and left out at its default."""
-    flexible: Range | None
+    flexible: Versions | None
     """The versions with compact lengths, where they are others than the message's."""
     ignorable: bool
     """Whether it is dropped, and not refused, when it is set and a version without it is written."""
@@ -87,9 +55,9 @@ class FieldFacts:
     """The default as JSON; absent (``...``) for the type's own default."""
     optional: bool
     """Whether the field lives in an optional-field buffer, where ``tag`` is its key."""
-    encodings: tuple[tuple[Range, str], ...]
+    encodings: tuple[tuple[Versions, str], ...]
     """How an integer is written, by versions."""
-    element_encodings: tuple[tuple[Range, str], ...]
+    element_encodings: tuple[tuple[Versions, str], ...]
     entity_type: str | None
     """What the field names, in the definition's word: ``brokerId``, ``groupId``, ``producerId``, ``topicName`` or
     ``transactionalId``; None where it names none of them."""
@@ -104,9 +72,9 @@ class FieldFacts:
 
     def __repr__(self) -> str:
         kind = f"[]{self.type}" if self.is_array else self.type
-        nullable = f", null in versions {self.nullable}" if self.nullable.lowest <= self.nullable.highest else ""
+        nullable = f", null in versions {self.nullable.notation}" if self.nullable else ""
         tag = "" if self.tag is None else f", tag {self.tag}"
-        return f"<FieldFacts {self.name}: {kind}, versions {self.versions}{nullable}{tag}>"
+        return f"<FieldFacts {self.name}: {kind}, versions {self.versions.notation}{nullable}{tag}>"
 
     @property
     def is_struct(self) -> bool:
@@ -155,16 +123,16 @@ class MessageFacts:
 
     name: str
     kind: str
-    valid: Range
-    flexible: Range
+    valid: Versions
+    flexible: Versions
     fields: tuple[FieldFacts, ...]
     structs: dict[str, tuple[FieldFacts, ...]]
-    with_optional: Range = NO_VERSIONS
+    with_optional: Versions = NO_VERSIONS
     """Versions in which every struct starts with an optional-field buffer."""
     is_interleaved: bool = False
     """Whether tagged fields have one varlong of tag and size in front."""
 
-    def flexible_at(self, field: FieldFacts) -> Range:
+    def flexible_at(self, field: FieldFacts) -> Versions:
         return self.flexible if field.flexible is None else field.flexible
 
     def endpoints(self) -> tuple[str, ...]:
@@ -240,11 +208,11 @@ def facts_in(text: str) -> MessageFacts:
     return MessageFacts(
         name=data["name"],
         kind=data["type"],
-        valid=Range.parse(data["validVersions"]),
-        flexible=Range.parse(data["flexibleVersions"]),
+        valid=Versions.parse(data["validVersions"]),
+        flexible=Versions.parse(data["flexibleVersions"]),
         fields=tuple(_field(each, struct) for each in data["fields"]),
         structs=structs,
-        with_optional=Range.parse(data.get("versionsWithOptional", "none")),
+        with_optional=Versions.parse(data.get("versionsWithOptional", "none")),
         is_interleaved=data.get("taggedFieldFormat") == "interleaved",
     )
 
@@ -257,11 +225,11 @@ def _field(data: dict[str, object], struct: Callable[[str], tuple[FieldFacts, ..
         json_name=str(data["json"]),
         type=element,
         is_array=kind.startswith("[]"),
-        versions=Range.parse(str(data["versions"])),
-        nullable=Range.parse(str(data.get("nullableVersions", "none"))),
+        versions=Versions.parse(str(data["versions"])),
+        nullable=Versions.parse(str(data.get("nullableVersions", "none"))),
         tag=tag if isinstance(tag, int) else None,
-        tagged=Range.parse(str(data.get("taggedVersions", "none"))),
-        flexible=None if flexible is None else Range.parse(str(flexible)),
+        tagged=Versions.parse(str(data.get("taggedVersions", "none"))),
+        flexible=None if flexible is None else Versions.parse(str(flexible)),
         ignorable=bool(data.get("ignorable")),
         map_key=bool(data.get("mapKey")),
         default_fact=data.get("default", ...),
@@ -276,7 +244,7 @@ def _field(data: dict[str, object], struct: Callable[[str], tuple[FieldFacts, ..
     )
 
 
-def _encodings(data: object) -> tuple[tuple[Range, str], ...]:
+def _encodings(data: object) -> tuple[tuple[Versions, str], ...]:
     if not isinstance(data, dict):
         return ()
-    return tuple((Range.parse(versions), str(name)) for versions, name in data.items())
+    return tuple((Versions.parse(versions), str(name)) for versions, name in data.items())

@@ -1,18 +1,18 @@
 """A dissector for Wireshark and tshark: one file of Lua that knows every API and version of this package.
 
-``dissector()`` gives its text. It is made of the plans that the message modules keep, and a small program that
-interprets them, so it is exact for the definitions that this package was generated from.
+``dissector()`` returns its text: the plans of the message modules as tables, and ``dissector.lua``, which interprets
+them. So it is exact for the definitions that this package was generated from. The program runs on Lua 5.1 to 5.4 and uses
+what Wireshark 3.6 and later have.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib.resources import files
 
 from .._base.message import Message, class_of
 from ..protocol import Api, ErrorCode, apis
-from .conversations import CONVERSATIONS
-from .reading import READING
 
 PORTS = "9092-9094"
 """TCP ports that are taken for brokers' unless the user says otherwise."""
@@ -29,7 +29,8 @@ def dissector(name: str = _PACKAGE, ports: str = PORTS) -> str:
         raise ValueError(f"ports are numbers and ranges with commas between, such as {PORTS}, not {ports!r}")
     if not (name.isascii() and name.replace("_", "").replace("-", "").isalnum() and name == name.lower()):
         raise ValueError(f"the name of a protocol is of lower-case letters, digits, - and _, not {name!r}")
-    return "\n".join(_lines(name, ports)) + READING + CONVERSATIONS
+    program = files(__name__).joinpath("dissector.lua").read_text("utf-8")
+    return "\n".join([*_lines(name, ports), program])
 
 
 def _lines(name: str, ports: str) -> Iterator[str]:

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from .._core.value import dataclass
+from .._core.versions import Versions
 from ._tables import MESSAGES
 from .message import Message, class_of
-from .versions import Versions
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 
 from .._core.shown import shown
+from .._core.spelling import did_you_mean
 from ..schema.facts import FieldFacts
 from ..schema.types import SchemaError
 
@@ -80,10 +81,7 @@ def _one(field: FieldFacts, value: object) -> object:
         return value
     members = enumerations()[field.enumeration or ""].__members__
     if value not in members:
-        from difflib import get_close_matches
-
-        near = get_close_matches(value.upper(), members, 1)
-        advice = f"; did you mean {near[0]}?" if near else ""
+        advice = did_you_mean(value, members, "{}", 0.6)
         raise SchemaError(f"{field.enumeration} has no member {shown(value)}{advice}")
     number = members[value].value
     return bool(number) if field.type == "bool" else number

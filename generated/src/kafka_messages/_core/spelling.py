@@ -9,13 +9,13 @@ _ALIKE = 0.75
 """Of 1; so alike must words be for one to be taken for the other."""
 
 
-def did_you_mean(word: str, choices: Iterable[str]) -> str:
-    """The end of an error text, with the choice that is nearest to a word whatever its capitals; empty if none is near."""
+def did_you_mean(word: str, choices: Iterable[str], form: str = "{!r}", alike: float = _ALIKE) -> str:
+    """Return the end of an error text with the choice that is nearest to a word in any case; empty if none is near."""
     from difflib import get_close_matches
 
     by_lower = {choice.lower(): choice for choice in choices}
-    near = get_close_matches(word.lower(), by_lower, 1, _ALIKE)
-    return f"; did you mean {by_lower[near[0]]!r}?" if near else ""
+    near = get_close_matches(word.lower(), by_lower, 1, alike)
+    return f"; did you mean {form.format(by_lower[near[0]])}?" if near else ""
 
 
 def module_with(name: str, package: str, parts: Iterable[str]) -> str | None:

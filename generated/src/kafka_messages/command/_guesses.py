@@ -6,11 +6,11 @@ from __future__ import annotations
 from .._base.message import class_of
 from .._core.optional import optional
 from .._core.value import dataclass
+from .._core.versions import Versions
 from ..explain import Explanation, explain, explain_request
 from ..schema.build import schemas_of
 from ..schema.facts import facts_of
 from ..schema.types import INT16, UNSIGNED_VARINT, SchemaError
-from ._layouts import Range
 from ._names import Entry
 from ._parts import has_part
 
@@ -197,7 +197,7 @@ def _at(place: _Place, entry: Entry, versions: list[int]) -> Guess | None:
     except ValueError:
         return None
     score, reasons = _weighed(explain(place.body, message, version))
-    shown = Range(versions[0], versions[-1]).shown
+    shown = Versions(versions[0], versions[-1]).notation
     return Guess(entry.name, shown, place.before, place.score + score, (*place.reasons, _SAME, *reasons))
 
 

@@ -6,12 +6,13 @@ argparse takes longer to import than most subcommands take to run, and its table
 
 from __future__ import annotations
 
+from .._core.spelling import did_you_mean
 from .._core.value import dataclass
 from ..errors import KafkaMessageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ._output import Output
 
@@ -186,13 +187,9 @@ def _place(command: Command, places: list[str], given: Given) -> None:
         raise UsageError(f"one argument too many: {places[0]!r}")
 
 
-def meant(word: str, known: object, prefix: str = "") -> str:
+def meant(word: str, known: Iterable[str], prefix: str = "") -> str:
     """``; did you mean list?``, if one of the known words is near."""
-    from difflib import get_close_matches
-
-    names = {name.lower(): name for name in known} if isinstance(known, dict | list | tuple | set) else {}
-    near = get_close_matches(word.lower(), names, 1)
-    return f"; did you mean {prefix}{names[near[0]]}?" if near else ""
+    return did_you_mean(word, known, prefix + "{}", 0.6)
 
 
 def usage(program: str, name: str, command: Command) -> str:

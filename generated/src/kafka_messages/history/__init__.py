@@ -13,10 +13,10 @@ import re
 from .._base._tables import MESSAGES
 from .._base.listing import all_messages
 from .._base.message import Message, class_of
-from .._base.versions import Versions
 from .._core.shown import shown
 from .._core.spelling import did_you_mean
 from .._core.structs import name_of
+from .._core.versions import NO_VERSIONS, Versions
 from ..schema.facts import facts_of
 from ._tables import ERROR_CODES, LATE_FIELDS, LISTENERS, OLDER, RELEASES, RUNS
 
@@ -51,7 +51,6 @@ __all__ = [
     "words",
 ]
 
-_NONE = Versions(0, -1)
 _in_array = re.compile(r"\[[0-9]*\]").sub
 
 
@@ -79,7 +78,7 @@ def versions_in(release: str, message: AnyMessage) -> Versions:
     Raises ValueError for a release or message that is not known.
     """
     number = RELEASES.index(release_of(release))
-    found = _NONE
+    found = NO_VERSIONS
     for first, lowest, highest, _ in _runs(message):
         if first <= number:
             found = Versions(lowest, highest)

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from .._core.structs import checked_owner
+from .._core.versions import Versions
 from .encodings import ENCODINGS
-from .facts import Described, FieldFacts, MessageFacts, Range, facts_of
+from .facts import Described, FieldFacts, MessageFacts, facts_of
 from .schema import NullableStruct, Schema, TaggedStruct
 from .sections import InterleavedTagSection, TagSection
 from .struct import Field, Struct
@@ -121,7 +122,7 @@ class Builder:
             return array(element, nullable)
         return self.encoded(field.encodings, version) or self.scalar(field.type, compact, nullable, version)
 
-    def encoded(self, encodings: tuple[tuple[Range, str], ...], version: int) -> Type | None:
+    def encoded(self, encodings: tuple[tuple[Versions, str], ...], version: int) -> Type | None:
         """The type that an encoding asks for in a version, if there is one."""
         name = next((name for versions, name in encodings if version in versions), None)
         if name is None:

@@ -103,7 +103,7 @@ class _Losses(Loops):
         for field in spot.fields:
             value = f"{spot.variable}.{field.name}"
             if not self.enters(field):
-                reason = f"only versions {field.versions} have this field"
+                reason = f"only versions {field.versions.notation} have this field"
                 self.lose(depth, self.is_set(spot, field), spot, field.name, not field.ignorable, reason)
             else:
                 if self.may_be_null(field):

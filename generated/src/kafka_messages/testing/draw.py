@@ -13,8 +13,9 @@ from uuid import UUID
 from .._base.message import Message, check_class, checked_version
 from .._base.named import enumerations
 from .._core.structs import made
+from .._core.versions import Versions
 from .._core.wire import RawTaggedField
-from ..schema.facts import FieldFacts, Range, class_in, facts_of
+from ..schema.facts import FieldFacts, class_in, facts_of
 
 M = TypeVar("M", bound=Message)
 
@@ -148,7 +149,7 @@ class Draw(Generic[M]):
             return self.random.choice((1, 1, 2, 3) if self.depth < 3 else (1, 1, 2))
         return self.random.choice(COUNTS[1:])
 
-    def bits(self, kind: str, encodings: tuple[tuple[Range, str], ...]) -> int:
+    def bits(self, kind: str, encodings: tuple[tuple[Versions, str], ...]) -> int:
         """The width of an integer in this version, which an encoding may make narrower than its type."""
         name = next((name for versions, name in encodings if self.version in versions), None)
         return WIDTHS.get(kind, 0) if name is None else int(name[-2:])

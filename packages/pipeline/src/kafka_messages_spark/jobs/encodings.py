@@ -1,6 +1,6 @@
 """What integer encodings would save: bytes by field of captured messages, or of the records of internal topics.
 
-spark-submit encodings.py consumer_offsets /kafka/__consumer_offsets-* --plot offsets.png
+spark-submit encodings.py consumer_offsets /kafka/__consumer_offsets-* --plot offsets.svg
 spark-submit encodings.py table /captures.parquet --columns api,version,body
 """
 
@@ -14,13 +14,16 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from kafka_messages_spark._charts.document import document
 from kafka_messages_spark._core.errors import wrong
 from kafka_messages_spark.analyses import encodings
 from kafka_messages_spark.analyses.traffic import pair
-from kafka_messages_spark.jobs import _cli, _plots, _taken, _unreadable
+from kafka_messages_spark.jobs import _cli, _taken, _unreadable
+from kafka_messages_spark.jobs._drawn import encodings as drawn
 from kafka_messages_spark.jobs._report import size
 from kafka_messages_spark.jobs._small import Input
 from kafka_messages_spark.jobs.internal_topics import TOPICS
+from kafka_messages_spark.sources._files import open_filesystem
 
 TABLE, FRAMES = "table", "frames"
 
@@ -42,8 +45,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def work(job: _cli.Job) -> None:
     """Findings are messages that cannot be decoded, and what cannot be read."""
     args, report, limit = job.args, job.report, job.args.limit
-    if args.plot:
-        _plots.require_matplotlib(job.name)
+    if args.plot and not args.plot.endswith(".svg"):
+        raise wrong(f"{job.name}: --plot writes SVG, so the name of its file ends in .svg")
     measured = job.keep(_measured(job))
     job.say("summing up integers")
     totals = job.keep(encodings.totals(measured))
@@ -110,7 +113,9 @@ def _plot(job: _cli.Job, best: DataFrame, histogram: DataFrame) -> None:
     sizes: dict[tuple[str, str], dict[int, int]] = {}
     for row in histogram.where("encoding = 'packed'").join(shown, ["message", "path"]).collect():
         sizes.setdefault((row["message"], row["path"]), {})[row["bytes"]] = row["values"]
-    _plots.draw(job.args.plot, rows, sizes)
+    filesystem, path, _ = open_filesystem(job.args.plot)
+    with filesystem.open_output_stream(path) as file:
+        file.write(document("Integer fields and their encodings", drawn.pictures(rows, sizes)).encode())
     print(f"written: {job.args.plot}", file=sys.stderr, flush=True)
 
 
@@ -130,7 +135,7 @@ def _parser() -> ArgumentParser:
     )
     parser.add_argument("--table-format", default="parquet", metavar="FORMAT", help="of a table to read: parquet, ...")
     parser.add_argument("--broker-ports", metavar="PORTS", help="of captures: where brokers listen (9092)")
-    parser.add_argument("--plot", metavar="FILE", help="draw the fields as a PNG; needs matplotlib")
+    parser.add_argument("--plot", metavar="FILE", help="draw the fields as an SVG")
     return parser
 
 

@@ -13,6 +13,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from kafka_messages_spark._charts.pictures import Chart
 from kafka_messages_spark._core.errors import wrong
 from kafka_messages_spark.analyses import groups
 from kafka_messages_spark.analyses._logs import log_of
@@ -27,7 +28,6 @@ from kafka_messages_spark.analyses.transactions import partition_offsets
 from kafka_messages_spark.jobs import _cli, _unreadable
 from kafka_messages_spark.jobs._drawn import groups as drawn
 from kafka_messages_spark.jobs._report import duration
-from kafka_messages_spark.jobs._report._pictures import Chart
 from kafka_messages_spark.jobs._small import Input
 
 TOPIC, SHARE_TOPIC = "__consumer_offsets", "__share_group_state"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
+from kafka_messages_spark._charts.pictures import Chart, Panel, Series
 from kafka_messages_spark.analyses._logs import behind
-from kafka_messages_spark.jobs._report._pictures import Chart, Panel, Series
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
+from kafka_messages_spark._charts.pictures import Bar, Bars, Look
 from kafka_messages_spark.jobs._report import size
-from kafka_messages_spark.jobs._report._pictures import Bar, Bars, Look
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

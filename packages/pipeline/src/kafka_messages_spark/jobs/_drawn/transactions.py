@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
+from kafka_messages_spark._charts.pictures import Lane, Look, Mark, Timeline
 from kafka_messages_spark.jobs._report import duration
-from kafka_messages_spark.jobs._report._pictures import Lane, Look, Mark, Timeline
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -9,11 +9,13 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
+from kafka_messages_spark._charts.document import styles
+from kafka_messages_spark._charts.markup import Markup, element, markup
+from kafka_messages_spark._charts.svg import figure
+from kafka_messages_spark._charts.words import more, timestamp
+
 from ._json import made_by
-from ._markup import Markup, element, markup
 from ._parts import Column, Facts, Finding, Heading, Paragraph, Part, Run, Table
-from ._svg import figure
-from ._words import more, timestamp
 
 _LARGEST = 1 << 53
 """Beyond it a browser has no whole numbers, and would sort wrongly; the words stand for the value then."""
@@ -27,6 +29,7 @@ def page(title: str, parts: Sequence[Part], run: Run) -> str:
     The page allows itself this style and this script alone, so that nothing else in it can ever run or be fetched.
     """
     style, script = (files(__package__).joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
+    style = styles() + style
     policy = f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; base-uri 'none'"
     body = element("main", _header(title, run), *map(_part, parts), _footer(run))
     return (

@@ -10,8 +10,9 @@ from datetime import date, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from kafka_messages_spark._charts.words import timestamp
+
 from ._parts import Column, Facts, Heading, Paragraph, Part, Run, Table
-from ._words import timestamp
 
 VERSION = 1
 """Of the format; it is raised when a name in the schema comes, goes or changes its meaning."""

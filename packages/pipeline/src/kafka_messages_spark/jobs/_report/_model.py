@@ -17,14 +17,15 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from kafka_messages_spark._charts.words import duration, place, shown, size, timestamp
+
 from . import _html, _json, _text
 from ._parts import Column, Facts, Heading, Paragraph, Part, Run, Table
-from ._words import duration, place, shown, size, timestamp
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from ._pictures import Picture
+    from kafka_messages_spark._charts.pictures import Picture
 
 Formats = Mapping[str, Callable[[Any], str]]
 _UNITS: Mapping[Any, str] = {duration: "ms", size: "bytes"}

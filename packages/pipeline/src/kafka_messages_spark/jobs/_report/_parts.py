@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from ._pictures import Picture
-from ._words import LONGEST, shown
+from kafka_messages_spark._charts.pictures import Picture
+from kafka_messages_spark._charts.words import LONGEST, shown
 
 Severity = Literal["error", "warning", "info"]
 

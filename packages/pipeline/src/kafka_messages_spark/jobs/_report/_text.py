@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from itertools import accumulate
 from textwrap import wrap
 
+from kafka_messages_spark._charts.words import more
+
 from ._parts import Facts, Heading, Paragraph, Part, Table
-from ._words import more
 
 _GAP, _INDENT = "  ", "    "
 

@@ -1,4 +1,4 @@
-"""Pictures of a report as data: what is drawn is decided here, how it looks by ``_svg`` and the page."""
+"""Pictures of a report as data: what is drawn is decided here, how it looks by ``svg``."""
 
 from __future__ import annotations
 
@@ -68,6 +68,8 @@ class Panel:
     series: Sequence[Series]
     from_zero: bool = False
     """Whether the axis begins at 0, rather than at the lowest value."""
+    marks: Sequence[tuple[int, str]] = ()
+    """Positions and labels on the horizontal axis; without them it shows times."""
 
 
 @dataclass(frozen=True)
@@ -86,11 +88,13 @@ class Bar:
     """A number, and what is said of it."""
 
     name: str
-    value: int
+    value: float
     word: str
     """The number as it is shown."""
     kind: str
     note: str = ""
+    split: Sequence[tuple[int, float]] = ()
+    """Levels from 1 to 10 with their parts of the value; a higher level is darker."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from ._words import CONTROL
+from .words import CONTROL
 
 
 class Markup(str):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .._core.value import dataclass
+from .value import dataclass
+
+MAX_VERSION = 32767
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +15,25 @@ class Versions:
 
     lowest: int
     highest: int
+
+    @classmethod
+    def parse(cls, text: str) -> Versions:
+        """Return the range that a definition writes as ``text``."""
+        if text == "none":
+            return cls(0, -1)
+        if text.endswith("+"):
+            return cls(int(text[:-1]), MAX_VERSION)
+        lowest, _, highest = text.partition("-")
+        return cls(int(lowest), int(highest or lowest))
+
+    @property
+    def notation(self) -> str:
+        """The range as definitions write it: ``0+``, ``3-5``, ``7``, ``none``."""
+        if not self:
+            return "none"
+        if self.highest == MAX_VERSION:
+            return f"{self.lowest}+"
+        return str(self.lowest) if self.lowest == self.highest else f"{self.lowest}-{self.highest}"
 
     def __contains__(self, version: object) -> bool:
         return isinstance(version, int) and self.lowest <= version <= self.highest
@@ -29,3 +50,6 @@ class Versions:
         if self.lowest == self.highest:
             return f"version {self.lowest}"
         return f"versions {self.lowest} to {self.highest}"
+
+
+NO_VERSIONS = Versions(0, -1)

@@ -1,19 +1,19 @@
-"""Pictures as SVG within a page, whose styles give the colors for light and dark."""
+"""Pictures as SVG within a page; ``document`` makes files of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ._axes import Axis, numbers, powers, times
-from ._markup import Markup, element
-from ._pictures import Bar, Bars, Chart, Lane, Look, Mark, Panel, Picture, Series, Timeline
-from ._words import timestamp
+from .axes import Axis, numbers, powers, times
+from .markup import Markup, element
+from .pictures import Bar, Bars, Chart, Lane, Look, Mark, Panel, Picture, Series, Timeline
+from .words import timestamp
 
 WIDTH = 1000
 """Units across a picture; as wide as the page lets it be, and 720 pixels at least, below which it is scrolled."""
 _LABELS = 210
-_LETTER = 7.2
+LETTER = 7.2
 """Widest that a letter is on the average."""
 _ROW, _BAR = 20, 12
 _MOST_ROWS = 12
@@ -24,30 +24,42 @@ _LEAST = 5
 
 def figure(picture: Picture) -> Markup:
     """A picture with its title, legend and remark."""
-    drawn, height = _DRAWN[type(picture)](picture)
+    drawn, height = draw(picture)
     svg = element(
         "svg", *drawn, viewBox=f"0 0 {WIDTH} {height}", role="img", aria_label=picture.title, class_="picture"
     )
-    legend = _legend(picture) if isinstance(picture, Timeline | Bars) and picture.kinds else ""
+    legend = _legend(picture) if kinds_of(picture) else ""
     remark = element("p", picture.remark, class_="remark") if picture.remark else ""
     scrolled = element("div", svg, class_="wide", tabindex="0", role="region", aria_label=picture.title)
     return element("figure", element("figcaption", picture.title), legend, scrolled, remark)
 
 
-def _legend(picture: Timeline | Bars) -> Markup:
-    """What each color means: as a bar where there are bars, else as the shape of a moment."""
+def draw(picture: Picture) -> tuple[list[Markup], float]:
+    """Return the elements of a picture and its height."""
+    return _DRAWN[type(picture)](picture)
+
+
+def kinds_of(picture: Picture) -> Mapping[str, Look]:
+    """Return the kinds that the legend of a picture explains."""
+    return picture.kinds if isinstance(picture, Timeline | Bars) else {}
+
+
+def sample_of(picture: Picture, look: Look) -> Markup:
+    """Return what stands for a kind in a legend: the shape of a moment if there are moments, else a bar."""
     marks = [mark for lane in picture.lanes for mark in lane.marks] if isinstance(picture, Timeline) else []
-    moments = any(mark.start == mark.end for mark in marks)
+    if any(mark.start == mark.end for mark in marks):
+        return _shape(look, 8, 7, 9)
+    return element("rect", x=0, y=2, width=16, height=10, rx=2, class_=f"mark {look}")
+
+
+def _legend(picture: Picture) -> Markup:
+    """Return the legend of a picture of a page."""
 
     def key(name: str, look: Look) -> Markup:
-        sample = (
-            _shape(look, 8, 7, 9)
-            if moments
-            else element("rect", x=0, y=2, width=16, height=10, rx=2, class_=f"mark {look}")
-        )
+        sample = sample_of(picture, look)
         return element("li", element("svg", sample, viewBox="0 0 16 14", width=16, height=14, aria_hidden="true"), name)
 
-    return element("ul", *(key(*each) for each in picture.kinds.items()), class_="legend")
+    return element("ul", *(key(*each) for each in kinds_of(picture).items()), class_="legend")
 
 
 def _shape(look: Look, x: float, y: float, size: float, *content: object) -> Markup:
@@ -73,7 +85,7 @@ def _line(x1: float, y1: float, x2: float, y2: float, look: str) -> Markup:
 
 def _cut(text: str, width: float) -> str:
     """A text that has room; of a longer one beginning and end, which tell apart what is called alike."""
-    most = max(3, int(width / _LETTER))
+    most = max(3, int(width / LETTER))
     if len(text) <= most:
         return text
     end = most // 2
@@ -139,7 +151,7 @@ def _reach(mark: Mark, axis: Axis) -> tuple[float, float]:
 
 def _label_width(text: str) -> float:
     """Return the width of a label, which may be cut, and of the space around it."""
-    return min(len(text) * _LETTER, WIDTH - _LABELS - 20) + 8
+    return min(len(text) * LETTER, WIDTH - _LABELS - 20) + 8
 
 
 def _label_place(text: str, start: float, end: float) -> tuple[float, str | None]:
@@ -198,7 +210,7 @@ def _chart(picture: Chart) -> tuple[list[Markup], float]:
     if picture.until is not None:
         moments.append(picture.until)
     low, high = (min(moments), max(moments)) if moments else (0, 1)
-    span = low, high + max(1, (high - low) // 25)  # so that what came last is seen
+    span = low, high + max(1, (high - low) // 25)  # so that the last value is seen
     drawn: list[Markup] = []
     y = 6.0
     scales = [[_scale(panel) for panel in row] for row in picture.rows]
@@ -251,7 +263,7 @@ def _panel(
             _line(across.start, y, across.end, y, "grid"),
             _text(across.start - 6, y + 4, word, "tick", "end"),
         ]
-    for moment, word in times(*span, most=5 if width < WIDTH else 9):
+    for moment, word in panel.marks or times(*span, most=5 if width < WIDTH else 9):
         drawn.append(_text(across.at(moment), up.start + 16, word, "tick", "middle"))
     drawn.append(_line(across.start, up.start, across.end, up.start, "axis"))
     drawn += [_steps(series, across, up) for series in panel.series]
@@ -310,8 +322,8 @@ def _bars(picture: Bars) -> tuple[list[Markup], float]:
     values = [bar.value for bar in picture.bars if bar.value > 0]
     wide = bool(values) and max(values) > 100 * min(values)
     low, high = (min(values) / 2, max(values)) if wide else (0, max(values, default=1))
-    words = max((len(_beside(bar)) for bar in picture.bars), default=0) * _LETTER + 14
-    names = min(max((len(bar.name) for bar in picture.bars), default=0) * _LETTER + 16, 430)
+    words = max((len(_beside(bar)) for bar in picture.bars), default=0) * LETTER + 14
+    names = min(max((len(bar.name) for bar in picture.bars), default=0) * LETTER + 16, 430)
     axis = Axis(low, high, names, max(names + 200, WIDTH - words), wide)
     height = 4.0 + _ROW * len(picture.bars)
     marks = powers(low, high) if wide else numbers(0, int(high), 5)
@@ -336,7 +348,20 @@ def _bar(bar: Bar, look: Look, axis: Axis, y: float) -> list[Markup]:
     )
     note = element("title", f"{bar.name} · {_beside(bar)}")
     shape = element("rect", x=axis.start, y=y + 1, width=round(length, 1), height=_BAR, rx=2, class_=f"mark {look}")
-    return [element("g", note, name, shape, _text(axis.start + length + 6, y + 11, _beside(bar), "beside"))]
+    shapes = _split(bar, look, axis, y) if bar.split else [shape]
+    return [element("g", note, name, *shapes, _text(axis.start + length + 6, y + 11, _beside(bar), "beside"))]
+
+
+def _split(bar: Bar, look: Look, axis: Axis, y: float) -> list[Markup]:
+    drawn, done = [], 0.0
+    for level, value in bar.split:
+        start, end = axis.at(done), axis.at(done + value)
+        done += value
+        size = {"width": round(end - start, 1), "height": _BAR + 2, "fill_opacity": round((level + 1) / 14, 2)}
+        drawn.append(element("rect", x=start, y=y, class_=f"mark {look}", **size))
+        if end - start > 2 * LETTER:
+            drawn.append(_text(round(start + end) / 2, y + 11, str(level), "beside", "middle"))
+    return drawn
 
 
 def _beside(bar: Bar) -> str:

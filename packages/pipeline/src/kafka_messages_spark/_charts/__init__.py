@@ -1,0 +1,1 @@
+"""Charts as SVG, without Spark: ``pictures`` has their data, ``svg`` draws them."""

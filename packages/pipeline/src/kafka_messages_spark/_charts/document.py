@@ -1,0 +1,61 @@
+"""Pictures as an SVG file, and the styles of pictures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from importlib.resources import files
+
+from .markup import Markup, element
+from .pictures import Picture
+from .svg import LETTER, WIDTH, draw, kinds_of, sample_of
+
+
+def document(title: str, pictures: Sequence[Picture]) -> str:
+    """Return pictures below each other as an SVG file, light or dark as its viewer prefers."""
+    drawn: list[Markup] = []
+    y = 0.0
+    for picture in pictures:
+        drawn.append(element("text", picture.title, x=8, y=y + 22, class_="title"))
+        keys = _legend(picture, y + 32)
+        content, height = draw(picture)
+        y += 62 if keys else 34
+        drawn += [*keys, element("g", *content, transform=f"translate(0,{y})")]
+        y += height + 18
+        if picture.remark:
+            drawn.append(element("text", picture.remark, x=8, y=y, class_="tick"))
+            y += 18
+    ground = element("rect", width=WIDTH, height=y, class_="ground")
+    lines = (element("style", Markup(_resolved(styles()))), ground, *drawn)
+    root = {"xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {WIDTH} {y}", "width": WIDTH}
+    svg = element("svg", *(Markup(f"\n{line}") for line in lines), **root, role="img", aria_label=title)
+    return f"{svg}\n"
+
+
+def styles() -> str:
+    """Return the styles of pictures for a page, with the colors for light and dark as variables."""
+    return files(__package__).joinpath("charts.css").read_text("utf-8")
+
+
+def _resolved(css: str) -> str:
+    """Return the styles of a file, without variables, which some viewers of SVG do not support."""
+    variables, _, rules = css.partition("\n.")
+    light, dark = (_with_colors(f".{rules}", colors) for colors in variables.split("@media"))
+    font = "text { font: 12px system-ui, sans-serif; }"
+    return f"\n{font}\n{light}@media (prefers-color-scheme: dark) {{\n{dark}}}\n"
+
+
+def _with_colors(rules: str, variables: str) -> str:
+    colors: dict[str, str] = dict(re.findall(r"--(\w+): (#\w+)", variables))
+    return re.sub(r"var\(--(\w+)\)", lambda match: colors[match[1]], rules)
+
+
+def _legend(picture: Picture, y: float) -> list[Markup]:
+    """Return the kinds of a picture with their colors, in a row."""
+    drawn = []
+    x = 8.0
+    for name, look in kinds_of(picture).items():
+        key = element("g", sample_of(picture, look), transform=f"translate({x},{y})")
+        drawn += [key, element("text", name, x=x + 22, y=y + 11, class_="beside")]
+        x += 40 + len(name) * LETTER
+    return drawn
