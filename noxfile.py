@@ -391,7 +391,7 @@ def bench_spark(session: nox.Session, *options: str) -> None:
     # The newest release of Spark whose connectors Maven Central has.
     install(
         session,
-        *groups("arrow", "bench"),
+        *groups("arrow"),
         "pyspark==4.1.1",
         "pandas>=2.2,<3",
         "./generated",

@@ -10,7 +10,7 @@ from typing import Any
 from encoded_metadata import schema_module
 from encodings_report import COLUMNS, TITLES, Result
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "pipeline" / "src"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "packages" / "pipeline" / "src"))
 
 from kafka_messages_spark._charts.document import document
 from kafka_messages_spark._charts.pictures import Bar, Bars, Chart, Look, Panel, Series

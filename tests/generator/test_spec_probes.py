@@ -67,7 +67,7 @@ def verdict(definition: str) -> str:
 
 def use(workshop: Workshop, definition: str) -> None:
     """Print, format and import a message, and send its default through every version."""
-    message = workshop.add(definition)
+    message = workshop.add(definition, is_formatted=True)
     default = message()
     for version in range(message.LOWEST_SUPPORTED_VERSION, message.HIGHEST_SUPPORTED_VERSION + 1):
         data = default.write(version)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 
 import pytest
-from hypothesis import HealthCheck, find, given, settings
+from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 from kafka_messages import DecodeError, MetadataResponse, UnsupportedVersionError
 from kafka_messages.enums import ErrorCode
@@ -18,6 +18,8 @@ from tests.support.random_messages import PACKAGES, Package
 
 NAMES = [(package, name) for package in map(Package, PACKAGES) for name in package.message_names]
 QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FIND = settings(QUICK, max_examples=2000, database=None, phases=[Phase.generate])
+"""Find one example and do not shrink it."""
 
 
 @QUICK
@@ -62,7 +64,7 @@ def test_what_is_promised_occurs(wanted: str) -> None:
             "controller": response.controller_id == (1 << 31) - 1,
         }[wanted]
 
-    find(messages(MetadataResponse, 12), occurs, settings=settings(QUICK, max_examples=2000, database=None))
+    find(messages(MetadataResponse, 12), occurs, settings=FIND)
 
 
 @QUICK
@@ -138,7 +140,7 @@ def test_members_of_enumerations_occur() -> None:
     find(
         messages(MetadataResponse, 13),
         lambda each: isinstance(each.error_code, ErrorCode),
-        settings=settings(QUICK, max_examples=2000, database=None),
+        settings=FIND,
     )
 
 

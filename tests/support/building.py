@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -115,6 +116,11 @@ def plan_of(definition: Definition, file: str = "Test.json") -> MessagePlan:
 
 def print_module(definition: Definition, file: str = "Test.json") -> str:
     """The module that is printed for one definition, formatted as in a package."""
+    return _printed(text_of(definition), file)
+
+
+@cache
+def _printed(definition: str, file: str) -> str:
     return black.format_str(portable.render(plan_of(definition, file)), mode=package.MODE)
 
 
@@ -129,9 +135,10 @@ class Workshop:
         (self._messages / "__init__.py").touch()
         import_package(folder, self.name)
 
-    def add(self, definition: Definition) -> Any:
-        """The class of one more message; definitions of the same name do not disturb each other."""
+    def add(self, definition: Definition, *, is_formatted: bool = False) -> Any:
+        """Return the class of one more message, whose name need not be unique; formatting takes nine tenths of the time."""
         module = f"module_{next(_numbers)}"
-        (self._messages / f"{module}.py").write_text(print_module(definition), encoding="utf-8")
+        printed = print_module(definition) if is_formatted else portable.render(plan_of(definition))
+        (self._messages / f"{module}.py").write_text(printed, encoding="utf-8")
         importlib.invalidate_caches()
         return getattr(importlib.import_module(f"{self.name}.messages.{module}"), check(definition).message.name)
