@@ -18,13 +18,9 @@ from tests.support.vectors import committed, message_class, message_names
 
 
 def of_vectors(name: str) -> list[Message]:
-    """Return each distinct message of the committed vectors, and two random ones with every field."""
+    """Each message of the committed vectors, and two random ones with every field."""
     cls = message_class(name)
-    found: list[Message] = []
-    for vector in committed().get(name, ()):
-        message = vector.cls.read(vector.data, vector.version)
-        if message not in found:
-            found.append(message)
+    found = [vector.cls.read(vector.data, vector.version) for vector in committed().get(name, ())]
     return [*found, *messages(cls, cls.HIGHEST_SUPPORTED_VERSION, mixed=1)]
 
 
