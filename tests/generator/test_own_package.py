@@ -226,3 +226,23 @@ print(*sorted({name.split(".")[1] for name in names}))
     needed += ["enums"] if "protocol" in parts else []  # its error codes
     expected = sorted({*basic, *needed, *(part for part in parts.split(",") if part)})
     assert (done.returncode, done.stdout.split(), done.stderr) == (0, expected, "")
+
+
+@needs_setuptools
+def test_the_wheel_has_the_program_of_the_dissector(tmp_path: Path) -> None:
+    """The Lua of the part ``wireshark`` is package data: the dissector of an installed wheel is that of its source."""
+    specs = write_specs(tmp_path / "specs", *DEFINITIONS)
+    (specs / "package.toml").write_text("[protocol]\nheaders = 'kafka'\none-way = ['PaidRequest']\n")
+    project = tmp_path / "out"
+    arguments = ["--specs", str(specs), "--output", str(project), "--package", "chosen", "--parts", "wireshark"]
+    assert cli.main(["generate", *arguments]) == 0
+    wheel = build("wheel", project, tmp_path / "dist")
+    script = "import sys; sys.path.insert(0, sys.argv[1]); from chosen.wireshark import dissector; print(dissector())"
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    program = (project / "src" / "chosen" / "wireshark" / "dissector.lua").read_text()
+    for root in (project / "src", wheel):
+        command = [sys.executable, "-c", script, str(root)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith("-- Requests and responses as chosen knows them")
+        assert done.stdout.endswith(program + "\n")

@@ -157,6 +157,9 @@ def test_pictures_as_a_file() -> None:
     assert len(tops) == len(pictures("<b>"))
     assert tops == sorted(tops)
     assert float(root.attrib["viewBox"].split()[3]) > tops[-1] + 20
+    lines = [each.text or "" for each in root if each.get("class") == "tick"]
+    assert max(map(len, lines)) <= 140
+    assert " ".join(lines) == " ".join(each.remark for each in pictures("<b>") if each.remark)
     assert "var(" not in file
     assert file.count("@media (prefers-color-scheme: dark)") == 1
 

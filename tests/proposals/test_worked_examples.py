@@ -343,7 +343,7 @@ def test_the_definition_of_the_text() -> None:
     (foos,) = message.fields
     (bar,) = foos.optional_fields
     assert [user_agent.tag, bar.tag] == [1, 1]
-    assert message.with_optional.notation == bar.versions.notation == "9+"
+    assert str(message.with_optional) == str(bar.versions) == "9+"
     assert bar.default == "hello world"
 
 

@@ -28,7 +28,7 @@ def hidden(array: pa.StructArray, message: type[Message], mark: Mark = HIDDEN) -
     that is a function distinct secrets, are looked at one by one.
     """
     found = secrets_of(message)
-    return _Hiding(found, mark).column(array, "", {}) if found.fields or found.settings else array
+    return _Hiding(found, mark).column(array, "", {}) if found else array
 
 
 class _Hiding:

@@ -14,11 +14,12 @@ from ..schema.spans import FAULT, LENGTH, REST, STRUCT, Room, Span, Walk
 from ..schema.struct import Field
 from ..schema.types import INT16, INT32, UNSIGNED_VARINT, SchemaError, Type
 from ..secrets._logs import may_hold_metadata
+from ..secrets._rule import has_secrets, may_have_secrets
 from ..secrets._tokens import may_be_token
 from ._explanation import Explanation
 from ._nested import open_fields
 from ._notes import annotate
-from ._secrets import conceal, conceal_header, conceal_uncertain, has_secrets, mark, may_have_secrets
+from ._secrets import conceal, conceal_header, conceal_uncertain, mark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -52,6 +52,9 @@ class Secrets:
     settings: tuple[Setting, ...]
     """Settings, whose values are secret if their names say so."""
 
+    def __bool__(self) -> bool:
+        return bool(self.fields or self.settings)
+
 
 _NONE = Secrets((), ())
 _found: dict[str, Secrets] = {}
@@ -63,6 +66,16 @@ def secrets_of(message: type[Message]) -> Secrets:
         owners = {*(owner for owner, _ in SECRETS), *(owner for owner, _, _, _ in SETTINGS)}
         _found.update({owner: _secrets_of(owner) for owner in owners})
     return _found.get(name_of(message), _NONE)
+
+
+def has_secrets(message: type[Message]) -> bool:
+    """Return whether something in a message is or may be secret."""
+    return bool(secrets_of(message))
+
+
+def may_have_secrets(message: type[Message]) -> bool:
+    """Return whether the bytes of a message may contain secrets: its own, or those in records of the log of KRaft."""
+    return has_secrets(message) or name_of(message) in FETCHED
 
 
 def _secrets_of(message: str) -> Secrets:
@@ -126,7 +139,7 @@ def hidden(message: M, mark: Mark = HIDDEN) -> M:
         for partition in _structs(topic, fetched.partitions):
             _hide(partition, fetched.records, mark)
         _hide_unknown(topic, mark)
-    if found is not _NONE:
+    if found:
         _hide_unknown(copy, mark)
     return copy
 

@@ -10,9 +10,10 @@ from .._base.message import Message
 from .._core.words import wrapped
 from ..errors import EncodeError
 from ..json import to_json
-from ..secrets import HIDDEN, hidden, secrets_of
+from ..secrets import HIDDEN, hidden
 from ..secrets._json import plain
 from ..secrets._logs import may_hold_metadata
+from ..secrets._rule import has_secrets
 from .errors import errors_in
 from .framing import Frame
 from .matching import Exchange
@@ -104,7 +105,7 @@ def _may_hold_secrets(exchange: Exchange) -> bool:
     if api is None or not api.valid_versions:
         return True
     classes = [api.request_class, *([api.response_class] if api.response_name else ())]
-    return any(found.fields or found.settings for found in map(secrets_of, classes))
+    return any(map(has_secrets, classes))
 
 
 def _response_name(exchange: Exchange) -> str:

@@ -13,8 +13,9 @@ from ..schema.facts import facts_of
 from ..schema.spans import FAULT, LENGTH, OPENED, REST, VALUE, Span, Walk
 from ..schema.types import UNSIGNED_VARINT
 from ..secrets._logs import is_metadata, may_hold_metadata
+from ..secrets._rule import has_secrets
 from ._notes import annotate
-from ._secrets import conceal, has_secrets, mark
+from ._secrets import conceal, mark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import re
 
-from .._core.structs import name_of
-from ..schema.contents import FETCHED
 from ..schema.spans import FAULT, OPENED, REST, Span
 from ..secrets import Setting, is_secret_setting, secrets_of
+from ..secrets._rule import has_secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,17 +56,6 @@ def _conceal_closed(span: Span) -> None:
             conceal(leaf)
         if leaf.unpacked is not None:
             _conceal_closed(leaf.unpacked[1])
-
-
-def has_secrets(message: type[Message]) -> bool:
-    """Whether something in a message is or may be secret."""
-    secrets = secrets_of(message)
-    return bool(secrets.fields or secrets.settings)
-
-
-def may_have_secrets(message: type[Message]) -> bool:
-    """Whether the bytes of a message may hold secrets: its own, or those in records of the log of KRaft."""
-    return has_secrets(message) or name_of(message) in FETCHED
 
 
 def conceal_header(top: Span, *, is_damaged: bool) -> None:

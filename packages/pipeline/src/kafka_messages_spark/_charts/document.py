@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Sequence
 from importlib.resources import files
 
 from .markup import Markup, element
 from .pictures import Picture
 from .svg import LETTER, WIDTH, draw, kinds_of, sample_of
+
+# Characters of a line of a remark.
+_LINE = 140
 
 
 def document(title: str, pictures: Sequence[Picture]) -> str:
@@ -22,9 +26,9 @@ def document(title: str, pictures: Sequence[Picture]) -> str:
         y += 62 if keys else 34
         drawn += [*keys, element("g", *content, transform=f"translate(0,{y})")]
         y += height + 18
-        if picture.remark:
-            drawn.append(element("text", picture.remark, x=8, y=y, class_="tick"))
-            y += 18
+        for line in textwrap.wrap(picture.remark, _LINE):
+            drawn.append(element("text", line, x=8, y=y, class_="tick"))
+            y += 16
     ground = element("rect", width=WIDTH, height=y, class_="ground")
     lines = (element("style", Markup(_resolved(styles()))), ground, *drawn)
     root = {"xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {WIDTH} {y}", "width": WIDTH}
