@@ -23,7 +23,7 @@ def missing() -> str:
     """Why nothing can be asked; empty if it can."""
     node = shutil.which("node")
     if node is None:
-        return "node is not installed; nox -s tests -- tests/javascript says so too, and checks the pages' codec where it is"
+        return "node is not installed; apt-get install nodejs brings it"
     shown = subprocess.run([node, "--version"], capture_output=True, text=True, check=True, timeout=60).stdout.strip()
     return "" if int(shown[1:].split(".")[0]) >= OLDEST else f"node {shown} is older than {OLDEST}"
 

@@ -10,7 +10,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,42 +19,41 @@ SPECS = ROOT / "specs" / "proposals"
 FOLDER = ROOT / ".work" / "proposals"
 SOURCE = FOLDER / "src"
 """What holds ``kafka_messages_proposals``."""
-_DIGEST = FOLDER / ".digest"
+DIGEST = FOLDER / ".digest"
+"""What that package was made of."""
 
 
 def generate() -> Path:
     """Generate the package unless it is there; returns the folder of its project."""
-    digest = "".join(_digests())
-    if not _DIGEST.exists() or _DIGEST.read_text() != digest:
+    digest = _digest()
+    if not DIGEST.exists() or DIGEST.read_text() != digest:
         work = FOLDER.with_name(f"proposals-{os.getpid()}")
         command = (sys.executable, "-m", "kafka_message_generator", "generate")
         paths = ("--specs", str(SPECS), "--output", str(work))
         subprocess.run([*command, *paths], check=True, stdout=subprocess.DEVNULL)
-        (work / _DIGEST.name).write_text(digest)
+        (work / DIGEST.name).write_text(digest)
         shutil.rmtree(FOLDER, ignore_errors=True)
         work.rename(FOLDER)
     return FOLDER
 
 
 def make_importable() -> None:
-    """Let this process, and those that it starts with its own path, import the package; no generator, no package."""
+    """Put the package on the import path, unless the generator is not installed: then tests of the package fail."""
     if find_spec("kafka_message_generator") is not None:
         generate()
         sys.path.append(str(SOURCE))
 
 
-def _digests() -> Iterator[str]:
-    """Digests of all that the package is made of, in a fixed order."""
+def _digest() -> str:
+    """The digest of all that the package is made of: the generator, its tools and the definitions."""
     spec = find_spec("kafka_message_generator")
     assert spec is not None
     assert spec.origin is not None
+    digest = hashlib.sha256("".join(map(version, ("black", "jinja2"))).encode())
     for folder in (Path(spec.origin).parent, SPECS):
-        files = (path for path in folder.rglob("*") if path.is_file() and path.suffix not in {".pyc", ".so"})
-        for path in sorted(files):
-            yield hashlib.sha256(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes()).hexdigest()[
-                :16
-            ]
-    yield from (version(name) for name in ("black", "jinja2"))
+        for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"):
+            digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
 
 
 if __name__ == "__main__":
