@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 
 from kafka_message_generator.cost.encodings import FORMS, encoded_size
 from kafka_message_generator.cost.samples import CostError, Sample
@@ -222,13 +221,10 @@ def _rewritten(facts: MessageFacts, forms: Mapping[tuple[str, str], str], otherw
             for field in fields
         )
 
-    fields = changed(facts.name, facts.fields)
-    structs = {name: changed(name, each) for name, each in facts.structs.items()}
-    extensions = facts.with_optional, facts.is_interleaved
-    return MessageFacts(facts.name, facts.kind, facts.valid, facts.flexible, fields, structs, *extensions)
+    structs = {name: changed(name, fields) for name, fields in facts.structs.items()}
+    return replace(facts, fields=changed(facts.name, facts.fields), structs=structs)
 
 
-@cache  # replace() takes long, and versions share fields
 def _encoded(field: FieldFacts, form: str) -> FieldFacts:
     encodings = ((_ALL, f"{form}{ENCODED_TYPES[field.type]}"),)
     return replace(field, element_encodings=encodings) if field.is_array else replace(field, encodings=encodings)

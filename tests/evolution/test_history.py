@@ -117,7 +117,7 @@ def test_an_edited_definition_is_noticed(copied: Path) -> None:
     wanted = table["releases"]["3.0.0"]["brought"]["PayRequest"].split()[1]
     found = store.digest_of(path.read_text())
     assert str(error.value) == (
-        f"{path}: is not what was imported (digest {found}, not {wanted}); nox -s upstream -- history makes it anew"
+        f"{path}: is not what was imported (digest {found}, not {wanted}); run nox -s upstream -- history"
     )
 
 
@@ -130,7 +130,7 @@ def test_an_edited_error_code_is_noticed(copied: Path) -> None:
         store.read(copied)
     assert str(error.value) == (
         f"{path}: is not what was imported (digest {store.digest_of(path.read_text())}, not {wanted}); "
-        "nox -s upstream -- history makes it anew"
+        "run nox -s upstream -- history"
     )
 
 
@@ -164,7 +164,7 @@ def test_an_edited_table_is_noticed(what: str, copied: Path) -> None:
     with pytest.raises(store.HistoryError) as error:
         store.read(copied)
     assert str(error.value) == (
-        f"{path}: is not what was imported (digest {found}, not {wanted}); nox -s upstream -- history makes it anew"
+        f"{path}: is not what was imported (digest {found}, not {wanted}); run nox -s upstream -- history"
     )
 
 
@@ -185,8 +185,8 @@ def test_a_lost_and_a_foreign_definition_are_noticed(copied: Path) -> None:
     with pytest.raises(store.HistoryError) as error:
         store.read(copied)
     assert str(error.value) == (
-        f"{lost}: cannot be read, but releases.json names it; nox -s upstream -- history makes it anew\n"
-        f"{foreign}: is not in releases.json; nox -s upstream -- history makes the history"
+        f"{lost}: cannot be read, but releases.json names it; run nox -s upstream -- history\n"
+        f"{foreign}: is not in releases.json; run nox -s upstream -- history"
     )
 
 
@@ -239,7 +239,7 @@ def test_a_mend_is_said_and_must_fit(tmp_path: Path) -> None:
 
 
 def test_the_page_on_the_past_is_what_the_history_says() -> None:
-    """A page of facts that nobody writes by hand; nox -s upstream -- history makes it."""
+    """A page of facts that nobody writes by hand; run nox -s upstream -- history."""
     assert (ROOT / "docs" / "history.md").read_text() == page(HISTORY)
 
 

@@ -56,14 +56,15 @@ else:
         return made
 
     class _Fields:
-        """The table of fields, made when ``dataclasses`` asks for it."""
+        """The table of fields, made when ``dataclasses`` first asks for it."""
 
         def __get__(self, instance, owner):
             import dataclasses
 
             own = {"__annotations__": owner.__annotations__, "__module__": owner.__module__}
             namespace = own | owner._defaults
-            return dataclasses.dataclass(type(owner.__name__, (), namespace)).__dataclass_fields__
+            owner.__dataclass_fields__ = dataclasses.dataclass(type(owner.__name__, (), namespace)).__dataclass_fields__
+            return owner.__dataclass_fields__
 
     def dataclass(*, frozen, slots):
         """Both must be true: there is no other kind here."""
