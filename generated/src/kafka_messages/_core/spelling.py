@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
 
 _ALIKE = 0.75
 """Of 1; so alike must words be for one to be taken for the other."""
