@@ -29,9 +29,9 @@ def groups(*names: str) -> list[str]:
     return [requirement for name in names for requirement in nox.project.dependency_groups(PYPROJECT, name)]
 
 
-GENERATOR = (".", *groups("generate"))
+GENERATOR = ("./generator", *groups("generate"))
 """The generator as users install it, and the versions of its tools that the committed packages are printed with."""
-WITH_PAGES = (".[pages]", *GENERATOR[1:])
+WITH_PAGES = ("./generator[pages]", *GENERATOR[1:])
 """With what prose on a site needs."""
 
 
@@ -256,7 +256,7 @@ def use(session: nox.Session, *trials: str) -> None:
 def build(session: nox.Session) -> None:
     """Wheels and source distributions of every project, looked into; the native core for each CPython of the machine."""
     shutil.rmtree("dist", ignore_errors=True)
-    projects = (".", "./generated", "./packages/pipeline", "./packages/vectors")
+    projects = ("./generator", "./generated", "./packages/pipeline", "./packages/vectors")
     protocol = ("--specs", "specs/kafka", "--output", "packages/vectors/src/kafka_protocol_vectors")
     session.run("kafka-message-generator", "protocol", *protocol)
     clean(*projects, "./packages/native")

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kafka_messages_spark.__main__ import main as program
 from process_tree import cpu_seconds, python_seconds
+
+from kafka_messages_spark.__main__ import main as program
 
 
 def main(words: Sequence[str]) -> int:

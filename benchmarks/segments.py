@@ -300,9 +300,10 @@ def report(arguments: Namespace) -> Iterator[str]:
         if arguments.only in ("alone", "core"):
             return
         import ready_batches
-        from kafka_messages_spark import register
         from pyspark import cloudpickle
         from spark_session import local_session
+
+        from kafka_messages_spark import register
 
         cloudpickle.register_pickle_by_value(ready_batches)  # the workers could not import it
         with local_session() as spark:

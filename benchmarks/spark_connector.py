@@ -121,9 +121,10 @@ def register_all(spark: SparkSession) -> None:
     """``kafka_log``, the same in workers that are told to do without the core, and ready batches."""
     import ready_batches
     from kafka_messages import rendering
+    from pyspark import cloudpickle
+
     from kafka_messages_spark import register
     from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
-    from pyspark import cloudpickle
 
     class PureLog(KafkaLogDataSource):
         """``kafka_log``, of which nothing is native."""

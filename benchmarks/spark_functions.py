@@ -30,7 +30,6 @@ import kafka_messages
 import pyarrow as pa
 import spark_workloads
 from kafka_messages import arrow
-from kafka_messages_spark import from_kafka
 from markdown import number, table
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -38,6 +37,8 @@ from pyspark.sql.avro.functions import to_avro
 from spark_runs import Sample, measure
 from spark_session import local_session
 from spark_workloads import FLOORS, PEER, SCAN, WORKLOADS, Workload, ways
+
+from kafka_messages_spark import from_kafka
 
 DISTINCT = 20_000
 """Different rows of a workload; the others are the same again."""

@@ -8,15 +8,16 @@ from typing import Any
 
 import kafka_messages
 import pyarrow as pa
-from kafka_messages_spark import decode, from_kafka, schema_of_kafka
-from kafka_messages_spark._core.options import DecodeOptions
-from kafka_messages_spark._core.spark_types import struct_type
-from kafka_messages_spark.columns._codec import Decoding
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 from pyspark.sql.pandas.functions import arrow_udf
 from pyspark.sql.types import ArrayType, DataType, StructType
+
+from kafka_messages_spark import decode, from_kafka, schema_of_kafka
+from kafka_messages_spark._core.options import DecodeOptions
+from kafka_messages_spark._core.spark_types import struct_type
+from kafka_messages_spark.columns._codec import Decoding
 
 PEER, SCAN = "from_avro", "scan only"
 FLOORS = ("floor of from_kafka", "floor of decode")

@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kafka_messages.segments.names import topic_of
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
 from kafka_messages_spark import cluster_metadata, consumer_offsets
 from kafka_messages_spark.jobs import Job, parser, run, transactions
 from kafka_messages_spark.jobs import records as records_of
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 CLUSTER = Path(__file__).resolve().parent / "cluster" / "logs"
 PARTITION = "topic string, partition int"

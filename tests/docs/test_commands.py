@@ -83,11 +83,7 @@ def test_installed_names() -> None:
 
 def test_no_page_installs_our_packages_from_an_index() -> None:
     """None of our packages is on an index, so every command of a page installs them from a folder."""
-    projects = [
-        *pages.ROOT.glob("*/pyproject.toml"),
-        *pages.ROOT.glob("packages/*/pyproject.toml"),
-        pages.ROOT / "pyproject.toml",
-    ]
+    projects = [*pages.ROOT.glob("*/pyproject.toml"), *pages.ROOT.glob("packages/*/pyproject.toml")]
     ours = {tomllib.loads(path.read_text(encoding="utf-8"))["project"]["name"] for path in projects}
     assert len(ours) >= 5
     beside = ["CONTRIBUTING.md", "SECURITY.md", "benchmarks/README.md", "packages/vectors/README.md"]

@@ -10,10 +10,10 @@ import tomllib
 from collections import Counter
 from pathlib import Path
 
-import kafka_protocol_vectors as package
 import pytest
 from kafka_messages import DecodeError
 
+import kafka_protocol_vectors as package
 from kafka_message_generator.protocol.command import write
 from tests.support import javascript, negative, vectors
 from tests.support.pages import ROOT

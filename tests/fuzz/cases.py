@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-import kafka_messages_native as core
 import kafka_messages_proposals._core.native as proposals_door
 from kafka_messages._core import native as door
 from kafka_messages.testing import damaged
 
+import kafka_messages_native as core
 from tests.fuzz import damage
 from tests.support import random_messages, vectors
 from tests.support.renderings import Outcome, calls_of, outcome, structs_in

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import sys
-import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -21,7 +20,6 @@ from tests.support.pages import ROOT
 
 GENERATOR = Path(kafka_message_generator.__file__).parent
 NAME = kafka_message_generator.__name__
-SOURCES = ROOT / "generator"
 RUNTIME = GENERATOR / "runtime"
 PIPELINE = ROOT / "packages" / "pipeline" / "src" / "kafka_messages_spark"
 STAGES = (
@@ -211,22 +209,6 @@ def test_what_an_extra_brings_is_for_its_parts_alone(distribution: str) -> None:
     }
     bring = {each.name for each in PARTS.values() if any(need.startswith(distribution) for need in each.extra)}
     assert users == bring
-
-
-def test_the_wheel_of_the_generator_has_all_its_files() -> None:
-    """Templates and headers are no modules: what pyproject.toml does not name is missing in an installed generator."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    patterns = project["tool"]["setuptools"]["package-data"][NAME]
-    named = {path for pattern in patterns for path in SOURCES.glob(pattern)}
-    others = {path for path in SOURCES.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc", ".md")}
-    assert others == named
-
-
-def test_every_folder_of_the_generator_is_installed() -> None:
-    """The folder has another name than the package, so the packages are listed by hand: a new one must not be forgotten."""
-    listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
-    folders = {path.parent.relative_to(SOURCES).parts for path in SOURCES.rglob("*.py")}
-    assert listed == sorted(".".join((NAME, *parts)) for parts in folders)
 
 
 @pytest.mark.parametrize("folder", QUICK)

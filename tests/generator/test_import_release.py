@@ -146,8 +146,8 @@ def test_a_new_entity_type_is_left_to_decide(root: Path, capsys: pytest.CaptureF
     said = capsys.readouterr().out.replace(str(root), "")
     assert "/kafka: write entity-types.json\n" in said
     assert (
-        "  /kafka/entity-types.json: tenantId: a new entity type: name it in EntityType of generator/runtime/connection, "
-        "describe it in generator/pages/indexes.py, and in entities.json the fields without it\n"
+        "  /kafka/entity-types.json: tenantId: a new entity type: name it in EntityType of runtime/connection of the "
+        "generator, describe it in pages/indexes.py, and in entities.json the fields without it\n"
     ) in said
     assert "refuses" not in said
     assert json.loads((root / "kafka" / "entity-types.json").read_text()) == {"tenantId": "string"}

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kafka_messages_spark.jobs import encodings, groups, internal_topics, segments, transactions
-from kafka_messages_spark.jobs._cli import FINDINGS, FINE
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from kafka_messages_spark.jobs import encodings, groups, internal_topics, segments, transactions
+from kafka_messages_spark.jobs._cli import FINDINGS, FINE
 from tests.interop.busy import ABORTED, COMMITTED, WORKS, busy
 
 TOPICS = ("consumer_offsets", "transaction_state", "share_group_state", "cluster_metadata")

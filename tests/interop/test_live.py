@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 from kafka_messages.segments.batch_writer import write_batches
-from kafka_messages_spark import consumer_offsets, register, share_group_state, transaction_state
-from kafka_messages_spark.analyses.batches import read_batches
-from kafka_messages_spark.analyses.transactions import find_transactions, partition_offsets, stable_offsets
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from kafka_messages_spark import consumer_offsets, register, share_group_state, transaction_state
+from kafka_messages_spark.analyses.batches import read_batches
+from kafka_messages_spark.analyses.transactions import find_transactions, partition_offsets, stable_offsets
 from tests.interop.make import Live
 from tests.interop.spark import OFFSETS_BY_CONSUMER
 from tests.interop.wire import Connection

@@ -36,8 +36,9 @@ SETTINGS = {
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """A session with two cores, as a test suite should have it: nothing listens outside."""
-    from kafka_messages_spark.java import ensure_java
     from pyspark.sql import SparkSession
+
+    from kafka_messages_spark.java import ensure_java
 
     ensure_java()
     os.environ["PYSPARK_PYTHON"] = sys.executable

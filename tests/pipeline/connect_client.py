@@ -10,10 +10,11 @@ import kafka_messages
 from kafka_messages.protocol import encode_request, encode_response
 from kafka_messages.records import write_coordinator_record
 from kafka_messages.segments.batch_writer import write_batches
-from kafka_messages_spark import consumer_offsets, decode, from_kafka, register, to_kafka
-from kafka_messages_spark.analyses import traffic
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
+
+from kafka_messages_spark import consumer_offsets, decode, from_kafka, register, to_kafka
+from kafka_messages_spark.analyses import traffic
 
 spark = (
     SparkSession.builder.remote("local[2]")

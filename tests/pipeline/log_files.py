@@ -10,6 +10,7 @@ from typing import Any
 from unittest import mock
 
 from kafka_messages.segments.batch_writer import write_batches
+
 from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource, _range_reader
 
 COUNT = 5

@@ -10,6 +10,8 @@ import pytest
 from job_files import at, data, segment
 from kafka_messages.records import write_coordinator_record
 from kafka_messages.segments.batch_writer import write_batches
+from pyspark.sql import SparkSession
+
 from kafka_messages_spark.analyses import transactions
 from kafka_messages_spark.analyses.batches import read_batches
 from kafka_messages_spark.analyses.checkpoints import (
@@ -24,7 +26,6 @@ from kafka_messages_spark.jobs import segments as segments_job
 from kafka_messages_spark.jobs import transactions as transactions_job
 from kafka_messages_spark.sources._checkpoint_files import parsed, places_of
 from kafka_messages_spark.sources._files import File
-from pyspark.sql import SparkSession
 
 
 def commits(folder: Path, **offsets: int) -> None:

@@ -9,6 +9,9 @@ from typing import Any
 import kafka_messages
 import pytest
 from kafka_messages.json import from_json
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
 from kafka_messages_spark import (
     cluster_metadata,
     consumer_offsets,
@@ -21,9 +24,6 @@ from kafka_messages_spark.analyses import groups, metadata, traffic
 from kafka_messages_spark.analyses.transactions import coordinator_states
 from kafka_messages_spark.jobs.segments import main as segments_job
 from kafka_messages_spark.jobs.transactions import main as transactions_job
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
-
 from tests.support.cluster import (
     COMMITTED,
     METADATA,

@@ -13,12 +13,12 @@ import pyarrow as pa
 import pytest
 from kafka_messages import arrow
 from kafka_messages.messages.metadata_response import MetadataResponsePartition, MetadataResponseTopic
-from kafka_messages_spark import cluster_metadata, decode, from_kafka, schema_of_kafka, to_kafka
-from kafka_messages_spark.analyses import traffic
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from kafka_messages_spark import cluster_metadata, decode, from_kafka, schema_of_kafka, to_kafka
+from kafka_messages_spark.analyses import traffic
 from tests.support.vectors import COMMITTED
 
 MESSAGES = {

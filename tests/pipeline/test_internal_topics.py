@@ -8,6 +8,9 @@ import kafka_messages
 import pytest
 from kafka_messages.records import write_coordinator_record, write_metadata_record
 from kafka_messages.records._tables import RECORD_TYPES
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
 from kafka_messages_spark import (
     cluster_metadata,
     consumer_offsets,
@@ -16,8 +19,6 @@ from kafka_messages_spark import (
     share_group_state,
     transaction_state,
 )
-from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
 
 COORDINATORS = {
     "group-coordinator": consumer_offsets,

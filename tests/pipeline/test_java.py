@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from kafka_messages_spark import java
 
 SESSION = """

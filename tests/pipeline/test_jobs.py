@@ -8,13 +8,14 @@ import kafka_messages
 import pytest
 from job_files import at, data, marker, metadata, segment
 from kafka_messages.records import write_coordinator_record
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+
 from kafka_messages_spark import register
 from kafka_messages_spark.jobs import _cli, segments
 from kafka_messages_spark.jobs._faults import message_of
 from kafka_messages_spark.jobs._report import Report
 from kafka_messages_spark.jobs.internal_topics import main
-from pyspark.errors import AnalysisException
-from pyspark.sql import SparkSession
 
 batch_writer = pytest.importorskip(
     "kafka_messages.segments.batch_writer", reason="nothing writes segments for the tests"

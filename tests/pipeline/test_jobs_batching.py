@@ -18,9 +18,9 @@ from kafka_messages.batches.crc import plain_crc32c
 from kafka_messages.records import read_coordinator_record
 from kafka_messages.segments.batch_writer import write_batches
 from kafka_messages.segments.names import ending_of, topic_of
-from kafka_messages_spark.jobs.batching import main
 from pyspark.sql import SparkSession
 
+from kafka_messages_spark.jobs.batching import main
 from tests.support.cluster import COMMITTED, Cluster
 
 HEADER = 61

@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
+from pyspark.sql import DataFrame, SparkSession
+
 from kafka_messages_spark import cluster_metadata, register
 from kafka_messages_spark.analyses import metadata
 from kafka_messages_spark.jobs.metadata_diff import main
-from pyspark.sql import DataFrame, SparkSession
-
 from tests.support.cluster import COMMITTED, METADATA, Cluster
 
 SALT = {"secretSalt": "the same for all"}

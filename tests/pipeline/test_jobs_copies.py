@@ -11,6 +11,8 @@ import pytest
 from job_files import at, metadata, segment
 from kafka_messages.records import write_coordinator_record
 from kafka_messages.segments.batch_writer import write_batches, write_control_batch
+from pyspark.sql import SparkSession
+
 from kafka_messages_spark import cluster_metadata, consumer_offsets, register
 from kafka_messages_spark.analyses import groups
 from kafka_messages_spark.analyses.batches import read_batches
@@ -19,7 +21,6 @@ from kafka_messages_spark.analyses.metadata import records_of
 from kafka_messages_spark.analyses.transactions import find_transactions
 from kafka_messages_spark.jobs import encodings, internal_topics
 from kafka_messages_spark.jobs._taken import METADATA, Held, taken
-from pyspark.sql import SparkSession
 
 OFFSETS = "__consumer_offsets-0"
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
+from pyspark.sql import DataFrame, SparkSession
+
 from kafka_messages_spark import consumer_offsets, register
 from kafka_messages_spark.analyses import batching, encodings, groups, metadata, segments, transactions
 from kafka_messages_spark.analyses.batches import read_batches
@@ -20,7 +22,6 @@ from kafka_messages_spark.analyses.share_groups import share_offsets, topic_name
 from kafka_messages_spark.jobs import _cli, _report, _unreadable
 from kafka_messages_spark.jobs import groups as groups_job
 from kafka_messages_spark.sources._segment_ranges import ranges
-from pyspark.sql import DataFrame, SparkSession
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "spark-jobs.md").read_text()

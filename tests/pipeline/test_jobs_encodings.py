@@ -16,13 +16,14 @@ from job_files import coordinator, segment
 from kafka_messages.messages.metadata_response import MetadataResponsePartition, MetadataResponseTopic
 from kafka_messages.protocol import encode_request, encode_response
 from kafka_messages.segments.batch_writer import write_batches
+from pyspark.sql import SparkSession
+
 from kafka_messages_spark import register
 from kafka_messages_spark._charts.document import document
 from kafka_messages_spark.analyses import encodings
 from kafka_messages_spark.analyses.encodings._sums import Sums, varint_sizes
 from kafka_messages_spark.jobs._drawn.encodings import pictures
 from kafka_messages_spark.jobs.encodings import main
-from pyspark.sql import SparkSession
 
 
 def plain_size(value: int, bits: int, *, zigzag: bool) -> int:

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 from job_files import data, segment
+from pyspark.sql import SparkSession
+
 from kafka_messages_spark.jobs import _cli, groups, segments, transactions
 from kafka_messages_spark.sources._foreign import is_foreign
-from pyspark.sql import SparkSession
 
 TEXT = b"[2026-11-21 11:48:40,001] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n"
 BATCH = data(0, transactional=False)

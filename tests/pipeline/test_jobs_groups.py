@@ -13,9 +13,10 @@ from job_files import START, at, coordinator, data, marker, of_epoch, segment
 from kafka_messages.messages.group_metadata_value import MemberMetadata
 from kafka_messages.records import write_coordinator_record
 from kafka_messages.segments.batch_writer import write_batches
+from pyspark.sql import SparkSession
+
 from kafka_messages_spark.analyses import groups
 from kafka_messages_spark.jobs.groups import main
-from pyspark.sql import SparkSession
 
 
 def commit(group: str, offset: int | None, seconds: float, partition: int = 0) -> tuple[bytes, bytes | None]:

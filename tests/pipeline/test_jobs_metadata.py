@@ -15,12 +15,13 @@ from job_files import at, metadata, segment
 from kafka_messages.messages.client_quota_record import EntityData
 from kafka_messages.messages.register_broker_record import BrokerEndpoint
 from kafka_messages.segments.batch_writer import write_batches, write_control_batch
+from pyspark.sql import SparkSession
+
 from kafka_messages_spark.analyses.metadata._entities import Replay, changed
 from kafka_messages_spark.analyses.metadata._names import name_of
 from kafka_messages_spark.analyses.metadata._rules import RULES
 from kafka_messages_spark.columns._records import columns_of
 from kafka_messages_spark.jobs.metadata_diff import main
-from pyspark.sql import SparkSession
 
 ORDERS, PAYMENTS, AGAIN = UUID(int=1 << 64), UUID(int=2 << 64), UUID(int=3 << 64)
 LOG = "__cluster_metadata-0"

@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from job_files import at, data, marker, segment
 from kafka_messages.segments.batch_writer import write_batches
+from pyspark.sql import SparkSession
+
 from kafka_messages_spark.analyses import segments
 from kafka_messages_spark.analyses.batches import batches_in
 from kafka_messages_spark.analyses.segments._range_check import MOST_FINDINGS, RangeCheck
@@ -18,7 +20,6 @@ from kafka_messages_spark.jobs import _unreadable
 from kafka_messages_spark.jobs.segments import main
 from kafka_messages_spark.sources._segment_ranges import FileRange, ranges_of
 from kafka_messages_spark.sources._shares import MAX_PARTITION_BYTES, Share, shares
-from pyspark.sql import SparkSession
 
 Found = tuple[str, str, int | None, int | None, int, str]
 

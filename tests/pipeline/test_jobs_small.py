@@ -12,6 +12,11 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from pyspark.errors import PySparkValueError
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.datasource import DataSource
+from pyspark.testing import assertDataFrameEqual
+
 from kafka_messages_spark.jobs import (
     _cli,
     _session,
@@ -23,10 +28,6 @@ from kafka_messages_spark.jobs import (
     segments,
     transactions,
 )
-from pyspark.errors import PySparkValueError
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.datasource import DataSource
-from pyspark.testing import assertDataFrameEqual
 
 ROOT = Path(__file__).parents[2]
 LOGS = str(ROOT / "examples" / "cluster" / "logs")

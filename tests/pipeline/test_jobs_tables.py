@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kafka_messages_spark.jobs import _cli, segments
 from pyspark.sql import SparkSession
 
+from kafka_messages_spark.jobs import _cli, segments
 from tests.pipeline.job_files import data, segment
 
 HINT = "name another place, or say --mode overwrite, append or ignore"

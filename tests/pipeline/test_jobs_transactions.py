@@ -12,13 +12,14 @@ from kafka_messages import TransactionLogKey, TransactionLogValue
 from kafka_messages.messages.transaction_log_value import PartitionsSchema
 from kafka_messages.records import write_coordinator_record
 from kafka_messages.segments.batch_writer import write_batches
+from pyspark.sql import SparkSession
+
 from kafka_messages_spark import register
 from kafka_messages_spark.analyses import transactions
 from kafka_messages_spark.analyses.batches import batches_of, read_batches
 from kafka_messages_spark.analyses.transactions._verdicts import OLDER_DATA, OLDER_STATES
 from kafka_messages_spark.analyses.transactions._whole import READ, whole
 from kafka_messages_spark.jobs.transactions import main
-from pyspark.sql import SparkSession
 
 PRODUCERS = range(100, 113)
 STATES = {name: number for number, name in enumerate(transactions.STATES)}

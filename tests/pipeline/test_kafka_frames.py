@@ -14,12 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kafka_messages import RawTaggedField, RequestHeader
 from kafka_messages.protocol import apis, encode_request, encode_response, frame, read_request_header
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
 from kafka_messages_spark import register
 from kafka_messages_spark.columns._headers import headers_of, response_headers
 from kafka_messages_spark.sources.kafka_frames import FramesError, KafkaFramesDataSource, _captures
 from kafka_messages_spark.sources.kafka_frames._captures import Naming, pieces
-from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
 
 REQUESTS = [
     encode_request(kafka_messages.ApiVersionsRequest(), 3, 1, "me"),

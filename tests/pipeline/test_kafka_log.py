@@ -9,14 +9,15 @@ from typing import Any
 from unittest import mock
 
 import pytest
-from kafka_messages_spark import register
-from kafka_messages_spark.sources._files import Selection
-from kafka_messages_spark.sources.kafka_log import _range_reader
-from kafka_messages_spark.sources.kafka_log._log_options import LogColumns, LogOptions
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, StructType
+
+from kafka_messages_spark import register
+from kafka_messages_spark.sources._files import Selection
+from kafka_messages_spark.sources.kafka_log import _range_reader
+from kafka_messages_spark.sources.kafka_log._log_options import LogColumns, LogOptions
 
 segments = pytest.importorskip("kafka_messages.segments.reader", reason="nothing reads segments")
 batch_writer = pytest.importorskip(

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 pytest.importorskip("kafka_messages.segments.batch_writer", reason="nothing writes segments for the tests")
 
 from kafka_messages.batches.writer import write_control_batch
-from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
 from log_files import batch_of, counted, offsets_of, reader_of, rows_of
+
+from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
 
 CLUSTER = Path(__file__).parents[2] / "examples" / "cluster"
 COMMITTED = {"isolationLevel": "read_committed"}

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 from kafka_messages.segments.frames import CorruptSegmentError
+from log_files import batch_of, offsets_of, reader_of, rows_of, segment
+from pyspark.sql.types import LongType, StructType
+
 from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
 from kafka_messages_spark.sources.kafka_log._planner import Limit
 from kafka_messages_spark.sources.kafka_log._stream import LogStream
-from log_files import batch_of, offsets_of, reader_of, rows_of, segment
-from pyspark.sql.types import LongType, StructType
 
 POSITION = sum(len(batch_of(range(base, base + 5))) for base in (0, 5, 10))
 """Of the batch that is cut."""

@@ -10,10 +10,11 @@ import pytest
 
 pytest.importorskip("kafka_messages.segments.batch_writer", reason="nothing writes segments for the tests")
 
-from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
-from kafka_messages_spark.sources.kafka_log._planner import Limit
 from log_files import batch_of, counted, offsets_of, reader_of, rows_of, segment
 from pyspark.sql import SparkSession
+
+from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
+from kafka_messages_spark.sources.kafka_log._planner import Limit
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 pytest.importorskip("kafka_messages.segments.batch_writer", reason="nothing writes segments for the tests")
 
-from kafka_messages_spark import register
 from log_files import COUNT, batch_of, counted, rows_of, segment
 from log_files import reader_of as plain_reader_of
 from pyspark.sql import DataFrame, SparkSession
@@ -34,6 +33,8 @@ from pyspark.sql.datasource import (
     StringEndsWith,
     StringStartsWith,
 )
+
+from kafka_messages_spark import register
 
 ENABLED = "spark.sql.python.filterPushdown.enabled"
 

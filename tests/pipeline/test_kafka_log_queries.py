@@ -11,9 +11,10 @@ from typing import Any
 import kafka_messages
 import pytest
 from kafka_messages.records import write_coordinator_record
-from kafka_messages_spark import consumer_offsets, register
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+
+from kafka_messages_spark import consumer_offsets, register
 
 batch_writer = pytest.importorskip(
     "kafka_messages.segments.batch_writer", reason="nothing writes segments for the tests"

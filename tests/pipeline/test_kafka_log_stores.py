@@ -13,15 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyarrow import fs
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
 from kafka_messages_spark import register
 from kafka_messages_spark.sources import _files
 from kafka_messages_spark.sources._files import File, Selection
 from kafka_messages_spark.sources.kafka_log import _walk
 from kafka_messages_spark.sources.kafka_log._walk import walk
-from pyarrow import fs
-from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
 batch_writer = pytest.importorskip(
     "kafka_messages.segments.batch_writer", reason="nothing writes segments for the tests"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from pyspark.sql import DataFrame, SparkSession
+
 from kafka_messages_spark.analyses.groups import committed_offsets
 from kafka_messages_spark.analyses.lag import with_lag_times
 from kafka_messages_spark.analyses.transactions import partition_offsets, stable_offsets
-from pyspark.sql import DataFrame, SparkSession
 
 MOST = (1 << 63) - 1
 HISTORY = (

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kafka_messages_spark import register
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+
+from kafka_messages_spark import register
 
 RELEASES = Path(__file__).with_name("data") / "releases"
 TOPIC_ID, SEGMENT_ID = "8L3dPtjDSAmpjQSoLM6LBw", "T-2mNAqDR0WqSxCEh7lOgA"

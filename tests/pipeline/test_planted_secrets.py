@@ -16,9 +16,9 @@ from kafka_messages.messages.streams_group_topology_value import Subtopology, To
 from kafka_messages.protocol import encode_request
 from kafka_messages.records import write_coordinator_record, write_metadata_record
 from kafka_messages.segments.batch_writer import write_batches, write_control_batch
-from kafka_messages_spark import cluster_metadata, consumer_offsets, register
 from pyspark.sql import SparkSession
 
+from kafka_messages_spark import cluster_metadata, consumer_offsets, register
 from tests.support import job_runs, leaks
 from tests.support.job_runs import JOBS
 from tests.support.leaks import secret

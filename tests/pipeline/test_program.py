@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+
 from kafka_messages_spark import __main__ as program
 from kafka_messages_spark import jobs
 

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from pyspark.sql import Row, SparkSession
+
 from kafka_messages_spark.analyses._generations import READ, generations
 from kafka_messages_spark.analyses.internal_topics import consumer_offsets
 from kafka_messages_spark.analyses.lag import with_lag_times
 from kafka_messages_spark.analyses.rebalances import rebalances
 from kafka_messages_spark.sources import register
-from pyspark.sql import Row, SparkSession
 
 LOGS = Path(__file__).parents[2] / "examples" / "cluster" / "logs"
 ONE, TWO, THREE = (

@@ -8,10 +8,11 @@ import pytest
 
 pytest.importorskip("kafka_messages.segments.batch_writer", reason="nothing writes segments for the tests")
 
-from kafka_messages_spark import count_records, register
 from log_files import batch_of, segment
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
+
+from kafka_messages_spark import count_records, register
 
 LOGS = Path(__file__).parents[2] / "examples" / "cluster" / "logs"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from kafka_messages_spark.jobs._report import Report
 
 WIDE = """\

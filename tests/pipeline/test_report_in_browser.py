@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+
 from kafka_messages_spark.jobs._report import Report, Run
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")

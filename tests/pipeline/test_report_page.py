@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
+
 from kafka_messages_spark._charts.document import document
 from kafka_messages_spark._charts.pictures import Lane, Mark, Timeline
 from kafka_messages_spark._charts.svg import figure

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from job_files import at
-from kafka_messages_spark.jobs._drawn import batching, groups, metadata, segments, transactions
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
+
+from kafka_messages_spark.jobs._drawn import batching, groups, metadata, segments, transactions
 
 WORST = 7
 """A group with resets, whose name is in the middle."""

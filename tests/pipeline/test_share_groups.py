@@ -9,13 +9,14 @@ import kafka_messages
 from job_files import at, segment
 from kafka_messages.records import write_coordinator_record
 from kafka_messages.segments.batch_writer import write_batches
+from pyspark.sql import SparkSession
+
 from kafka_messages_spark import register
 from kafka_messages_spark.analyses.batches import read_batches
 from kafka_messages_spark.analyses.internal_topics import consumer_offsets, share_group_state
 from kafka_messages_spark.analyses.share_groups import share_offsets, topic_names
 from kafka_messages_spark.analyses.transactions import partition_offsets
 from kafka_messages_spark.jobs.groups import main
-from pyspark.sql import SparkSession
 
 CLUSTER = Path(__file__).parents[2] / "examples" / "cluster"
 

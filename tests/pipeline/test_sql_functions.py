@@ -10,10 +10,11 @@ import kafka_messages
 import pytest
 from kafka_messages import MetadataResponse
 from kafka_messages.json import to_json
-from kafka_messages_spark import register
-from kafka_messages_spark.columns.sql import _text
 from pyspark.errors import PySparkException, PySparkValueError
 from pyspark.sql import SparkSession
+
+from kafka_messages_spark import register
+from kafka_messages_spark.columns.sql import _text
 
 GOOD = MetadataResponse(cluster_id="hier, Köln", throttle_time_ms=7)
 OFFSET = kafka_messages.OffsetCommitValue(offset=42, metadata="x")

@@ -9,10 +9,11 @@ from typing import Any
 import kafka_messages
 import pytest
 from kafka_messages.protocol import encode_request, encode_response
-from kafka_messages_spark import register
-from kafka_messages_spark.analyses import traffic
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+
+from kafka_messages_spark import register
+from kafka_messages_spark.analyses import traffic
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from kafka_messages_spark._core import worker_python
 from pyspark.sql import SparkSession
+
+from kafka_messages_spark._core import worker_python
 
 LOGS = Path(__file__).parents[2] / "examples" / "cluster" / "logs"
 SCRIPT = """

@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.support.pages import ROOT
 
 PROJECTS: Mapping[str, Path] = {
-    "kafka_message_generator": ROOT,
+    "kafka_message_generator": ROOT / "generator",
     "kafka_messages": ROOT / "generated",
     "kafka_messages_native": ROOT / "packages" / "native",
     "kafka_messages_spark": ROOT / "packages" / "pipeline",
@@ -40,10 +40,9 @@ def readme_of(project: Path) -> str:
 
 def sources_of(project: Path) -> dict[str, str]:
     """The files that wheels are made of, by the path that they have there, with their path in the project."""
-    top, name = ("generator", "kafka_message_generator/") if project == ROOT else ("src", "")
-    folder = project / top
+    folder = project / "src"
     paths = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.is_file()]
-    return {f"{name}{path}": f"{top}/{path}" for path in paths if not _IS_NO_SOURCE.search(path)}
+    return {path: f"src/{path}" for path in paths if not _IS_NO_SOURCE.search(path)}
 
 
 def contents_of(name: str, project: Path) -> set[str]:
@@ -52,7 +51,7 @@ def contents_of(name: str, project: Path) -> set[str]:
     return files | set(EXTENSIONS.get(name, ()))
 
 
-_IS_NO_SOURCE = re.compile(r"__pycache__/|\.egg-info/|^README\.md$")
+_IS_NO_SOURCE = re.compile(r"__pycache__/|\.egg-info/")
 _EXTENSION = re.compile(r"\.(?:(?:cpython-|cp)3[^/]*|abi3)\.(?:so|pyd)$")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.support.pages import ROOT
 
-ASSETS = ROOT / "generator" / "pages" / "assets"
+ASSETS = ROOT / "generator" / "src" / "kafka_message_generator" / "pages" / "assets"
 PROGRAM = ROOT / "tests" / "javascript" / "answer.js"
 SECONDS = 300
 OLDEST = 18

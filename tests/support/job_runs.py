@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
 from kafka_messages_spark import jobs
 
 JOBS = sorted(each.name for each in pkgutil.iter_modules(jobs.__path__) if not each.name.startswith("_"))

@@ -16,7 +16,7 @@
 
 #include "arrow.h"
 
-#define FORMAT 1                 /* of the plan text; generator/plan/text.py has the same number */
+#define FORMAT 1                 /* of the plan text; plan/text.py of the generator has the same number */
 #define SLACK 16                 /* bytes that may be written behind what a buffer holds */
 
 #if defined(__GNUC__) || defined(__clang__)

@@ -1,4 +1,4 @@
-/* The text of a plan, taken apart. generator/plan/text.py prints it; docs/adr/0007 has the grammar.
+/* The text of a plan, taken apart. plan/text.py of the generator prints it; docs/adr/0007 has the grammar.
  *
  * Whatever a text says, columns stay inside their memory: a layout names only layouts and structs before it, each field
  * is dealt with exactly once, numbers have bounds.

@@ -15,7 +15,7 @@
 #error "the core reads lists and slots without locks: free-threaded builds of Python use the pure code"
 #endif
 
-#define FORMAT 1                 /* of the plan text; generator/plan/text.py has the same number */
+#define FORMAT 1                 /* of the plan text; plan/text.py of the generator has the same number */
 #define MAX_FIELDS 512           /* of a struct; a bit set of them stands on the stack */
 #define MAX_DEPTH 100            /* of structs inside structs: bounds the recursion of reader and writer */
 #define MAX_TAGS 64              /* known tagged fields of a layout; more are declined */

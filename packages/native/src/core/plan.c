@@ -1,4 +1,4 @@
-/* The text of a plan, taken apart. generator/plan/text.py prints it; docs/adr/0007 has the grammar.
+/* The text of a plan, taken apart. plan/text.py of the generator prints it; docs/adr/0007 has the grammar.
  *
  * Whatever a text says, reader and writer stay inside objects and input: a layout names only layouts and structs before
  * it, fields are slots of the class that was looked at, each of them is filled exactly once, numbers have bounds.

@@ -119,10 +119,10 @@ def _entity_types(specs: Path, before: Mapping[str, Json]) -> Iterator[Decision]
     path = specs / ENTITY_TYPES
     had = {field.facts.get("entityType") for each in before.values() for field in _fields(each)}
     for name in _plain(path).keys() - had if path.exists() else ():
-        what = f"{name}: a new entity type: name it in EntityType of generator/runtime/connection, describe it in"
-        yield Decision(
-            ENTITY_TYPES, "", "", f"{what} generator/pages/indexes.py, and in {ENTITIES} the fields without it"
+        what = (
+            f"{name}: a new entity type: name it in EntityType of runtime/connection of the generator, describe it in"
         )
+        yield Decision(ENTITY_TYPES, "", "", f"{what} pages/indexes.py, and in {ENTITIES} the fields without it")
 
 
 def _lines(path: Path) -> list[str]:

@@ -130,7 +130,7 @@ def render(identity: Identity, definitions: Definitions, progress: Progress = la
     for path in sorted([*RUNTIME.rglob("*.py"), *RUNTIME.rglob("*.lua")]):
         name = path.relative_to(RUNTIME)
         if name.parts[0].removesuffix(".py") in identity.parts:
-            header = prose.header(f"generator/runtime/{name.as_posix()}") if path.suffix == ".py" else ""
+            header = prose.header(f"runtime/{name.as_posix()}") if path.suffix == ".py" else ""
             files[f"{root}/{name.as_posix()}"] = header + path.read_text(encoding="utf-8")
     files[f"{root}/py.typed"] = ""
     files["pyproject.toml"] = _template("pyproject.toml", identity, definitions, found)
