@@ -66,11 +66,11 @@ def regenerate(session: nox.Session) -> None:
 
 @nox.session
 def check(session: nox.Session) -> None:
-    """Fail when generated/ is not what specs/kafka gives, or definitions break a release; options go to ``evolution``."""
+    """Fail when generated/ is not what specs/kafka gives, or definitions break a release; options go to ``compat``."""
     install(session, *GENERATOR)
     if not session.posargs:
         session.run("kafka-message-generator", "check", *PACKAGE)
-    session.run("kafka-message-generator", "evolution", *session.posargs)
+    session.run("kafka-message-generator", "compat", *session.posargs)
 
 
 @nox.session
@@ -258,7 +258,7 @@ def build(session: nox.Session) -> None:
     shutil.rmtree("dist", ignore_errors=True)
     projects = ("./generator", "./generated", "./packages/pipeline", "./packages/vectors")
     protocol = ("--specs", "specs/kafka", "--output", "packages/vectors/src/kafka_protocol_vectors")
-    session.run("kafka-message-generator", "protocol", *protocol)
+    session.run("kafka-message-generator", "export", *protocol)
     clean(*projects, "./packages/native")
     for project in projects:
         session.run("python", "-m", "build", "--outdir", "dist", project, silent=True)
@@ -316,14 +316,14 @@ def import_release(session: nox.Session, *options: str) -> None:
         session.error("name the release or a folder with its jars: nox -s upstream -- import-release 4.4.0 --write")
     session.run("kafka-message-generator", "import-release", *options)
     if "--write" in options:
-        session.run("kafka-message-generator", "evolution", "--past", "docs/history.md")
+        session.run("kafka-message-generator", "compat", "--past", "docs/history.md")
         session.run("kafka-message-generator", "generate", *PACKAGE)
 
 
 def history(session: nox.Session) -> None:
     """Take the definitions of every Kafka release from Maven Central into specs/history."""
     session.run("kafka-message-generator", "import-history", "--to", "specs/history", "--work", ".work/history")
-    session.run("kafka-message-generator", "evolution", "--past", "docs/history.md")
+    session.run("kafka-message-generator", "compat", "--past", "docs/history.md")
 
 
 def history_classes(session: nox.Session) -> None:

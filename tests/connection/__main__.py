@@ -22,7 +22,7 @@ from kafka_messages.protocol import apis
 from kafka_messages.schema import FieldFacts
 from kafka_messages.testing.draw import Chances, Draw
 
-from kafka_message_generator.history.sides import baseline, sides_of
+from kafka_message_generator.compat.sides import baseline, sides_of
 from tests.support.pages import ROOT
 
 HERE = Path(__file__).parent

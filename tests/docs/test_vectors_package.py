@@ -14,7 +14,7 @@ import pytest
 from kafka_messages import DecodeError
 
 import kafka_protocol_vectors as package
-from kafka_message_generator.protocol.command import write
+from kafka_message_generator.export.command import write
 from tests.support import javascript, negative, vectors
 from tests.support.pages import ROOT
 
@@ -94,7 +94,7 @@ def test_counts(page: str) -> None:
 def test_the_document_is_in_released_packages_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a clone it may not have been made yet: the error says how."""
     monkeypatch.setattr(package, "FOLDER", tmp_path)
-    made = f"kafka-message-generator protocol --specs specs/kafka --output {tmp_path}"
+    made = f"kafka-message-generator export --specs specs/kafka --output {tmp_path}"
     with pytest.raises(FileNotFoundError) as found:
         package.protocol()
     where = tmp_path / "protocol.json"

@@ -15,9 +15,9 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-from kafka_message_generator.evolution.findings import Direction, Finding
-from kafka_message_generator.evolution.report import compare
-from kafka_message_generator.history.sides import Side, baseline, sides_of
+from kafka_message_generator.compat.findings import Direction, Finding
+from kafka_message_generator.compat.report import compare
+from kafka_message_generator.compat.sides import Side, baseline, sides_of
 from kafka_message_generator.spec.model import HEADER, REQUEST, RESPONSE
 
 ROOT = Path(__file__).parents[2]

@@ -10,9 +10,9 @@ import pytest
 from kafka_messages.command import main
 
 from kafka_message_generator import definitions
+from kafka_message_generator.export.document import document
 from kafka_message_generator.pages import indexes
 from kafka_message_generator.pages.message import page_of
-from kafka_message_generator.protocol.document import document
 from kafka_message_generator.rules.entities import Named
 from kafka_message_generator.rules.names import snake_case
 from kafka_message_generator.spec.source import SpecError

@@ -14,7 +14,7 @@ import pytest
 
 from kafka_message_generator import definitions
 from kafka_message_generator.cli import main
-from kafka_message_generator.history import store
+from kafka_message_generator.compat import store
 from kafka_message_generator.renewal.command import NEXT
 from kafka_message_generator.renewal.decisions import could_be_secret, decisions
 from kafka_message_generator.spec.source import SpecError

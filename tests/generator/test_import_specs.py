@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from kafka_message_generator import definitions
-from kafka_message_generator.history.importer import import_history
-from kafka_message_generator.history.store import HistoryError
+from kafka_message_generator.compat.store import HistoryError
 from kafka_message_generator.release.artifacts import CORE, Jars
 from kafka_message_generator.release.constants import ERRORS, enum_constants, enum_numbers, error_codes
+from kafka_message_generator.release.history import import_history
 from kafka_message_generator.release.importer import import_specs
 
 REQUEST = """// Kafka's files have comments.

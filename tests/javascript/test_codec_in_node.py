@@ -20,7 +20,7 @@ from kafka_messages.messages.alter_user_scram_credentials_request import ScramCr
 from kafka_messages.protocol import encode_request
 from kafka_messages.testing import damaged
 
-from kafka_message_generator.protocol.command import write
+from kafka_message_generator.export.command import write
 from tests.support import javascript, vectors
 from tests.support.pages import ROOT
 from tests.support.vectors import plain

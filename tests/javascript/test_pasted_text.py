@@ -9,7 +9,7 @@ import pytest
 from kafka_messages import ApiVersionsRequest, MetadataRequest, MetadataResponse
 from kafka_messages.protocol import encode_request, encode_response
 
-from kafka_message_generator.protocol.command import write
+from kafka_message_generator.export.command import write
 from tests.support import javascript
 from tests.support.pages import ROOT
 

@@ -10,7 +10,7 @@ import pytest
 from kafka_messages.history import RELEASES, error_code_since, fields_since
 
 from kafka_message_generator import cli
-from kafka_message_generator.history import store
+from kafka_message_generator.compat import store
 from tests.support.building import import_package, unique_name, write_specs
 from tests.support.goldens import matches_golden
 from tests.support.markup import Element, Parsed

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TypeAlias
 
 from kafka_message_generator import definitions, output
+from kafka_message_generator.compat import command as compat_command
 from kafka_message_generator.cost import command as cost_command
-from kafka_message_generator.evolution import command as evolution_command
-from kafka_message_generator.history import command as history_command
+from kafka_message_generator.export import command as export_command
 from kafka_message_generator.pages import command as pages_command
-from kafka_message_generator.protocol import command as protocol_command
+from kafka_message_generator.release import history_command
 from kafka_message_generator.render import package
 from kafka_message_generator.render.identity import RequestError, identity_of
 from kafka_message_generator.renewal import command as renewal_command
@@ -30,11 +30,11 @@ EXAMPLES = {
     "generate": f"{PROG} generate --specs definitions --output package --package invoices",
     "check": f"{PROG} check --specs definitions --output package",
     "cost": cost_command.EXAMPLE,
-    "evolution": evolution_command.EXAMPLE,
+    "compat": compat_command.EXAMPLE,
     "import-history": history_command.EXAMPLE,
     "import-release": renewal_command.EXAMPLE,
     "pages": pages_command.EXAMPLE,
-    "protocol": protocol_command.EXAMPLE,
+    "export": export_command.EXAMPLE,
     "import-specs": f"{PROG} import-specs 2.8.2 --target kafka-2.8 --work .work/jars",
 }
 
@@ -82,9 +82,9 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--parts", type=_part_names, metavar="NAMES", help=what)
         command.add_argument("--warnings", action="store_true", help="show the accepted warnings, too")
         command.set_defaults(run=run)
-    evolution_command.add_arguments(_add(commands, "evolution", evolution_command.ABOUT))
+    compat_command.add_arguments(_add(commands, "compat", compat_command.ABOUT), definitions.side_of_folder)
     pages_command.add_arguments(_add(commands, "pages", pages_command.ABOUT))
-    protocol_command.add_arguments(_add(commands, "protocol", protocol_command.ABOUT))
+    export_command.add_arguments(_add(commands, "export", export_command.ABOUT))
     _release_commands(commands)
     cost_command.add_to(commands)
     return parser

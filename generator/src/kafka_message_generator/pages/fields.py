@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from kafka_message_generator.layouts.atoms import layout_of
+from kafka_message_generator.compat.atoms import layout_of
 from kafka_message_generator.pages.lives import NOTHING, UNKNOWN, Life, Lives
 from kafka_message_generator.plan.model import (
     Array,

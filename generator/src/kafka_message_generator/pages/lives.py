@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from kafka_message_generator.compat.changes import Changes, changes
+from kafka_message_generator.compat.sides import sides_of
+from kafka_message_generator.compat.since import Since
+from kafka_message_generator.compat.store import CodeLife, read_error_codes
 from kafka_message_generator.definitions import Definitions
-from kafka_message_generator.history.changes import Changes, changes
-from kafka_message_generator.history.sides import sides_of
-from kafka_message_generator.history.since import Since
-from kafka_message_generator.history.store import CodeLife, read_error_codes
 from kafka_message_generator.render.since import since_of, since_words, today_of
 
 FOLDER = "releases"

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kafka_message_generator.history.changes import Changes, Differing
-from kafka_message_generator.history.since import place
-from kafka_message_generator.layouts.compare import REASONS
+from kafka_message_generator.compat.changes import Changes, Differing
+from kafka_message_generator.compat.compare import REASONS
+from kafka_message_generator.compat.since import place
 from kafka_message_generator.pages.fields import Field, Wire, shown
 from kafka_message_generator.pages.lives import FOLDER, Release
 from kafka_message_generator.pages.message import KINDS, MessagePage

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kafka_message_generator.definitions import Definitions
+from kafka_message_generator.export import document
+from kafka_message_generator.export.command import SCHEMA_FILE
 from kafka_message_generator.pages import indexes, search, worked
 from kafka_message_generator.pages.environment import ASSETS, ENVIRONMENT
 from kafka_message_generator.pages.lives import Past, past_of
@@ -14,8 +16,6 @@ from kafka_message_generator.pages.package import Package, PagesError
 from kafka_message_generator.pages.prose import NONE, Prose, view
 from kafka_message_generator.pages.releases import ReleasePage, releases
 from kafka_message_generator.pages.samples import Samples
-from kafka_message_generator.protocol import document
-from kafka_message_generator.protocol.command import SCHEMA_FILE
 
 MOST = 200_000
 """Bytes of a page; where the page of a message would have more, its versions have pages of their own."""

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+from kafka_message_generator.compat.store import release_problem
+
 ARTIFACTS = {
     "kafka-clients": "clients",
     "kafka-group-coordinator": "group-coordinator",
@@ -76,13 +78,8 @@ def resolve(release: str, folder: Path, more: tuple[str, ...] = (), modules: Map
 
 def check_release(release: str) -> None:
     """Raise ArtifactError for what cannot be the name of a release."""
-    if not re.fullmatch(r"[0-9]+(\.[0-9]+)+", release):
-        raise ArtifactError(f"{release!r} is not a Kafka release; write it like 4.4.0")
-
-
-def order(release: str) -> tuple[int, ...]:
-    """Releases by number: 3.10.0 is after 3.9.2."""
-    return tuple(int(number) for number in release.split("."))
+    if (problem := release_problem(release)) is not None:
+        raise ArtifactError(problem)
 
 
 def pom_of(dependencies: str) -> str:

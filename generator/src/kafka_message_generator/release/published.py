@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from kafka_message_generator.compat.store import order
 from kafka_message_generator.release.artifacts import (
     ARTIFACTS,
     CORE,
@@ -13,7 +14,6 @@ from kafka_message_generator.release.artifacts import (
     Jars,
     check_release,
     need_maven,
-    order,
     pom_of,
     resolve,
     run_maven,

@@ -12,11 +12,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from kafka_message_generator import definitions
-from kafka_message_generator.evolution.report import compare
-from kafka_message_generator.evolution.texts import text
-from kafka_message_generator.history import importer, store
-from kafka_message_generator.history.sides import baseline, side_of_release
-from kafka_message_generator.release.artifacts import ARTIFACTS, CORE, ArtifactError, Jars, order, version_of
+from kafka_message_generator.compat import store
+from kafka_message_generator.compat.report import compare
+from kafka_message_generator.compat.sides import baseline, side_of_release
+from kafka_message_generator.compat.store import order
+from kafka_message_generator.compat.texts import text
+from kafka_message_generator.release import history as importer
+from kafka_message_generator.release.artifacts import ARTIFACTS, CORE, ArtifactError, Jars, version_of
 from kafka_message_generator.release.importer import ImportSpecsError, import_specs
 from kafka_message_generator.release.published import WITHOUT_CORE, jars_of, published
 from kafka_message_generator.renewal.decisions import decisions

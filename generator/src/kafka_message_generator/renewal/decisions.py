@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafka_message_generator.history import store
-from kafka_message_generator.release.artifacts import order
+from kafka_message_generator.compat import store
+from kafka_message_generator.compat.store import order
 from kafka_message_generator.spec import source
 from kafka_message_generator.spec.companions import ENTITIES, ENTITY_TYPES
 

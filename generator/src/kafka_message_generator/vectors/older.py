@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kafka_message_generator import definitions
-from kafka_message_generator.history.sides import baseline, sides_of
+from kafka_message_generator.compat.sides import baseline, sides_of
 from kafka_message_generator.release.artifacts import FOLDERS, ArtifactError, Jars, resolve, version_of
 from kafka_message_generator.release.published import jars_of, published
 from kafka_message_generator.spec.source import SpecError
