@@ -1,7 +1,7 @@
 """Asks Kafka's own classes for what is in ``data``: ``python -m tests.connection KAFKA_JARS OLDER``.
 
 The first is a folder of Kafka's jars. The other one has a folder of jars for each older release, such as
-``nox -s upstream -- history`` leaves in .work/history: versions that are gone are answered by the last release that
+``nox -s upstream -- import-history`` leaves in .work/history: versions that are gone are answered by the last release that
 had them.
 """
 

@@ -24,14 +24,14 @@ RUNTIME = GENERATOR / "runtime"
 PIPELINE = ROOT / "packages" / "pipeline" / "src" / "kafka_messages_spark"
 STAGES = (
     *("spec", "rules", "plan", "compat", "merging", "definitions"),
-    *("render", "export", "cost", "output", "pages", "release", "vectors", "renewal", "cli"),
+    *("render", "export", "cost", "output", "pages", "cli"),
 )
 """Knowledge flows one way: each stage may import itself and those before it."""
 ROOMS = ("java", "_core", "_charts", "columns", "sources", "analyses", "jobs")
 """Of the pipeline, from the ground up: each may import itself and those before it."""
 EXTRAS = ("numpy", "pyarrow", "hypothesis")
 """What parts of packages import that is neither theirs nor of the standard library."""
-QUICK = ("docs", "command", "generator", "package", "connection", "proposals")
+QUICK = ("docs", "command", "upstream", "generator", "package", "connection", "proposals")
 """Folders of the tests of ``nox -s quick``."""
 NOT_QUICK = {"numpy", "pandas", "pyarrow", "pyspark", "mypy"}
 """What that session does not install."""

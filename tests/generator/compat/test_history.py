@@ -1,11 +1,10 @@
-"""The history: what a release has, that hand edits are noticed, and how definitions come out of jars."""
+"""The history: what a release has, that hand edits are noticed."""
 
 from __future__ import annotations
 
 import json
 import re
 import shutil
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,17 +16,10 @@ from kafka_message_generator.compat.changes import Changes, changes
 from kafka_message_generator.compat.past import page
 from kafka_message_generator.compat.sides import side_of_release, sides_of
 from kafka_message_generator.compat.since import since
-from kafka_message_generator.release import history as importer
-from kafka_message_generator.release import mending
 from tests.support.pages import ROOT
 
 SPECS = ROOT / "specs" / "kafka"
 HISTORY = ROOT / "specs" / "history"
-DEFINITION = """// A comment, as Kafka's files have.
-{ "apiKey": 1, "type": "request", "name": "PayRequest", "validVersions": "0-1",
-  "about": "Their words, which stay with them.",
-  "fields": [ { "name": "Sum", "type": "int32", "versions": "0+", "about": "More words." } ] }
-"""
 FACTS = """{
   "apiKey": 1,
   "type": "request",
@@ -41,14 +33,6 @@ FACTS = """{
 """
 
 
-def jar(folder: Path, name: str, **files: str) -> Path:
-    path = folder / name
-    with zipfile.ZipFile(path, "w") as archive:
-        for file, text in files.items():
-            archive.writestr(f"common/message/{file}.json", text)
-    return path
-
-
 def test_the_newest_release_is_what_specs_has() -> None:
     """The same facts from the same jars, once with our descriptions and once without."""
     newest = store.read(HISTORY).names[-1]
@@ -60,7 +44,7 @@ def test_the_newest_release_is_what_specs_has() -> None:
 def test_every_release_reads() -> None:
     """From 2.2.0 on, the first with definitions in its jars; what two dozen files lack is written as what it meant."""
     history = store.read(HISTORY)
-    assert history.names[0] == importer.FIRST
+    assert history.names[0] == "2.2.0"
     assert len(history.names) >= 60
     for release in ("2.2.0", "2.8.2", "3.9.2", "4.0.0"):
         assert side_of_release(HISTORY, release).plans["MetadataRequest"]
@@ -75,33 +59,14 @@ def test_each_text_is_there_once() -> None:
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
     """A small history of two releases."""
-    one = jar(tmp_path, "kafka-clients-3.0.0.jar", PayRequest=DEFINITION)
-    two = jar(
-        tmp_path,
-        "kafka-clients-3.1.0.jar",
-        PayRequest=DEFINITION.replace("0-1", "0-2"),
-        Other=DEFINITION.replace("Pay", "Get"),
-    )
     root = tmp_path / "history"
-    importer.import_history({"3.1.0": [two], "3.0.0": [one]}, root)
-    return root
-
-
-def test_what_is_imported_are_facts(copied: Path) -> None:
-    """Comments and descriptions are the authors' words; they stay in the jar."""
-    assert (copied / "definitions" / "PayRequest" / "3.0.0.json").read_text() == FACTS
-    history = store.read(copied)
-    assert {name: found.since for name, found in history.definitions("3.1.0").items()} == {
-        "GetRequest": "3.1.0",
-        "PayRequest": "3.1.0",
+    one = {"PayRequest": ("clients", FACTS)}
+    two = {
+        "PayRequest": ("clients", FACTS.replace("0-1", "0-2")),
+        "GetRequest": ("clients", FACTS.replace("Pay", "Get")),
     }
-    assert list(history.definitions("3.0.0")) == ["PayRequest"]
-
-
-def test_an_import_twice_changes_nothing(copied: Path, tmp_path: Path) -> None:
-    """Deterministic, or every import would be a change to review."""
-    jars = {"3.0.0": [tmp_path / "kafka-clients-3.0.0.jar"], "3.1.0": [tmp_path / "kafka-clients-3.1.0.jar"]}
-    assert importer.import_history(jars, copied) == []
+    store.write(root, {"3.1.0": ({}, two), "3.0.0": ({}, one)}, {"3.0.0": {}, "3.1.0": {}})
+    return root
 
 
 def edit(path: Path) -> None:
@@ -118,7 +83,7 @@ def test_an_edited_definition_is_noticed(copied: Path) -> None:
     wanted = table["releases"]["3.0.0"]["brought"]["PayRequest"].split()[1]
     found = store.digest_of(path.read_text())
     assert str(error.value) == (
-        f"{path}: is not what was imported (digest {found}, not {wanted}); run nox -s upstream -- history"
+        f"{path}: is not what was imported (digest {found}, not {wanted}); run nox -s upstream -- import-history"
     )
 
 
@@ -131,7 +96,7 @@ def test_an_edited_error_code_is_noticed(copied: Path) -> None:
         store.read(copied)
     assert str(error.value) == (
         f"{path}: is not what was imported (digest {store.digest_of(path.read_text())}, not {wanted}); "
-        "run nox -s upstream -- history"
+        "run nox -s upstream -- import-history"
     )
 
 
@@ -165,7 +130,7 @@ def test_an_edited_table_is_noticed(what: str, copied: Path) -> None:
     with pytest.raises(store.HistoryError) as error:
         store.read(copied)
     assert str(error.value) == (
-        f"{path}: is not what was imported (digest {found}, not {wanted}); run nox -s upstream -- history"
+        f"{path}: is not what was imported (digest {found}, not {wanted}); run nox -s upstream -- import-history"
     )
 
 
@@ -186,8 +151,8 @@ def test_a_lost_and_a_foreign_definition_are_noticed(copied: Path) -> None:
     with pytest.raises(store.HistoryError) as error:
         store.read(copied)
     assert str(error.value) == (
-        f"{lost}: cannot be read, but releases.json names it; run nox -s upstream -- history\n"
-        f"{foreign}: is not in releases.json; run nox -s upstream -- history"
+        f"{lost}: cannot be read, but releases.json names it; run nox -s upstream -- import-history\n"
+        f"{foreign}: is not in releases.json; run nox -s upstream -- import-history"
     )
 
 
@@ -199,48 +164,8 @@ def test_a_table_that_is_none(text: str, copied: Path) -> None:
         store.read(copied)
 
 
-def test_two_definitions_of_one_name(tmp_path: Path) -> None:
-    """One of them would be lost."""
-    one = jar(tmp_path, "kafka-clients-3.0.0.jar", PayRequest=DEFINITION)
-    two = jar(tmp_path, "kafka-raft-3.0.0.jar", PayRequest=DEFINITION.replace("int32", "int64"))
-    with pytest.raises(store.HistoryError) as error:
-        importer.import_history({"3.0.0": [one, two]}, tmp_path / "history")
-    assert str(error.value) == f"{two}: PayRequest is also in clients, and says something else"
-
-
-def test_a_definition_that_cannot_be_read(tmp_path: Path) -> None:
-    """The error names jar, file and place."""
-    path = jar(tmp_path, "kafka-clients-3.0.0.jar", PayRequest=DEFINITION + "]")
-    with pytest.raises(store.HistoryError) as error:
-        importer.import_history({"3.0.0": [path]}, tmp_path / "history")
-    assert str(error.value) == (
-        "kafka-clients-3.0.0.jar!common/message/PayRequest.json:5: $: ']' follows the end of the definition; "
-        "a file holds one JSON object"
-    )
-
-
-def test_a_mend_is_said_and_must_fit(tmp_path: Path) -> None:
-    """What is changed in a released file is told at each import, and never done where the text is another."""
-    mend = mending.MENDS[0]
-    broken = (
-        '{ "name": "DescribeProducersRequest", "type": "request", "validVersions": "0",\n  "fields": [\n    ]}\n  ]\n}'
-    )
-    said: list[str] = []
-    file = mend.file.removesuffix(".json")
-    for text in (broken, broken.replace("  ]\n", " ]\n")):
-        path = jar(tmp_path, "kafka-clients-2.8.0.jar", **{file: text})
-        if text is broken:
-            importer.import_history({"2.8.0": [path]}, tmp_path / "history", said.append)
-            assert said == [f"kafka-clients-2.8.0.jar!common/message/{mend.file}: mended: {mend.why}"]
-        else:
-            with pytest.raises(
-                store.HistoryError, match=r"what is mended in DescribeProducersRequest\.json of 2\.8\.0 is not there"
-            ):
-                importer.import_history({"2.8.0": [path]}, tmp_path / "other")
-
-
 def test_the_page_on_the_past_is_what_the_history_says() -> None:
-    """A page of facts that nobody writes by hand; run nox -s upstream -- history."""
+    """A page of facts that nobody writes by hand; run nox -s upstream -- import-history."""
     assert (ROOT / "docs" / "history.md").read_text() == page(HISTORY)
 
 

@@ -15,11 +15,11 @@ _MOST_BYTES = 24
 _HEAD = """# What Kafka's releases changed on the wire
 
 Every two neighbouring releases of Kafka, from 2.2.0 on, compared version by version as [the command `compat`](compat.md)
-does it. `nox -s upstream -- history` writes this page from [specs/history](../specs/history/README.md).
+does it. `nox -s upstream -- import-history` writes this page from [specs/history](../specs/history/README.md).
 
 A released version is done, says Kafka's guide to its definitions. Requests and responses keep to that nearly always.
 Records of logs did not while their feature was in preview. Kafka's own classes of both releases were given the bytes below,
-and none of them took what the other release had written as the same: `nox -s upstream -- history-classes`.
+and none of them took what the other release had written as the same: `nox -s upstream -- exchange`.
 
 The change of `RequestHeader` 0 in 2.4.0 did not change any connection: Kafka 2.3 wrote the header with a client id, and the
 definitions of 2.4 call those same bytes version 1. Version 0 is left for ControlledShutdown 0 alone.

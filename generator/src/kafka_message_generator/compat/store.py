@@ -134,7 +134,7 @@ def read(root: Path) -> History:
         releases = tuple(_entry(name, entry) for name, entry in data["releases"].items())
         error_codes = str(data["errorCodes"])
     except OSError as error:
-        raise HistoryError(f"{path}: {error.strerror}; run nox -s upstream -- history") from None
+        raise HistoryError(f"{path}: {error.strerror}; run nox -s upstream -- import-history") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise HistoryError(f"{path}: is not a table of releases: {error!r}") from None
     for release in releases:
@@ -154,7 +154,7 @@ def _printed(table: object) -> str:
 
 
 def _edited(found: str, wanted: str) -> str:
-    return f"is not what was imported (digest {found}, not {wanted}); run nox -s upstream -- history"
+    return f"is not what was imported (digest {found}, not {wanted}); run nox -s upstream -- import-history"
 
 
 def _entry(name: str, data: dict[str, dict[str, str]]) -> ReleaseEntry:
@@ -184,14 +184,14 @@ def _problems(history: History) -> Iterator[str]:
     imported = set(known.values())
     for path in sorted((history.root / DEFINITIONS).rglob("*")):
         if path.is_file() and path not in imported:
-            yield f"{path}: is not in {TABLE}; run nox -s upstream -- history"
+            yield f"{path}: is not in {TABLE}; run nox -s upstream -- import-history"
 
 
 def _changed(path: Path, digest: str) -> Iterator[str]:
     try:
         text = path.read_bytes().decode()
     except (OSError, UnicodeDecodeError):
-        yield f"{path}: cannot be read, but {TABLE} names it; run nox -s upstream -- history"
+        yield f"{path}: cannot be read, but {TABLE} names it; run nox -s upstream -- import-history"
         return
     if digest_of(text) != digest:
         yield f"{path}: {_edited(digest_of(text), digest)}"
