@@ -32,10 +32,9 @@ def groups(*names: str) -> list[str]:
 
 GENERATOR = ("./generator", *groups("generate"))
 """The generator as users install it, and the versions of its tools that the committed packages are printed with."""
-WITH_PAGES = ("./generator[pages]", *GENERATOR[1:])
-"""With what prose on a site needs."""
 PUBLISH = ("python", "-m", "kafka_protocol_upstream", "publish")
 PEERS = groups("tests", "arrow", "spark", "peers")
+PAGES = (*GENERATOR, "./generated", "./packages/pages")
 UPSTREAM = (*GENERATOR, "./generated", "./packages/upstream")
 
 
@@ -96,7 +95,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Strict mypy on what is written by hand, the package and a sample client; pyright on package and client."""
-    install(session, *WITH_PAGES, *groups("types", "tests", "arrow", "spark"), "nox", "./generated")
+    install(session, *PAGES, "./packages/upstream", *groups("types", "tests", "arrow", "spark"), "nox")
     adapters = ("adapter_kafka_messages_native", "adapter_kafka_python", "adapter_kio")  # which are imported by name
     scripts = (
         "compare",
@@ -114,7 +113,7 @@ def types(session: nox.Session) -> None:
     session.run("python", "-m", "tests.support.proposals")
     session.run("mypy", "-p", "kafka_message_generator", "-p", "tests.support", "-p", "tests.fuzz")
     session.run("mypy", "noxfile.py", *benchmarks)
-    session.run("mypy", "-p", "kafka_messages_spark", "-p", "kafka_protocol_upstream")
+    session.run("mypy", "-p", "kafka_messages_spark", "-p", "kafka_protocol_pages", "-p", "kafka_protocol_upstream")
     session.run("mypy", "packages/native/src/kafka_messages_native")
     session.run("mypy", "packages/vectors/src/kafka_protocol_vectors")
     session.run("mypy", "generated/src/kafka_messages")
@@ -143,7 +142,7 @@ def tests(session: nox.Session) -> None:
 
 def install_tests(session: nox.Session) -> None:
     extras = ("tests", "types", "arrow", "compression", "spark", "stores", "frames")
-    install(session, *WITH_PAGES, *groups(*extras), "./generated", "./packages/pipeline")
+    install(session, *PAGES, "./packages/upstream", *groups(*extras), "./packages/pipeline")
 
 
 @nox.session
@@ -185,14 +184,8 @@ def browser(session: nox.Session, *options: str) -> None:
 def quick(session: nox.Session) -> None:
     """The tests that need neither Spark nor Arrow, in two to four minutes; options go to pytest."""
     install(session, *GENERATOR, *groups("tests"), "./generated")
-    session.run(
-        "python",
-        "-m",
-        "pytest",
-        "-n",
-        "2",
-        *(session.posargs or ("tests/docs", "tests/command", "tests/upstream", *MESSAGES)),
-    )
+    folders = ("tests/docs", "tests/command", "tests/upstream", *MESSAGES)
+    session.run("python", "-m", "pytest", "-n", "2", *(session.posargs or folders))
 
 
 @nox.session
@@ -202,8 +195,8 @@ def pages(session: nox.Session) -> None:
 
 
 def write_pages(session: nox.Session) -> None:
-    install(session, *WITH_PAGES, "./generated")
-    session.run("kafka-message-generator", "pages", "--specs", "specs/kafka", "--docs", ".", "--output", "site")
+    install(session, *PAGES)
+    session.run("kafka-protocol-pages", "--specs", "specs/kafka", "--docs", ".", "--output", "site")
 
 
 def check_pages(session: nox.Session, *options: str) -> None:
@@ -266,7 +259,8 @@ def use(session: nox.Session, *trials: str) -> None:
 def build(session: nox.Session) -> None:
     """Wheels and source distributions of every project, looked into; the native core for each CPython of the machine."""
     shutil.rmtree("dist", ignore_errors=True)
-    projects = ("./generator", "./generated", "./packages/pipeline", "./packages/upstream", "./packages/vectors")
+    packages = [f"./packages/{name}" for name in ("pages", "pipeline", "upstream", "vectors")]
+    projects = ("./generator", "./generated", *packages)
     protocol = ("--specs", "specs/kafka", "--output", "packages/vectors/src/kafka_protocol_vectors")
     session.run("kafka-message-generator", "export", *protocol)
     clean(*projects, "./packages/native")

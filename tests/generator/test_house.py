@@ -24,7 +24,7 @@ RUNTIME = GENERATOR / "runtime"
 PIPELINE = ROOT / "packages" / "pipeline" / "src" / "kafka_messages_spark"
 STAGES = (
     *("spec", "rules", "plan", "compat", "merging", "definitions"),
-    *("render", "export", "cost", "output", "pages", "cli"),
+    *("render", "export", "cost", "output", "cli"),
 )
 """Knowledge flows one way: each stage may import itself and those before it."""
 ROOMS = ("java", "_core", "_charts", "columns", "sources", "analyses", "jobs")

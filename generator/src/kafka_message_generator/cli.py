@@ -7,7 +7,7 @@ import importlib.metadata
 import shlex
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
@@ -16,7 +16,6 @@ from kafka_message_generator import definitions, output
 from kafka_message_generator.compat import command as compat_command
 from kafka_message_generator.cost import command as cost_command
 from kafka_message_generator.export import command as export_command
-from kafka_message_generator.pages import command as pages_command
 from kafka_message_generator.render import package
 from kafka_message_generator.render.identity import RequestError, identity_of
 from kafka_message_generator.spec.parts import OPTIONAL
@@ -29,7 +28,6 @@ EXAMPLES = {
     "check": f"{PROG} check --specs definitions --output package",
     "cost": cost_command.EXAMPLE,
     "compat": compat_command.EXAMPLE,
-    "pages": pages_command.EXAMPLE,
     "export": export_command.EXAMPLE,
 }
 
@@ -40,8 +38,13 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is 0, or 1 with the reason on standard error."""
     arguments = _parser().parse_args(argv)
+    return reported(lambda: arguments.run(arguments))
+
+
+def reported(run: Callable[[], int]) -> int:
+    """Return the exit code of `run`; print what is wrong with definitions, arguments or files, and return 1 for it."""
     try:
-        code: int = arguments.run(arguments)
+        return run()
     except SpecError as error:
         print(error, file=sys.stderr)
         print(f"{len(error.problems)} problem(s); nothing was generated", file=sys.stderr)
@@ -53,7 +56,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         place = f"{error.filename}: " if error.filename is not None else ""
         print(f"{place}{error.strerror or error}", file=sys.stderr)
         return 1
-    return code
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -78,7 +80,6 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--warnings", action="store_true", help="show the accepted warnings, too")
         command.set_defaults(run=run)
     compat_command.add_arguments(_add(commands, "compat", compat_command.ABOUT), definitions.side_of_folder)
-    pages_command.add_arguments(_add(commands, "pages", pages_command.ABOUT))
     export_command.add_arguments(_add(commands, "export", export_command.ABOUT))
     cost_command.add_to(commands)
     return parser

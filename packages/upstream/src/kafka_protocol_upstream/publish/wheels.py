@@ -16,6 +16,7 @@ PROJECTS: Mapping[str, Path] = {
     "kafka_messages": ROOT / "generated",
     "kafka_messages_native": ROOT / "packages" / "native",
     "kafka_messages_spark": ROOT / "packages" / "pipeline",
+    "kafka_protocol_pages": ROOT / "packages" / "pages",
     "kafka_protocol_upstream": ROOT / "packages" / "upstream",
     "kafka_protocol_vectors": ROOT / "packages" / "vectors",
 }

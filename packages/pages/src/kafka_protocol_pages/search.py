@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 
 from kafka_message_generator.definitions import Definitions
-from kafka_message_generator.pages.message import MessagePage
-from kafka_message_generator.pages.prose import Prose
+from kafka_protocol_pages.message import MessagePage
+from kafka_protocol_pages.prose import Prose
 
 
 def index(

@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kafka_message_generator.pages.framed import Framed
-from kafka_message_generator.pages.package import Package
+from kafka_protocol_pages.framed import Framed
+from kafka_protocol_pages.package import Package
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from kafka_message_generator.pages.fields import Wires, fixed_word, word
 from kafka_message_generator.plan.model import (
     Array,
     Blob,
@@ -20,6 +19,7 @@ from kafka_message_generator.plan.model import (
     Text,
 )
 from kafka_message_generator.spec.model import FIXED_WIDTHS
+from kafka_protocol_pages.fields import Wires, fixed_word, word
 
 _VARINT_BYTES = {16: 3, 32: 5, 64: 10}
 """How many bytes a varint of so many bits takes at most."""

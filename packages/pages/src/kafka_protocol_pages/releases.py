@@ -9,9 +9,9 @@ from itertools import pairwise
 from kafka_message_generator.compat.changes import Changes, Differing
 from kafka_message_generator.compat.compare import REASONS
 from kafka_message_generator.compat.since import place
-from kafka_message_generator.pages.fields import Field, Wire, shown
-from kafka_message_generator.pages.lives import FOLDER, Release
-from kafka_message_generator.pages.message import KINDS, MessagePage
+from kafka_protocol_pages.fields import Field, Wire, shown
+from kafka_protocol_pages.lives import FOLDER, Release
+from kafka_protocol_pages.message import KINDS, MessagePage
 
 
 @dataclass(frozen=True)

@@ -1,30 +1,44 @@
-"""The command ``pages``: the protocol of some definitions as a static site."""
+"""The command line ``kafka-protocol-pages``: the protocol of some definitions as a static site."""
 
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kafka_message_generator import definitions
-from kafka_message_generator.pages import folder
-from kafka_message_generator.pages.package import Package, PagesError
-from kafka_message_generator.pages.prose import NONE, Prose
-from kafka_message_generator.pages.samples import Samples, read_samples
-from kafka_message_generator.pages.site import Site, files_of
-from kafka_message_generator.pages.traffic import read_traffic
+from kafka_message_generator.cli import reported
 from kafka_message_generator.render.identity import identity_of
+from kafka_protocol_pages import folder
+from kafka_protocol_pages.package import Package, PagesError
+from kafka_protocol_pages.prose import NONE, Prose
+from kafka_protocol_pages.prose_folder import read_prose
+from kafka_protocol_pages.samples import Samples, read_samples
+from kafka_protocol_pages.site import Site, files_of
+from kafka_protocol_pages.traffic import read_traffic
 
-EXAMPLE = "kafka-message-generator pages --specs definitions --output site"
-ABOUT = "write the protocol as a static site: every message with its layouts and its bytes; needs the generated package"
+PROG = "kafka-protocol-pages"
+EXAMPLE = f"example:\n  {PROG} --specs definitions --output site"
+ABOUT = (
+    "Write the protocol as a static site: every message with its layouts and its bytes; needs the generated package."
+)
 VECTORS, TRAFFIC = Path("packages", "vectors", "src", "kafka_protocol_vectors"), Path("examples", "cluster", "traffic")
 """Where a clone of the project has bytes to show; the command is run at its top."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the command."""
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write a site; the exit code is 0, or 1 with the reason on standard error."""
+    arguments = _parser().parse_args(argv)
+    return reported(lambda: run(arguments))
+
+
+def _parser() -> argparse.ArgumentParser:
+    layout = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog=PROG, description=ABOUT, epilog=EXAMPLE, formatter_class=layout)
+    parser.add_argument("--version", action="version", version=f"{PROG} {_version()}")
     what = "folder of message definitions (*.json) and their package.toml, or one definition"
     parser.add_argument("--specs", type=Path, required=True, help=what)
     parser.add_argument("--output", type=Path, required=True, help="folder of the site")
@@ -45,8 +59,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"{what} (default: for Kafka's definitions {TRAFFIC}, where it is)",
     )
     what = "folder whose README.md and the pages of Markdown that it leads to are a part of the site"
-    parser.add_argument("--docs", type=Path, metavar="FOLDER", help=f"{what}; needs the extra pages")
-    parser.set_defaults(run=run)
+    parser.add_argument("--docs", type=Path, metavar="FOLDER", help=f"{what}")
+    return parser
+
+
+def _version() -> str:
+    try:
+        return importlib.metadata.version(PROG)
+    except importlib.metadata.PackageNotFoundError:
+        return "of this folder, which is not installed"
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -87,11 +108,6 @@ def _prose(arguments: argparse.Namespace, loaded: definitions.Definitions) -> Pr
     """The pages of prose, if a folder of them was named."""
     if arguments.docs is None:
         return NONE
-    try:
-        # What it stands on is an extra, which who wants no prose need not have.
-        from kafka_message_generator.pages.prose_folder import read_prose
-    except ModuleNotFoundError as error:
-        raise PagesError(f"{error}; for --docs: pip install 'kafka-message-generator[pages]'") from error
     return read_prose(arguments.docs, {plan.name for plan in loaded.plans})
 
 

@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kafka_message_generator.pages.markdown import Document, Place, document
-from kafka_message_generator.pages.package import PagesError
-from kafka_message_generator.pages.prose import Chapter, Prose, ProsePage
+from kafka_protocol_pages.markdown import Document, Place, document
+from kafka_protocol_pages.package import PagesError
+from kafka_protocol_pages.prose import Chapter, Prose, ProsePage
 
 START, CONTENTS = "README.md", ("docs/README.md", "README.md")
 """Where readers begin, and the page whose links are the contents: the first of them that there is."""

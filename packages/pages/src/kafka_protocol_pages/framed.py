@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kafka_message_generator.pages.package import Explanation, Package
-from kafka_message_generator.pages.samples import Sample
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.spec.model import REQUEST, RESPONSE
+from kafka_protocol_pages.package import Explanation, Package
+from kafka_protocol_pages.samples import Sample
 
 CORRELATION_ID, CLIENT_ID = 7, "a-client"
 """What headers say that were not sent by anybody."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from kafka_message_generator.pages.fields import fixed_word
-from kafka_message_generator.pages.inspector import DumpRow, Line, dump, lines, quoted, uuid_text
-from kafka_message_generator.pages.package import Explanation, Package, Span
+from kafka_protocol_pages.fields import fixed_word
+from kafka_protocol_pages.inspector import DumpRow, Line, dump, lines, quoted, uuid_text
+from kafka_protocol_pages.package import Explanation, Package, Span
 
 _UUID = UUID("67c8b9a0-1f2d-4e5f-8a9b-0c1d2e3f4a5b")
 _FIXED: tuple[tuple[str, str, tuple[object, ...]], ...] = (

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
-from kafka_message_generator.pages.framed import Framed
-from kafka_message_generator.pages.package import Explanation, Package, Span
-from kafka_message_generator.pages.recipes import Recipe, recipes
+from kafka_protocol_pages.framed import Framed
+from kafka_protocol_pages.package import Explanation, Package, Span
+from kafka_protocol_pages.recipes import Recipe, recipes
 
 ROW = 16
 """Bytes in a row of the dump."""

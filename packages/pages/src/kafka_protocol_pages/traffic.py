@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kafka_message_generator.pages.package import Package, PagesError
-from kafka_message_generator.pages.samples import Best, Sample, Samples
+from kafka_protocol_pages.package import Package, PagesError
+from kafka_protocol_pages.samples import Best, Sample, Samples
 
 REQUESTS, RESPONSES = ".request.bin", ".response.bin"
 """How the names end of the files with the two sides of a connection, each message behind its length."""

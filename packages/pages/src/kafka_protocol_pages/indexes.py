@@ -6,9 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kafka_message_generator.definitions import Definitions
-from kafka_message_generator.pages.fields import Field, title_of
-from kafka_message_generator.pages.lives import Life, Lives
-from kafka_message_generator.pages.message import KINDS, Fact, MessagePage, header_runs
 from kafka_message_generator.render import tables
 from kafka_message_generator.rules.headers import REQUEST_HEADER, RESPONSE_HEADER, HeaderVersions
 from kafka_message_generator.rules.settings import HERE
@@ -16,6 +13,9 @@ from kafka_message_generator.spec.companions import ErrorCode
 from kafka_message_generator.spec.enumerations import ERROR_CODE, Member
 from kafka_message_generator.spec.model import HEADER
 from kafka_message_generator.spec.versions import Versions
+from kafka_protocol_pages.fields import Field, title_of
+from kafka_protocol_pages.lives import Life, Lives
+from kafka_protocol_pages.message import KINDS, Fact, MessagePage, header_runs
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from itertools import groupby
 from typing import Any
 
 from kafka_message_generator.compat.atoms import layout_of
-from kafka_message_generator.pages.lives import NOTHING, UNKNOWN, Life, Lives
 from kafka_message_generator.plan.model import (
     Array,
     Blob,
@@ -28,6 +27,7 @@ from kafka_message_generator.plan.model import (
 from kafka_message_generator.rules.entities import Named, named_fields
 from kafka_message_generator.spec.enumerations import API_KEY, ERROR_CODE
 from kafka_message_generator.spec.versions import Versions
+from kafka_protocol_pages.lives import NOTHING, UNKNOWN, Life, Lives
 
 
 def title_of(versions: Versions) -> str:

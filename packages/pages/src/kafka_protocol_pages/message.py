@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from kafka_message_generator.definitions import Definitions
-from kafka_message_generator.pages.boxes import Box, boxes_of
-from kafka_message_generator.pages.fields import Field, fields_of, runs_of, shown, title_of
-from kafka_message_generator.pages.framed import framed
-from kafka_message_generator.pages.inspector import Inspector, inspect
-from kafka_message_generator.pages.lives import NOTHING, Life, Lives, Release
-from kafka_message_generator.pages.package import Package
-from kafka_message_generator.pages.samples import Samples
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.render.tables import logs
 from kafka_message_generator.rules.headers import HeaderVersions, header_versions
 from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, METADATA, REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.versions import MAX_VERSION, Versions
+from kafka_protocol_pages.boxes import Box, boxes_of
+from kafka_protocol_pages.fields import Field, fields_of, runs_of, shown, title_of
+from kafka_protocol_pages.framed import framed
+from kafka_protocol_pages.inspector import Inspector, inspect
+from kafka_protocol_pages.lives import NOTHING, Life, Lives, Release
+from kafka_protocol_pages.package import Package
+from kafka_protocol_pages.samples import Samples
 
 KINDS = {
     REQUEST: "Request",

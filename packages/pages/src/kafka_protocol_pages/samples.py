@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kafka_message_generator.pages.package import PagesError
+from kafka_protocol_pages.package import PagesError
 
 MOST = 640
 """Bytes of a sample that is still easy to look through."""

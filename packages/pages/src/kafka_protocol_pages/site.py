@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.export import document
 from kafka_message_generator.export.command import SCHEMA_FILE
-from kafka_message_generator.pages import indexes, search, worked
-from kafka_message_generator.pages.environment import ASSETS, ENVIRONMENT
-from kafka_message_generator.pages.lives import Past, past_of
-from kafka_message_generator.pages.message import MessagePage, page_of, parts_of
-from kafka_message_generator.pages.package import Package, PagesError
-from kafka_message_generator.pages.prose import NONE, Prose, view
-from kafka_message_generator.pages.releases import ReleasePage, releases
-from kafka_message_generator.pages.samples import Samples
+from kafka_protocol_pages import indexes, search, worked
+from kafka_protocol_pages.environment import ASSETS, ENVIRONMENT
+from kafka_protocol_pages.lives import Past, past_of
+from kafka_protocol_pages.message import MessagePage, page_of, parts_of
+from kafka_protocol_pages.package import Package, PagesError
+from kafka_protocol_pages.prose import NONE, Prose, view
+from kafka_protocol_pages.releases import ReleasePage, releases
+from kafka_protocol_pages.samples import Samples
 
 MOST = 200_000
 """Bytes of a page; where the page of a message would have more, its versions have pages of their own."""

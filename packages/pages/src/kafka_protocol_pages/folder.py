@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from kafka_message_generator.pages.package import PagesError
+from kafka_protocol_pages.package import PagesError
 
 LIST = "assets/files.txt"
 """The list of a site's files, by which a folder is known as one."""
