@@ -16,7 +16,8 @@ nox.options.sessions = ["check", "lint", "types", "tests"]
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 PACKAGE = ("--specs", "specs/kafka", "--output", "generated")
-MESSAGES = ("tests/generator", "tests/package", "tests/connection", "tests/proposals")
+COMPAT = "tests/generator/compat"
+MESSAGES = ("tests/generator", f"--ignore={COMPAT}", "tests/package", "tests/connection", "tests/proposals")
 """The tests of messages, which run by the native core too."""
 COLUMNS = "tests/arrow"
 """Those of columns, which run by the native extension too, and need more to be installed."""
@@ -31,8 +32,10 @@ def groups(*names: str) -> list[str]:
 
 GENERATOR = ("./generator", *groups("generate"))
 """The generator as users install it, and the versions of its tools that the committed packages are printed with."""
-WITH_PAGES = ("./generator[pages]", *GENERATOR[1:])
-"""With what prose on a site needs."""
+PUBLISH = ("python", "-m", "kafka_protocol_upstream", "publish")
+PEERS = groups("tests", "arrow", "spark", "peers")
+PAGES = (*GENERATOR, "./generated", "./packages/pages")
+UPSTREAM = (*GENERATOR, "./generated", "./packages/upstream")
 
 
 def install(session: nox.Session, *requirements: str) -> None:
@@ -66,11 +69,11 @@ def regenerate(session: nox.Session) -> None:
 
 @nox.session
 def check(session: nox.Session) -> None:
-    """Fail when generated/ is not what specs/kafka gives, or definitions break a release; options go to ``evolution``."""
+    """Fail when generated/ is not what specs/kafka gives, or definitions break a release; options go to ``compat``."""
     install(session, *GENERATOR)
     if not session.posargs:
         session.run("kafka-message-generator", "check", *PACKAGE)
-    session.run("kafka-message-generator", "evolution", *session.posargs)
+    session.run("kafka-message-generator", "compat", *session.posargs)
 
 
 @nox.session
@@ -92,7 +95,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Strict mypy on what is written by hand, the package and a sample client; pyright on package and client."""
-    install(session, *WITH_PAGES, *groups("types", "tests", "arrow", "spark"), "nox", "./generated")
+    install(session, *PAGES, "./packages/upstream", *groups("types", "tests", "arrow", "spark"), "nox")
     adapters = ("adapter_kafka_messages_native", "adapter_kafka_python", "adapter_kio")  # which are imported by name
     scripts = (
         "compare",
@@ -110,7 +113,7 @@ def types(session: nox.Session) -> None:
     session.run("python", "-m", "tests.support.proposals")
     session.run("mypy", "-p", "kafka_message_generator", "-p", "tests.support", "-p", "tests.fuzz")
     session.run("mypy", "noxfile.py", *benchmarks)
-    session.run("mypy", "-p", "kafka_messages_spark")
+    session.run("mypy", "-p", "kafka_messages_spark", "-p", "kafka_protocol_pages", "-p", "kafka_protocol_upstream")
     session.run("mypy", "packages/native/src/kafka_messages_native")
     session.run("mypy", "packages/vectors/src/kafka_protocol_vectors")
     session.run("mypy", "generated/src/kafka_messages")
@@ -139,7 +142,7 @@ def tests(session: nox.Session) -> None:
 
 def install_tests(session: nox.Session) -> None:
     extras = ("tests", "types", "arrow", "compression", "spark", "stores", "frames")
-    install(session, *WITH_PAGES, *groups(*extras), "./generated", "./packages/pipeline")
+    install(session, *PAGES, "./packages/upstream", *groups(*extras), "./packages/pipeline")
 
 
 @nox.session
@@ -158,8 +161,7 @@ def nightly(session: nox.Session) -> None:
 
 
 def interop(session: nox.Session, *options: str) -> None:
-    peers = groups("tests", "arrow", "spark", "peers")
-    install(session, *GENERATOR, *peers, "./generated", "./packages/pipeline")
+    install(session, *UPSTREAM, *PEERS, "./packages/pipeline")
     session.run("python", "-m", "pytest", "tests/interop", *options)
 
 
@@ -182,7 +184,8 @@ def browser(session: nox.Session, *options: str) -> None:
 def quick(session: nox.Session) -> None:
     """The tests that need neither Spark nor Arrow, in two to four minutes; options go to pytest."""
     install(session, *GENERATOR, *groups("tests"), "./generated")
-    session.run("python", "-m", "pytest", "-n", "2", *(session.posargs or ("tests/docs", "tests/command", *MESSAGES)))
+    folders = ("tests/docs", "tests/command", "tests/upstream", *MESSAGES)
+    session.run("python", "-m", "pytest", "-n", "2", *(session.posargs or folders))
 
 
 @nox.session
@@ -192,8 +195,8 @@ def pages(session: nox.Session) -> None:
 
 
 def write_pages(session: nox.Session) -> None:
-    install(session, *WITH_PAGES, "./generated")
-    session.run("kafka-message-generator", "pages", "--specs", "specs/kafka", "--docs", ".", "--output", "site")
+    install(session, *PAGES)
+    session.run("kafka-protocol-pages", "--specs", "specs/kafka", "--docs", ".", "--output", "site")
 
 
 def check_pages(session: nox.Session, *options: str) -> None:
@@ -230,7 +233,7 @@ def release(session: nox.Session) -> None:
     -- wheels: only build them, and use generator and core; -- commands: run the shell blocks of README and docs in a
     fresh clone (--all: the slow ones too); -- changelog: print changelog.d; -- changelog VERSION: move it to CHANGELOG.md.
     """
-    install(session, *GENERATOR, *groups("release"))
+    install(session, *UPSTREAM, *groups("release"))
     match session.posargs:
         case ["wheels"]:
             build(session)
@@ -240,12 +243,12 @@ def release(session: nox.Session) -> None:
         case ["changelog", *versions]:
             changelog(session, *versions)
         case _:
-            session.run("python", "-m", "tests.support.release", "versions")
+            session.run(*PUBLISH, "versions")
             session.run("kafka-message-generator", "check", *PACKAGE)
             build(session)
             session.run("twine", "check", "--strict", *map(str, sorted(Path("dist").iterdir())))
             use(session, "generator", "native", "packages")
-            session.run("python", "-m", "tests.support.release", "uploads", "dist")
+            session.run(*PUBLISH, "uploads")
 
 
 def use(session: nox.Session, *trials: str) -> None:
@@ -256,15 +259,16 @@ def use(session: nox.Session, *trials: str) -> None:
 def build(session: nox.Session) -> None:
     """Wheels and source distributions of every project, looked into; the native core for each CPython of the machine."""
     shutil.rmtree("dist", ignore_errors=True)
-    projects = ("./generator", "./generated", "./packages/pipeline", "./packages/vectors")
+    packages = [f"./packages/{name}" for name in ("pages", "pipeline", "upstream", "vectors")]
+    projects = ("./generator", "./generated", *packages)
     protocol = ("--specs", "specs/kafka", "--output", "packages/vectors/src/kafka_protocol_vectors")
-    session.run("kafka-message-generator", "protocol", *protocol)
+    session.run("kafka-message-generator", "export", *protocol)
     clean(*projects, "./packages/native")
     for project in projects:
         session.run("python", "-m", "build", "--outdir", "dist", project, silent=True)
     session.run("python", "-m", "build", "--sdist", "--outdir", "dist", "./packages/native", silent=True)
-    session.run("python", "-m", "tests.support.native_wheels", "dist")
-    session.run("python", "-m", "tests.support.distributions", "dist")
+    session.run(*PUBLISH, "native")
+    session.run(*PUBLISH, "contents")
 
 
 def changelog(session: nox.Session, *versions: str) -> None:
@@ -284,85 +288,26 @@ def pipeline(session: nox.Session) -> None:
 
 @nox.session
 def upstream(session: nox.Session) -> None:
-    """What a new release of Kafka needs; -- without a task lists the tasks. Needs Maven; most need a JDK."""
-    tasks = {
-        "import-specs": import_specs,
-        "import-release": import_release,
-        "history": history,
-        "history-classes": history_classes,
-        "vectors": vectors,
-        "enumerations": enumerations,
-        "settings": settings,
-        "cluster": cluster,
-        "captures": captures,
-    }
-    name, *options = session.posargs or [""]
-    if name not in tasks:
-        session.error(f"name a task: {', '.join(tasks)}; for example: nox -s upstream -- import-release 4.4.0 --write")
-    install(session, *GENERATOR)
-    tasks[name](session, *options)
+    """What a new release of Kafka needs; without a task it lists the tasks. Needs Maven; most need a JDK.
 
-
-def import_specs(session: nox.Session, *options: str) -> None:
-    """Take the definitions of a Kafka release from Maven Central: 4.4.0, or 2.8.2 --target FOLDER."""
-    if not options:
-        session.error("name the release, for example: nox -s upstream -- import-specs 4.4.0")
-    session.run("kafka-message-generator", "import-specs", *options, "--work", f".work/jars-{options[0]}")
-
-
-def import_release(session: nox.Session, *options: str) -> None:
-    """A new release, or a folder of its jars: what it changes and leaves to do; 4.4.0 --write writes it, too."""
-    if not options:
-        session.error("name the release or a folder with its jars: nox -s upstream -- import-release 4.4.0 --write")
-    session.run("kafka-message-generator", "import-release", *options)
-    if "--write" in options:
-        session.run("kafka-message-generator", "evolution", "--past", "docs/history.md")
-        session.run("kafka-message-generator", "generate", *PACKAGE)
-
-
-def history(session: nox.Session) -> None:
-    """Take the definitions of every Kafka release from Maven Central into specs/history."""
-    session.run("kafka-message-generator", "import-history", "--to", "specs/history", "--work", ".work/history")
-    session.run("kafka-message-generator", "evolution", "--past", "docs/history.md")
-
-
-def history_classes(session: nox.Session) -> None:
-    """Kafka's own classes exchange the bytes that docs/history.md shows; after ``history``; needs a JDK."""
-    session.install(*groups("tests"))
-    session.run("python", "-m", "tests.evolution.kafka_classes", ".work/history")
-
-
-def vectors(session: nox.Session) -> None:
-    """Have Kafka's own classes write vectors/ anew, and say what they do with damaged bytes; needs a JDK."""
-    install(session, "./generated")
-    target = ("--specs", "specs/kafka", "--target", "packages/vectors/src/kafka_protocol_vectors")
-    session.run("python", "-m", "kafka_message_generator.vectors.write", *target, "--work", ".work/vectors")
-    session.run("python", "-m", "kafka_message_generator.vectors.older", *target, "--work", ".work/history")
-    session.run("python", "-m", "tests.support.negative", ".work/vectors")
-
-
-def enumerations(session: nox.Session) -> None:
-    """Renew the names of numbers and the error codes from Kafka's own classes; needs a JDK."""
-    paths = ("--specs", "specs/kafka", "--work", ".work/settings")
-    session.run("python", "-m", "kafka_message_generator.vectors.enumerations", *paths)
-
-
-def settings(session: nox.Session) -> None:
-    """Take the table of Kafka's settings and their types from Kafka's own classes; needs a JDK."""
-    paths = ("--specs", "specs/kafka", "--work", ".work/settings")
-    session.run("python", "-m", "kafka_message_generator.vectors.settings", *paths)
-
-
-def cluster(session: nox.Session) -> None:
-    """Make examples/cluster anew with a real broker; needs a JDK."""
-    install(session, *groups("tests", "arrow", "spark", "peers"), "./generated", "./packages/pipeline")
-    session.run("python", "-m", "tests.interop.make", "examples/cluster")
-
-
-def captures(session: nox.Session) -> None:
-    """Make examples/captures anew: a real broker and clients on loopback. Needs a JDK, tcpdump, tshark and root."""
-    install(session, *groups("tests", "arrow", "peers"), "./generated")
-    session.run("python", "-m", "tests.interop.captures", "examples/captures")
+    -- import-release 4.4.0 --write (a folder of jars in the place of the number, without --write a trial), import-history,
+    import-specs 2.8.2 --target FOLDER, vectors, enumerations, settings, exchange;
+    -- cluster: make examples/cluster anew with a real broker; -- captures: examples/captures (tcpdump, tshark, root).
+    """
+    match session.posargs:
+        case ["cluster"]:
+            install(session, *UPSTREAM, *PEERS, "./packages/pipeline")
+            session.run("python", "-m", "tests.interop.make", "examples/cluster")
+        case ["captures"]:
+            install(session, *GENERATOR, *groups("tests", "arrow", "peers"), "./generated")
+            session.run("python", "-m", "tests.interop.captures", "examples/captures")
+        case tasks:
+            install(session, *UPSTREAM)
+            session.run("python", "-m", "kafka_protocol_upstream", *(tasks or ["--help"]))
+            if "--write" in tasks or tasks[:1] == ["import-history"]:
+                session.run("kafka-message-generator", "compat", "--past", "docs/history.md")
+            if "--write" in tasks:
+                session.run("kafka-message-generator", "generate", *PACKAGE)
 
 
 @nox.session

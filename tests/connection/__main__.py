@@ -1,7 +1,7 @@
 """Asks Kafka's own classes for what is in ``data``: ``python -m tests.connection KAFKA_JARS OLDER``.
 
 The first is a folder of Kafka's jars. The other one has a folder of jars for each older release, such as
-``nox -s upstream -- history`` leaves in .work/history: versions that are gone are answered by the last release that
+``nox -s upstream -- import-history`` leaves in .work/history: versions that are gone are answered by the last release that
 had them.
 """
 
@@ -22,7 +22,7 @@ from kafka_messages.protocol import apis
 from kafka_messages.schema import FieldFacts
 from kafka_messages.testing.draw import Chances, Draw
 
-from kafka_message_generator.history.sides import baseline, sides_of
+from kafka_message_generator.compat.sides import baseline, sides_of
 from tests.support.pages import ROOT
 
 HERE = Path(__file__).parent

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import distributions
-from tests.support.distributions import EXTENSIONS, LICENSES, PROJECTS
+from kafka_protocol_upstream.publish import wheels
+from kafka_protocol_upstream.publish.wheels import EXTENSIONS, LICENSES, PROJECTS
 from tests.support.pages import ROOT
 
 KAFKAS_NOTICE = """
@@ -31,12 +31,12 @@ def test_projects(name: str) -> None:
     assert (project["license"], project["license-files"]) == ("Apache-2.0", list(LICENSES))
     assert (folder / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
     assert KAFKAS_NOTICE in (folder / "NOTICE").read_text(encoding="utf-8")
-    assert not distributions.RELATIVE_LINK.search(distributions.readme_of(folder))
+    assert not wheels.RELATIVE_LINK.search(wheels.readme_of(folder))
 
 
 def metadata(folder: Path) -> bytes:
     lines = ["Name: x", "License-Expression: Apache-2.0", *(f"License-File: {name}" for name in LICENSES), ""]
-    return ("\n".join(lines) + "\n" + distributions.readme_of(folder)).encode()
+    return ("\n".join(lines) + "\n" + wheels.readme_of(folder)).encode()
 
 
 def build(target: Path, without: str = "", stale: str = "") -> None:
@@ -48,12 +48,12 @@ def build(target: Path, without: str = "", stale: str = "") -> None:
             for each, data in files.items():
                 wheel.writestr(f"{name}-1.0.dist-info/licenses/{each}", data)
             wheel.writestr(f"{name}-1.0.dist-info/METADATA", metadata(folder))
-            for each in distributions.contents_of(name, folder) | ({stale} if stale.startswith(f"{name}/") else set()):
+            for each in wheels.contents_of(name, folder) | ({stale} if stale.startswith(f"{name}/") else set()):
                 wheel.writestr(
                     each + (".cpython-311-x86_64-linux-gnu.so" if each in EXTENSIONS.get(name, ()) else ""), ""
                 )
         with tarfile.open(target / f"{name}-1.0.tar.gz", "w:gz") as source:
-            modules = dict.fromkeys(distributions.sources_of(folder).values(), b"")
+            modules = dict.fromkeys(wheels.sources_of(folder).values(), b"")
             for each, data in (files | modules | {"PKG-INFO": metadata(folder)}).items():
                 entry = tarfile.TarInfo(f"{name}-1.0/{each}")
                 entry.size = len(data)
@@ -63,19 +63,19 @@ def build(target: Path, without: str = "", stale: str = "") -> None:
 def test_the_check_of_distributions(tmp_path: Path) -> None:
     """``nox -s release`` finds a missing file, another one, a missing distribution and a module of yesterday."""
     build(tmp_path)
-    assert list(distributions.problems(tmp_path)) == []
+    assert list(wheels.problems(tmp_path)) == []
     build(tmp_path, without="kafka_messages/NOTICE")
-    assert list(distributions.problems(tmp_path)) == [
+    assert list(wheels.problems(tmp_path)) == [
         "kafka_messages-1.0-py3-none-any.whl: NOTICE is missing",
         "kafka_messages-1.0.tar.gz: NOTICE is missing",
     ]
     build(tmp_path, stale="kafka_message_generator/old.py")
     stale = "kafka_message_generator-1.0-py3-none-any.whl: kafka_message_generator/old.py is not in the sources"
-    assert list(distributions.problems(tmp_path)) == [stale]
+    assert list(wheels.problems(tmp_path)) == [stale]
     build(tmp_path)
     (tmp_path / "kafka_messages_spark-1.0.tar.gz").unlink()
     missing = "kafka_messages_spark: 0 files that are its source distribution, expected one"
-    assert list(distributions.problems(tmp_path)) == [missing]
+    assert list(wheels.problems(tmp_path)) == [missing]
 
 
 def test_the_check_of_the_native_core(tmp_path: Path) -> None:
@@ -88,10 +88,10 @@ def test_the_check_of_the_native_core(tmp_path: Path) -> None:
             if not each.endswith(".so"):
                 without.writestr(each, wheel.read(each))
     missing = [f"{other.name}: kafka_messages_native/{each} is missing" for each in ("_columns", "_core")]
-    assert list(distributions.problems(tmp_path)) == missing
+    assert list(wheels.problems(tmp_path)) == missing
     other.unlink()
     made.unlink()
     none = "kafka_messages_native: 0 files that are its wheel, expected one for each CPython"
-    assert list(distributions.problems(tmp_path)) == [none]
-    sources = set(distributions.sources_of(PROJECTS["kafka_messages_native"]).values())
+    assert list(wheels.problems(tmp_path)) == [none]
+    sources = set(wheels.sources_of(PROJECTS["kafka_messages_native"]).values())
     assert {"src/core/core.h", "src/kafka_messages_native/_core.pyi", "src/kafka_messages_native/py.typed"} < sources

@@ -11,7 +11,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from tests.support import interpreters
+from kafka_protocol_upstream.publish import interpreters
 from tests.support.pages import ROOT
 
 PYPY = "import platform\nplatform.python_implementation = lambda: 'PyPy'\n"

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 from kafka_message_generator import definitions
-from kafka_message_generator.history.sides import sides_of
-from kafka_message_generator.layouts.atoms import layout_of
-from kafka_message_generator.layouts.compare import difference
+from kafka_message_generator.compat.atoms import layout_of
+from kafka_message_generator.compat.compare import difference
+from kafka_message_generator.compat.sides import sides_of
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.spec.model import REQUEST, RESPONSE
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import shutil
@@ -14,8 +15,9 @@ import pytest
 from kafka_messages import DecodeError
 
 import kafka_protocol_vectors as package
-from kafka_message_generator.protocol.command import write
-from tests.support import javascript, negative, vectors
+from kafka_message_generator.export.command import write
+from kafka_protocol_upstream.vectors.damaged import damaged
+from tests.support import javascript, vectors
 from tests.support.pages import ROOT
 
 README = (ROOT / "packages" / "vectors" / "README.md").read_text(encoding="utf-8")
@@ -47,7 +49,7 @@ def test_the_loader_gives_every_vector() -> None:
 def test_damaged_bytes_are_made_of_the_vectors() -> None:
     """The committed file is what the changes make of the vectors, and each has the place that the package finds."""
     known = list(package.negative())
-    made = list(negative.damaged())
+    made = list(damaged(package.FOLDER / f"kafka-{package.RELEASE}"))
     assert [(n.message, n.version, n.kind, n.data.hex(), n.offset, n.path) for n in known] == [
         (each.message, each.version, each.kind, each.hex, each.offset, each.path) for each in made
     ]
@@ -94,7 +96,7 @@ def test_counts(page: str) -> None:
 def test_the_document_is_in_released_packages_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a clone it may not have been made yet: the error says how."""
     monkeypatch.setattr(package, "FOLDER", tmp_path)
-    made = f"kafka-message-generator protocol --specs specs/kafka --output {tmp_path}"
+    made = f"kafka-message-generator export --specs specs/kafka --output {tmp_path}"
     with pytest.raises(FileNotFoundError) as found:
         package.protocol()
     where = tmp_path / "protocol.json"
@@ -137,6 +139,8 @@ def test_all_files_are_in_the_wheel() -> None:
 
 def test_lines_are_json() -> None:
     """Readers in other languages split at line ends and parse each line by itself."""
-    text = negative.gzip.decompress(negative.FILE.read_bytes()).decode("ascii")
+    text = gzip.decompress((package.FOLDER / "negative" / f"kafka-{package.RELEASE}.jsonl.gz").read_bytes()).decode(
+        "ascii"
+    )
     keys = {tuple(json.loads(line)) for line in text.splitlines()}
     assert keys == {("message", "version", "kind", "hex", "offset", "path", "kafka")}

@@ -15,8 +15,8 @@ from jsonschema import Draft202012Validator
 from kafka_messages.secrets._logs import METADATA_TOPIC, METADATA_TOPIC_ID
 
 from kafka_message_generator import cli, definitions
-from kafka_message_generator.protocol.command import SCHEMA_FILE, write
-from kafka_message_generator.protocol.document import document, text
+from kafka_message_generator.export.command import SCHEMA_FILE, write
+from kafka_message_generator.export.document import document, text
 from tests.support import vectors
 from tests.support.pages import ROOT
 from tests.support.vectors import plain
@@ -148,11 +148,11 @@ def test_it_is_the_same_each_time(tmp_path: Path) -> None:
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It says where the files are and how large; wrong definitions are reported as by every other command."""
     output = tmp_path / "new" / "folder"
-    assert cli.main(["protocol", "--specs", str(PROPOSALS), "--output", str(output)]) == 0
+    assert cli.main(["export", "--specs", str(PROPOSALS), "--output", str(output)]) == 0
     sizes = [f"{name} {(output / name).stat().st_size:,} bytes" for name in ("protocol.json", "protocol.schema.json")]
     assert capsys.readouterr().out == f"{output}: {', '.join(sizes)}\n"
     (tmp_path / "Broken.json").write_text("{", encoding="utf-8")
-    assert cli.main(["protocol", "--specs", str(tmp_path / "Broken.json"), "--output", str(output)]) == 1
+    assert cli.main(["export", "--specs", str(tmp_path / "Broken.json"), "--output", str(output)]) == 1
     assert "nothing was generated" in capsys.readouterr().err
 
 

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from kafka_message_generator.release.artifacts import BROKER, resolve
-from kafka_message_generator.vectors.enumerations import enumerations, render
-from kafka_message_generator.vectors.java_oracle import OracleError, error_codes
+from kafka_protocol_upstream.kafka.artifacts import BROKER, resolve
+from kafka_protocol_upstream.vectors.enumerations import enumerations, render
+from kafka_protocol_upstream.vectors.java_oracle import OracleError, error_codes
 from tests.interop.kafka import ROOT, release
 
 SPECS = ROOT / "specs" / "kafka"

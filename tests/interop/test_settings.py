@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from kafka_messages.secrets import is_secret_setting
 
-from kafka_message_generator.release.artifacts import BROKER, resolve
-from kafka_message_generator.vectors.settings import Settings, settings
+from kafka_protocol_upstream.kafka.artifacts import BROKER, resolve
+from kafka_protocol_upstream.vectors.settings import Settings, settings
 from tests.interop.kafka import ROOT, release
 
 COMMITTED = ROOT / "specs" / "kafka" / "settings.json"

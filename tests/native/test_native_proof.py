@@ -9,7 +9,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-from tests.support.interpreters import OLDEST
+from kafka_protocol_upstream.publish.interpreters import OLDEST
 from tests.support.pages import ROOT
 from tests.support.renderings import script
 

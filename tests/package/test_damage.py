@@ -32,8 +32,9 @@ from kafka_messages._base.message import Message
 from kafka_messages.messages.fetch_response import EpochEndOffset, FetchableTopicResponse, PartitionData
 from kafka_messages.schema.types import ArrayOf, Text
 
+from kafka_protocol_upstream.vectors.sites import Site, TagsSite, sites_of, uvarint
 from tests.support import vectors
-from tests.support.vectors import Site, TagsSite, Vector, uvarint
+from tests.support.vectors import Vector
 
 MESSAGES = vectors.message_names()
 HUGE = 2**31 - 1
@@ -157,7 +158,7 @@ def assert_tolerated(vector: Vector, data: bytes) -> None:
 def sites(name: str, kind: str, *more: str) -> Iterator[tuple[Vector, Site, Callable[[bytes], bytes]]]:
     """Each site of a kind in a message's layouts and ``more`` samples, and a function that puts other bytes there."""
     for vector in [*vectors.layouts(name), *vectors.samples(name, *more)]:
-        for site in vectors.sites_of(vector)[0]:
+        for site in sites_of(vector.data, vector.cls.schemas()[vector.version])[0]:
             if site.kind == kind:
                 yield vector, site, _replacer(vector.data, site.start, site.end)
 
@@ -165,7 +166,7 @@ def sites(name: str, kind: str, *more: str) -> Iterator[tuple[Vector, Site, Call
 def sections(name: str) -> Iterator[tuple[Vector, TagsSite, Callable[[bytes], bytes]]]:
     """Each tag section in a message's layouts, and a function that puts another one there."""
     for vector in vectors.layouts(name):
-        for site in vectors.sites_of(vector)[1]:
+        for site in sites_of(vector.data, vector.cls.schemas()[vector.version])[1]:
             yield vector, site, _replacer(vector.data, site.start, site.end)
 
 

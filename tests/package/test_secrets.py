@@ -32,7 +32,7 @@ from kafka_messages.schema.facts import FieldFacts, facts_of
 from kafka_messages.secrets import HIDDEN, Secrets, Setting, hidden, is_secret_setting, marks, revealed, secrets_of
 from kafka_messages_proposals import secrets as of_proposals
 
-from kafka_message_generator.renewal.decisions import could_be_secret
+from kafka_protocol_upstream.kafka.decisions import could_be_secret
 from tests.support.planting import PLANTED, WITH_SECRETS, planted
 from tests.support.random_messages import messages, versions_of
 from tests.support.renderings import pure

@@ -34,7 +34,7 @@ from kafka_messages.history import (
 )
 from kafka_messages.protocol import ErrorCode, Versions, apis, encode_request
 
-from kafka_message_generator.history.sides import side_of_release, sides_of
+from kafka_message_generator.compat.sides import side_of_release, sides_of
 from tests.support.pages import ROOT
 from tests.support.vectors import RELEASE
 

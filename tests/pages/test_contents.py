@@ -17,10 +17,10 @@ from kafka_messages.explain import explain
 from kafka_messages.protocol import apis
 
 from kafka_message_generator import definitions
-from kafka_message_generator.pages.fields import fields_of, runs_of
-from kafka_message_generator.pages.package import Package
-from kafka_message_generator.pages.samples import Samples, read_samples
-from kafka_message_generator.pages.traffic import read_traffic
+from kafka_protocol_pages.fields import fields_of, runs_of
+from kafka_protocol_pages.package import Package
+from kafka_protocol_pages.samples import Samples, read_samples
+from kafka_protocol_pages.traffic import read_traffic
 from tests.support.markup import Element, Parsed
 from tests.support.pages import ROOT
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from kafka_message_generator import cli
+from kafka_protocol_pages import cli as pages
 from tests.support.building import import_package, unique_name, write_specs
 from tests.support.goldens import matches_golden
 from tests.support.markup import parsed
@@ -52,7 +52,7 @@ def write_samples(folder: Path, *each: tuple[int, str, object]) -> None:
 
 def make(folder: Path, name: str, output: Path, samples: str = "samples") -> int:
     arguments = ["--specs", str(folder / "specs"), "--samples", str(folder / samples), "--output", str(output)]
-    return cli.main(["pages", *arguments, "--package", name])
+    return pages.main([*arguments, "--package", name])
 
 
 def test_page(probes: tuple[Path, ModuleType], tmp_path: Path) -> None:
@@ -168,20 +168,3 @@ def test_a_sample_that_is_none(
     assert make(folder, package.__name__, tmp_path / "site", "broken") == 1
     assert capsys.readouterr().err == f"{reason.format(folder=folder)}\n"
     assert not (tmp_path / "site").exists()
-
-
-def test_prose_without_the_extra(
-    probes: tuple[Path, ModuleType],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Prose needs libraries that the pages of messages do not; who names a folder of it is told what to install."""
-    monkeypatch.setitem(sys.modules, "kafka_message_generator.pages.prose_folder", None)
-    folder, package = probes
-    arguments = ["--specs", str(folder / "specs"), "--docs", str(folder), "--package", package.__name__]
-    assert cli.main(["pages", *arguments, "--output", str(tmp_path / "site")]) == 1
-    assert capsys.readouterr().err == (
-        "import of kafka_message_generator.pages.prose_folder halted; None in sys.modules; "
-        "for --docs: pip install 'kafka-message-generator[pages]'\n"
-    )

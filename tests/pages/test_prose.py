@@ -9,9 +9,9 @@ import pytest
 
 pytest.importorskip("mdit_py_plugins", reason="the extra pages of the generator is not installed")
 
-from kafka_message_generator.pages.markdown import Place, document
-from kafka_message_generator.pages.package import PagesError
-from kafka_message_generator.pages.prose_folder import read_prose
+from kafka_protocol_pages.markdown import Place, document
+from kafka_protocol_pages.package import PagesError
+from kafka_protocol_pages.prose_folder import read_prose
 from tests.pages.test_site import target
 from tests.support.markup import Parsed
 from tests.support.pages import ROOT

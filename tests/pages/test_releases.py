@@ -10,7 +10,8 @@ import pytest
 from kafka_messages.history import RELEASES, error_code_since, fields_since
 
 from kafka_message_generator import cli
-from kafka_message_generator.history import store
+from kafka_message_generator.compat import store
+from kafka_protocol_pages import cli as pages_cli
 from tests.support.building import import_package, unique_name, write_specs
 from tests.support.goldens import matches_golden
 from tests.support.markup import Element, Parsed
@@ -166,7 +167,7 @@ def own_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert cli.main(["generate", *arguments]) == 0
     import_package(folder / "package" / "src", name)
     arguments = ["--specs", str(specs), "--output", str(folder / "site"), "--package", name]
-    assert cli.main(["pages", *arguments]) == 0
+    assert pages_cli.main(arguments) == 0
     return folder / "site"
 
 

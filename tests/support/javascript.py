@@ -12,8 +12,8 @@ from typing import Any
 
 from tests.support.pages import ROOT
 
-ASSETS = ROOT / "generator" / "src" / "kafka_message_generator" / "pages" / "assets"
-PROGRAM = ROOT / "tests" / "javascript" / "answer.js"
+ASSETS = ROOT / "packages" / "pages" / "src" / "kafka_protocol_pages" / "assets"
+PROGRAM = ROOT / "tests" / "pages" / "answer.js"
 SECONDS = 300
 OLDEST = 18
 

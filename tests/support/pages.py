@@ -16,6 +16,7 @@ READMES = (
     "generated/README.md",
     "specs/proposals/README.md",
     "packages/native/README.md",
+    "packages/pages/README.md",
     "packages/pipeline/README.md",
 )
 EXAMPLES = "examples/cluster/README.md"

@@ -6,19 +6,17 @@ python -m tests.support.trials generator|native|packages FOLDER
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from kafka_protocol_upstream.publish.interpreters import interpreters
+from kafka_protocol_upstream.publish.native import Failed, run
 from tests.support import invoices
-from tests.support.interpreters import interpreters
 from tests.support.pages import ROOT
 
-LIMIT = 900
-"""Seconds after which a step is ended."""
 DESCRIBE = """
 from importlib.metadata import metadata
 said = metadata("acme-invoices")
@@ -37,10 +35,6 @@ for name in sys.argv[1:]:
 """
 
 
-class Failed(Exception):
-    """A step of a trial went wrong; the text has what it printed."""
-
-
 class Place:
     """An environment of its own, empty at first."""
 
@@ -56,26 +50,6 @@ class Place:
     def run_script(self, script: str, *arguments: str) -> str:
         """What a script prints that sees only what is installed."""
         return run(self.python, "-I", "-c", script, *arguments)
-
-
-def run(*command: str, folder: Path | None = None) -> str:
-    """What a command prints on standard output; it runs where nothing of this repository is in reach. Raises Failed."""
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    try:
-        done = subprocess.run(
-            command,
-            cwd=folder or tempfile.gettempdir(),
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise Failed(f"{' '.join(command)}\ntook more than {LIMIT} s") from None
-    if done.returncode != 0:
-        raise Failed(f"{' '.join(command)}\nexit status {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
 
 
 def same(what: str, found: str, expected: str) -> None:

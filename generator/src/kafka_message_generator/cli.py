@@ -7,20 +7,17 @@ import importlib.metadata
 import shlex
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
 from kafka_message_generator import definitions, output
+from kafka_message_generator.compat import command as compat_command
 from kafka_message_generator.cost import command as cost_command
-from kafka_message_generator.evolution import command as evolution_command
-from kafka_message_generator.history import command as history_command
-from kafka_message_generator.pages import command as pages_command
-from kafka_message_generator.protocol import command as protocol_command
+from kafka_message_generator.export import command as export_command
 from kafka_message_generator.render import package
 from kafka_message_generator.render.identity import RequestError, identity_of
-from kafka_message_generator.renewal import command as renewal_command
 from kafka_message_generator.spec.parts import OPTIONAL
 from kafka_message_generator.spec.source import SpecError
 from kafka_message_generator.spec.texts import part_problem
@@ -30,12 +27,8 @@ EXAMPLES = {
     "generate": f"{PROG} generate --specs definitions --output package --package invoices",
     "check": f"{PROG} check --specs definitions --output package",
     "cost": cost_command.EXAMPLE,
-    "evolution": evolution_command.EXAMPLE,
-    "import-history": history_command.EXAMPLE,
-    "import-release": renewal_command.EXAMPLE,
-    "pages": pages_command.EXAMPLE,
-    "protocol": protocol_command.EXAMPLE,
-    "import-specs": f"{PROG} import-specs 2.8.2 --target kafka-2.8 --work .work/jars",
+    "compat": compat_command.EXAMPLE,
+    "export": export_command.EXAMPLE,
 }
 
 
@@ -45,8 +38,13 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is 0, or 1 with the reason on standard error."""
     arguments = _parser().parse_args(argv)
+    return reported(lambda: arguments.run(arguments))
+
+
+def reported(run: Callable[[], int]) -> int:
+    """Return the exit code of `run`; print what is wrong with definitions, arguments or files, and return 1 for it."""
     try:
-        code: int = arguments.run(arguments)
+        return run()
     except SpecError as error:
         print(error, file=sys.stderr)
         print(f"{len(error.problems)} problem(s); nothing was generated", file=sys.stderr)
@@ -58,7 +56,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         place = f"{error.filename}: " if error.filename is not None else ""
         print(f"{place}{error.strerror or error}", file=sys.stderr)
         return 1
-    return code
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -82,10 +79,8 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--parts", type=_part_names, metavar="NAMES", help=what)
         command.add_argument("--warnings", action="store_true", help="show the accepted warnings, too")
         command.set_defaults(run=run)
-    evolution_command.add_arguments(_add(commands, "evolution", evolution_command.ABOUT))
-    pages_command.add_arguments(_add(commands, "pages", pages_command.ABOUT))
-    protocol_command.add_arguments(_add(commands, "protocol", protocol_command.ABOUT))
-    _release_commands(commands)
+    compat_command.add_arguments(_add(commands, "compat", compat_command.ABOUT), definitions.side_of_folder)
+    export_command.add_arguments(_add(commands, "export", export_command.ABOUT))
     cost_command.add_to(commands)
     return parser
 
@@ -115,18 +110,6 @@ def _part_names(text: str) -> tuple[str, ...]:
         if (reason := part_problem(name)) is not None:
             raise argparse.ArgumentTypeError(reason)
     return names
-
-
-def _release_commands(commands: Commands) -> None:
-    about = "take the definitions of a Kafka release from its artifacts"
-    command = _add(commands, "import-specs", about)
-    command.add_argument("release", help="for example 4.4.0")
-    what = "where definitions go: %(default)s"
-    command.add_argument("--target", "--specs", dest="specs", type=Path, default=Path("specs/kafka"), help=what)
-    command.add_argument("--work", type=Path, required=True, help="folder for the downloaded jars")
-    command.set_defaults(run=_import_specs)
-    history_command.add_arguments(_add(commands, "import-history", history_command.ABOUT))
-    renewal_command.add_arguments(_add(commands, "import-release", renewal_command.ABOUT))
 
 
 def _request(arguments: argparse.Namespace) -> package.Request:
@@ -188,24 +171,3 @@ def _generating(request: package.Request) -> str:
     if request.parts is not None:
         words += ["--parts", ",".join(request.parts)]
     return shlex.join(words)
-
-
-def _import_specs(arguments: argparse.Namespace) -> int:
-    from kafka_message_generator.release.artifacts import ArtifactError
-    from kafka_message_generator.release.importer import ImportSpecsError, import_specs
-    from kafka_message_generator.release.published import resolve_any
-    from kafka_message_generator.vectors.java_oracle import OracleError
-    from kafka_message_generator.vectors.write import write_errors
-
-    try:
-        jars = resolve_any(arguments.release, arguments.work)
-        changes = import_specs(jars, arguments.specs)
-        write_errors(jars, arguments.specs / "errors.json")
-    except (ArtifactError, ImportSpecsError, OracleError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    for artifact, version in jars.versions.items():
-        if version != jars.release:
-            print(f"{artifact} has no release {jars.release}; taken from {version}", file=sys.stderr)
-    print("\n".join(changes) or f"the definitions of {jars.release} are already here")
-    return 0

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kafka_message_generator import rules
-from kafka_message_generator.history.store import TABLE
+from kafka_message_generator.compat.sides import Side
+from kafka_message_generator.compat.store import TABLE
 from kafka_message_generator.merging.sources import with_folders
 from kafka_message_generator.plan import builder
 from kafka_message_generator.plan.model import MessagePlan
@@ -163,6 +164,13 @@ def load(
         accepted,
         next((folder for folder in older_of(specs, ()) if (folder / TABLE).exists()), None),
     )
+
+
+def side_of_folder(specs: Path) -> Side:
+    """The definitions below a folder, to be compared with others; raises SpecError with every problem."""
+    loaded = load(specs, more=None)  # the versions of older releases are what it is compared with
+    messages = {message.name: message for message in loaded.messages}
+    return Side(specs.as_posix(), messages, {plan.name: plan for plan in loaded.plans})
 
 
 def _is_imported(specs: Path) -> bool:

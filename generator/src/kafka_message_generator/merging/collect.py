@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kafka_message_generator import rules
-from kafka_message_generator.history.sides import Baseline, Released, Side, members_of
-from kafka_message_generator.history.successors import successor
-from kafka_message_generator.layouts.atoms import layout_of
-from kafka_message_generator.layouts.compare import difference
-from kafka_message_generator.layouts.renames import renamed
-from kafka_message_generator.layouts.witness import Witness, witness
+from kafka_message_generator.compat.atoms import layout_of
+from kafka_message_generator.compat.compare import difference
+from kafka_message_generator.compat.renames import renamed
+from kafka_message_generator.compat.sides import Baseline, Released, Side, members_of, successor
+from kafka_message_generator.compat.witness import Witness, witness
 from kafka_message_generator.merging.coordinators import with_record_types
 from kafka_message_generator.merging.union import CannotMerge, union
 from kafka_message_generator.plan import builder

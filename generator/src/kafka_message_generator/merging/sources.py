@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from kafka_message_generator.history import store
-from kafka_message_generator.history.sides import Baseline, baseline, side_of_files, sides_of
+from kafka_message_generator.compat import store
+from kafka_message_generator.compat.sides import Baseline, baseline, side_of_files, sides_of
 from kafka_message_generator.merging.collect import with_older
 from kafka_message_generator.spec.model import Message
 from kafka_message_generator.spec.source import Location, Problems, SpecError

@@ -14,8 +14,8 @@ import black
 from black.mode import TargetVersion
 from black.parsing import InvalidInput
 
+from kafka_message_generator.compat.since import Since
 from kafka_message_generator.definitions import Definitions, companions_of, files_of, older_of
-from kafka_message_generator.history.since import Since
 from kafka_message_generator.render import completions, prose, tables
 from kafka_message_generator.render.environment import ENVIRONMENT, TEMPLATES
 from kafka_message_generator.render.identity import Identity, checked_name, sample

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kafka_message_generator.compat.sides import sides_of
+from kafka_message_generator.compat.since import Since, Today, since
+from kafka_message_generator.compat.store import read_error_codes, read_older
 from kafka_message_generator.definitions import Definitions
-from kafka_message_generator.history.older import read_older
-from kafka_message_generator.history.sides import sides_of
-from kafka_message_generator.history.since import Since, Today, since
-from kafka_message_generator.history.store import read_error_codes
 
 Row = tuple[int, int, int, int]
 

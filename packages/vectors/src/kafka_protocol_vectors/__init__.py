@@ -93,7 +93,7 @@ def protocol() -> dict[str, Any]:
     """
     path = FOLDER / "protocol.json"
     if not path.exists():
-        made = f"kafka-message-generator protocol --specs specs/kafka --output {FOLDER}"
+        made = f"kafka-message-generator export --specs specs/kafka --output {FOLDER}"
         raise FileNotFoundError(f"{path} is not there; in a clone of the repository it is made by: {made}")
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found

@@ -1,0 +1,306 @@
+"""The bytes of one message version as ordered atoms: what has to be equal for bytes to mean the same.
+
+Names are labels, which tell places to people and take no part in equality. A struct without a section is its fields,
+so an array of structs with one int32 is an array of int32 where no tags end the struct.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from kafka_message_generator.plan.model import (
+    Array,
+    Blob,
+    FixedRun,
+    Layout,
+    LayoutRef,
+    MessagePlan,
+    Operation,
+    OptionalBuffer,
+    Packed,
+    PackedElement,
+    Payload,
+    Single,
+    StructPlan,
+    Tagged,
+    TagSection,
+    Text,
+)
+from kafka_message_generator.rules.defaults import Empty, Value
+from kafka_message_generator.runtime._core.told import told
+
+
+@dataclass(frozen=True)
+class Number:
+    """A value of one fixed form: ``int32``, ``uuid``, ``varint32`` (zig-zag), ``uvarint64``."""
+
+    label: str = field(compare=False)
+    form: str
+
+    def __str__(self) -> str:
+        return self.form
+
+
+@dataclass(frozen=True)
+class Sized:
+    """A text or bytes behind their length."""
+
+    label: str = field(compare=False)
+    form: str
+    """``string``, or ``bytes`` (records are bytes on the wire)."""
+    compact: bool
+    nullable: bool
+
+    def __str__(self) -> str:
+        return _marked(self.form, self.compact, self.nullable)
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """An array: a count, and the atoms of each element."""
+
+    label: str = field(compare=False)
+    compact: bool
+    nullable: bool
+    element: Atoms
+
+    def __str__(self) -> str:
+        return _marked(f"[{_text(self.element)}]", self.compact, self.nullable)
+
+
+@dataclass(frozen=True)
+class Nullable:
+    """A struct behind a presence: a byte among regular fields, a varint in a tag section."""
+
+    label: str = field(compare=False)
+    is_tagged: bool
+    inside: Atoms
+
+    def __str__(self) -> str:
+        return f"{'varint' if self.is_tagged else 'int8'}?({_text(self.inside)})"
+
+
+@dataclass(frozen=True)
+class TagAtom:
+    """A field of a section: its value, and what it is when it is left out."""
+
+    label: str = field(compare=False)
+    tag: int
+    value: Atoms
+    default: str
+    """What is meant by its absence, as text. A struct is the defaults of its regular fields: its tagged ones say theirs."""
+
+    def __str__(self) -> str:
+        return f"{self.tag}=({_text(self.value)}):{self.default}"
+
+
+@dataclass(frozen=True)
+class Tags:
+    """A section of fields by tag: ``sequential`` and ``interleaved`` ones end a struct, an ``optional`` buffer starts it."""
+
+    label: str = field(compare=False)
+    form: str
+    fields: tuple[TagAtom, ...]
+    absent: tuple[int, ...] = field(default=(), compare=False)
+    """Tags of fields that only other versions have, which this one refuses; what was never written there is no layout."""
+
+    def __str__(self) -> str:
+        return f"{self.form}{{{', '.join(map(str, self.fields))}}}"
+
+
+Atom = Number | Sized | Repeated | Nullable | Tags
+Atoms = tuple[Atom, ...]
+
+
+def layout_of(plan: MessagePlan, version: int) -> Atoms:
+    """The atoms of a valid version of a message."""
+    return _Unfolder(plan).layout(plan.body, version, "")
+
+
+def digest(atoms: Atoms) -> str:
+    """Sixteen hexadecimal digits that are the same for equal layouts and different for others."""
+    return hashlib.sha256(_text(atoms).encode()).hexdigest()[:16]
+
+
+def labels(atoms: Atoms) -> Iterator[str]:
+    """The fields in the order of the wire, by their paths, those inside others behind them."""
+    for atom in atoms:
+        if isinstance(atom, Tags):
+            for each in atom.fields:
+                yield from (each.label, *labels(each.value)) if _is_struct(each.value) else (each.label,)
+        else:
+            yield atom.label
+            if isinstance(atom, Repeated):
+                yield from labels(atom.element)
+            elif isinstance(atom, Nullable):
+                yield from labels(atom.inside)
+
+
+def tag_atoms(atoms: Atoms) -> Iterator[TagAtom]:
+    """The tagged fields, those inside others behind them."""
+    for atom in atoms:
+        if isinstance(atom, Tags):
+            for each in atom.fields:
+                yield from (each, *tag_atoms(each.value))
+        elif isinstance(atom, Repeated):
+            yield from tag_atoms(atom.element)
+        elif isinstance(atom, Nullable):
+            yield from tag_atoms(atom.inside)
+
+
+def _is_struct(atoms: Atoms) -> bool:
+    return len(atoms) != 1 or isinstance(atoms[0], Repeated | Nullable)
+
+
+def _text(atoms: Atoms) -> str:
+    return ", ".join(map(str, atoms))
+
+
+def _marked(text: str, compact: bool, nullable: bool) -> str:
+    return f"{'compact ' if compact else ''}{text}{'?' if nullable else ''}"
+
+
+class _Unfolder:
+    """Structs put in the places of the fields that hold them."""
+
+    def __init__(self, plan: MessagePlan) -> None:
+        self._structs = {struct.name: struct for struct in plan.structs}
+
+    def layout(self, struct: StructPlan, version: int, path: str) -> Atoms:
+        found = next(layout for layout in struct.layouts if version in layout.versions)
+        return tuple(self._atoms(struct, found, path))
+
+    def _atoms(self, struct: StructPlan, layout: Layout, path: str) -> Iterator[Atom]:
+        for operation in layout.operations:
+            if isinstance(operation, TagSection):
+                form = "interleaved" if operation.interleaved else "sequential"
+                yield self._section(struct, operation.fields, form, path, layout.ref.version, operation.absent)
+            elif isinstance(operation, OptionalBuffer):
+                yield self._section(struct, operation.fields, "optional", path, layout.ref.version)
+            else:
+                yield from self._payload(struct, operation, path, is_tagged=False)
+
+    def _section(
+        self,
+        struct: StructPlan,
+        fields: tuple[Tagged, ...],
+        form: str,
+        path: str,
+        version: int,
+        absent: tuple[int, ...] = (),
+    ) -> Tags:
+        is_tagged = form != "optional"
+        atoms = tuple(
+            TagAtom(
+                _label(struct, tagged.name, path),
+                tagged.tag,
+                tuple(self._payload(struct, tagged.payload, path, is_tagged)),
+                self._default(struct, tagged.name, version),
+            )
+            for tagged in fields
+        )
+        return Tags(path, form, atoms, absent)
+
+    def _payload(
+        self, struct: StructPlan, operation: Payload | Operation, path: str, is_tagged: bool
+    ) -> Iterator[Atom]:
+        if isinstance(operation, FixedRun):
+            for member in operation.fields:
+                yield Number(_label(struct, member.name, path), member.type)
+            return
+        if not isinstance(operation, Packed | Text | Blob | Array | Single):
+            return  # what a version does not have takes no bytes
+        label = _label(struct, operation.name, path)
+        if isinstance(operation, Packed):
+            yield Number(label, _varint(operation))
+        elif isinstance(operation, Text | Blob):
+            form = "string" if isinstance(operation, Text) else "bytes"
+            yield Sized(label, form, operation.compact, operation.nullable)
+        elif isinstance(operation, Array):
+            element = tuple(self._element(struct, operation, f"{label}[]"))
+            yield Repeated(label, operation.compact, operation.nullable, element)
+        elif operation.nullable:
+            yield Nullable(label, is_tagged, self._inner(operation.layout, label))
+        else:
+            yield from self._inner(operation.layout, label)
+
+    def _element(self, struct: StructPlan, operation: Array, label: str) -> Iterator[Atom]:
+        if isinstance(operation.element, LayoutRef):
+            yield from self._inner(operation.element, label)
+        elif isinstance(operation.element, PackedElement):
+            yield Number(label, _varint(operation.element))
+        elif operation.element in ("string", "bytes", "records"):
+            form = "string" if operation.element == "string" else "bytes"
+            yield Sized(label, form, operation.compact, nullable=False)
+        else:
+            yield Number(label, operation.element)
+
+    def _inner(self, ref: LayoutRef, path: str) -> Atoms:
+        return self.layout(self._structs[ref.struct], ref.version, path)
+
+    def _default(self, struct: StructPlan, name: str, version: int) -> str:
+        member = struct.field(name)
+        if member.default is Empty.STRUCT:
+            inner = self._structs[member.type]
+            present = _regular(next(layout for layout in inner.layouts if version in layout.versions))
+            return "(" + ", ".join(self._default(inner, each, version) for each in present) + ")"
+        return _shown(member.default)
+
+
+def _regular(layout: Layout) -> Iterator[str]:
+    """The fields of a layout that are in no section, in the order of the wire."""
+    for operation in layout.operations:
+        if isinstance(operation, FixedRun):
+            yield from (member.name for member in operation.fields)
+        elif isinstance(operation, Packed | Text | Blob | Array | Single):
+            yield operation.name
+
+
+def _label(struct: StructPlan, name: str, path: str) -> str:
+    own = struct.field(name).definition_name
+    return f"{path}.{own}" if path else own
+
+
+def _varint(operation: Packed | PackedElement) -> str:
+    return f"{'' if operation.signed else 'u'}varint{operation.bits}"
+
+
+def _shown(value: Value) -> str:
+    return "[]" if value is Empty.ARRAY else told(value)
+
+
+@dataclass(frozen=True)
+class Inside:
+    """The atoms inside a field, and their path."""
+
+    path: str
+    atoms: Atoms
+
+
+def insides(one: Atoms, two: Atoms) -> Iterator[tuple[Inside, Inside]]:
+    """What is inside the fields at the same places of two sides, tagged fields of one tag among them."""
+    for before, after in zip(one, two, strict=False):
+        if isinstance(before, Tags) and isinstance(after, Tags):
+            yield from inside_tags(before, after)
+        elif isinstance(before, Repeated | Nullable) and type(before) is type(after):
+            yield inside_of(before), inside_of(after)
+
+
+def inside_tags(one: Tags, two: Tags) -> Iterator[tuple[Inside, Inside]]:
+    """The values of tagged fields that both sections have the tags of."""
+    values = {each.tag: Inside(each.label, each.value) for each in two.fields}
+    for each in one.fields:
+        if each.tag in values:
+            yield Inside(each.label, each.value), values[each.tag]
+
+
+def inside_of(atom: Repeated | Nullable) -> Inside:
+    """The elements of an array, or the fields of a struct."""
+    return Inside(f"{atom.label}[]", atom.element) if isinstance(atom, Repeated) else Inside(atom.label, atom.inside)
+
+
+Above = tuple[Inside, Inside]
+"""What holds some atoms, on both sides."""
+TOP = (Inside("", ()), Inside("", ()))

@@ -1,0 +1,137 @@
+"""What each release changed against the one before it: messages, versions, fields, error codes, and bytes of old versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from kafka_message_generator.compat.atoms import layout_of
+from kafka_message_generator.compat.compare import Difference, difference
+from kafka_message_generator.compat.sides import Side
+from kafka_message_generator.compat.since import Since, Today, names_of
+from kafka_message_generator.compat.store import CodeLife
+from kafka_message_generator.spec.versions import NONE, Versions
+
+Versioned = dict[str, tuple[int, ...]]
+"""Versions by the name of their message."""
+
+
+@dataclass(frozen=True)
+class Differing:
+    """Released versions of a message whose bytes mean something else than in the release before."""
+
+    message: str
+    versions: tuple[int, ...]
+    difference: Difference
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What a release changed against the one before it. Messages have the names of today, and fields Kafka's paths."""
+
+    release: str
+    before: str | None
+    """None for the first release: all that it has is new."""
+    brought: Versioned = field(default_factory=dict)
+    dropped: Versioned = field(default_factory=dict)
+    new: frozenset[str] = frozenset()
+    """Those messages of ``brought`` of which no release before had a version."""
+    back: Versioned = field(default_factory=dict)
+    """Those versions of ``brought`` that an older release had."""
+    defined: Versioned = field(default_factory=dict)
+    """Versions that are older than this release, whose definitions have them first; they are not in ``brought``."""
+    gone: frozenset[str] = frozenset()
+    """Those of ``dropped`` of which no version is left."""
+    late: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Fields in versions that were there already."""
+    later: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Fields that only later releases have, in versions that were there before them."""
+    differing: tuple[Differing, ...] = ()
+    codes: tuple[str, ...] = ()
+    """Error codes that the release before did not have."""
+    codes_gone: tuple[str, ...] = ()
+    codes_renamed: dict[str, str] = field(default_factory=dict)
+    """The new names of error codes by their former ones."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing changed."""
+        codes = (self.codes, self.codes_gone, self.codes_renamed)
+        return not any((self.brought, self.defined, self.dropped, self.late, self.differing, *codes))
+
+
+def changes(found: Since, sides: Sequence[Side], today: Today, codes: Mapping[str, CodeLife]) -> list[Changes]:
+    """What every release changed, from the oldest to the newest.
+
+    ``sides`` are the releases that ``found`` tells of, and ``codes`` the lives of error codes by their names.
+    """
+    names = names_of(sides, today)
+    differing = [(), *(tuple(_differing(before, now, names)) for before, now in pairwise(sides))]
+    return [_changes(found, number, codes, differing[number]) for number in range(len(sides))]
+
+
+def _changes(found: Since, number: int, codes: Mapping[str, CodeLife], differing: tuple[Differing, ...]) -> Changes:
+    release = found.releases[number]
+    brought: Versioned = {}
+    dropped: Versioned = {}
+    back: Versioned = {}
+    defined: Versioned = {}
+    new, gone = set(), set()
+    for name, runs in found.runs.items():
+        before = next((run.versions for run in reversed(runs) if run.release < number), NONE)
+        now = next((run.versions for run in reversed(runs) if run.release <= number), NONE)
+        more = _without(now, before)
+        if number and (known := tuple(each for each in more if found.is_older(name, (each,), number))):
+            defined[name] = known
+            more = tuple(each for each in more if each not in known)
+        if more:
+            brought[name] = more
+            if again := tuple(version for version in more if (found.first(name, version) or 0) < number):
+                back[name] = again
+            is_new = name not in defined and all(run.versions.empty for run in runs if run.release < number)
+            new |= {name} if is_new else set()
+        if less := _without(before, now):
+            dropped[name] = less
+            gone |= {name} if now.empty else set()
+    late = {name: tuple(path for path, by in paths.items() if by == number) for name, paths in found.late.items()}
+    later = {name: tuple(path for path, by in paths.items() if by > number) for name, paths in found.late.items()}
+    came = sorted(name for name, life in codes.items() if life.first == release)
+    went = sorted(name for name, life in codes.items() if life.last == release)
+    renamed = {old: new for old in went for new in came if codes[old].code == codes[new].code}
+    return Changes(
+        release,
+        found.releases[number - 1] if number else None,
+        brought,
+        dropped,
+        frozenset(new),
+        back,
+        defined,
+        frozenset(gone),
+        {name: paths for name, paths in late.items() if paths},
+        {name: paths for name, paths in later.items() if paths},
+        differing,
+        tuple(name for name in came if name not in renamed.values()),
+        tuple(name for name in went if name not in renamed),
+        renamed,
+    )
+
+
+def _without(these: Versions, those: Versions) -> tuple[int, ...]:
+    return tuple(version for version in these if version not in those)
+
+
+def _differing(before: Side, now: Side, names: Mapping[str, str]) -> Iterator[Differing]:
+    """The versions that both releases have, as stable ones of the former, and that do not read each other's bytes."""
+    for name, plan in before.plans.items():
+        other = now.plans.get(name)
+        if other is None or other is plan or name not in names:
+            continue
+        groups: dict[Difference, list[int]] = {}
+        for version in plan.valid:
+            if version in other.valid and version != before.unstable(name):
+                old, new = layout_of(plan, version), layout_of(other, version)
+                found = None if old == new else difference(old, new) or difference(new, old)
+                if found is not None:
+                    groups.setdefault(found, []).append(version)
+        yield from (Differing(names[name], tuple(versions), found) for found, versions in groups.items())

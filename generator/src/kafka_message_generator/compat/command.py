@@ -1,0 +1,91 @@
+"""The command ``compat``: what a change of definitions breaks, with the bytes that show it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from functools import partial
+from pathlib import Path
+
+from kafka_message_generator.compat import formats
+from kafka_message_generator.compat.findings import LEVELS, RULES
+from kafka_message_generator.compat.inputs import HISTORY, KINDS, SPECS, InputError, ReadFolder, placed, sides_of_words
+from kafka_message_generator.compat.past import page
+from kafka_message_generator.compat.report import Report, compare
+from kafka_message_generator.compat.store import HistoryError
+from kafka_message_generator.compat.waivers import WaiverError, read_waivers, waived
+from kafka_message_generator.spec.source import SpecError
+
+EXAMPLE = "kafka-message-generator compat --old git:main --new specs/kafka"
+COMPATIBLE, FINDINGS, NOT_COMPARED = 0, 1, 3
+ABOUT = (
+    "Compare every released message version of two sets of definitions: proved equal, or what differs, in which "
+    "direction it breaks, and bytes that show it. The exit code is 0 for compatible, 1 for findings at the level, "
+    "2 for wrong arguments, and 3 where nothing could be compared."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser, read_folder: ReadFolder) -> None:
+    """Add the arguments of the command; `read_folder` loads the definitions of a folder."""
+    parser.add_argument("--old", default=HISTORY, metavar="WHAT", help=f"{KINDS} (default: %(default)s)")
+    parser.add_argument("--new", default=SPECS, metavar="WHAT", help="the same (default: %(default)s)")
+    parser.add_argument(
+        "--history", type=Path, default=Path("specs/history"), metavar="FOLDER", help="default: %(default)s"
+    )
+    what = f"what counts: {', '.join(LEVELS)}; each holds those before it (default: %(default)s)"
+    parser.add_argument("--level", choices=LEVELS, default="api", metavar="LEVEL", help=what)
+    names = ", ".join(formats.FORMATS)
+    parser.add_argument(
+        "--format", choices=formats.FORMATS, default="text", metavar="NAME", help=f"{names} (default: text)"
+    )
+    parser.add_argument("--waivers", type=Path, metavar="FILE", help="differences that are agreed to, as TOML")
+    parser.add_argument("--list-rules", action="store_true", help="print every rule with its level, reason and source")
+    what = "write the page on the wire differences between neighbouring releases instead"
+    parser.add_argument("--past", type=Path, metavar="FILE", help=what)
+    parser.set_defaults(run=partial(run, read_folder))
+
+
+def run(read_folder: ReadFolder, arguments: argparse.Namespace) -> int:
+    """Compare and print; the exit code tells."""
+    if arguments.list_rules:
+        _write(rules_text())
+        return COMPATIBLE
+    try:
+        if arguments.past is not None:
+            arguments.past.write_text(page(arguments.history), encoding="utf-8", newline="\n")
+            return COMPATIBLE
+        report = _report(read_folder, arguments)
+        is_found = bool(report.counting(arguments.level))
+        if not is_found and not report.is_compared:
+            raise InputError(f"{report.new} has no released message version of {report.old}")
+    except (InputError, HistoryError, SpecError, WaiverError, OSError) as error:
+        print(error, file=sys.stderr)
+        print("nothing was compared", file=sys.stderr)
+        return NOT_COMPARED
+    _write(formats.FORMATS[arguments.format](report, arguments.level))
+    return FINDINGS if is_found else COMPATIBLE
+
+
+def _write(text: str) -> None:
+    """Print a text, with escapes for what the terminal's encoding lacks: an error there would pass for findings."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def _report(read_folder: ReadFolder, arguments: argparse.Namespace) -> Report:
+    old, new = sides_of_words(arguments.old, arguments.new, arguments.history, read_folder)
+    report = placed(compare(old, new), *old.sides, new)
+    if arguments.waivers is None:
+        return report
+    report, warnings = waived(report, read_waivers(arguments.waivers), arguments.waivers)
+    for warning in warnings:
+        print(warning, file=sys.stderr)
+    return report
+
+
+def rules_text() -> str:
+    """Every rule: name and level, what it finds, why, and where that is said."""
+    return "\n".join(
+        f"{rule.name}  [{rule.level}]\n  {rule.finds}\n  {rule.reason}\n  source: {rule.source}\n"
+        for rule in RULES.values()
+    )

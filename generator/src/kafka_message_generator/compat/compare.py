@@ -1,0 +1,193 @@
+"""What one layout's bytes mean to another: proved the same, or the first place where they part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafka_message_generator.compat.atoms import (
+    TOP,
+    Above,
+    Atom,
+    Atoms,
+    Inside,
+    Nullable,
+    Number,
+    Repeated,
+    Sized,
+    TagAtom,
+    Tags,
+    inside_of,
+    insides,
+)
+from kafka_message_generator.compat.order import Order, Parts, displaced, parts, reordered
+
+REASONS = {
+    "FIELD_ADDED": "a field stands where none was",
+    "FIELD_REMOVED": "a field is gone",
+    "REPLACED": "a field of another name and another type stands in the place of one that is gone",
+    "REORDERED": "fields stand in another order, or one stands at the place or the tag of another",
+    "TYPE": "a field has another type",
+    "WIDTH": "an integer takes more or fewer bytes",
+    "ENCODING": "an integer is written in another form",
+    "NULLABLE": "null may stand where it could not, or the other way round",
+    "FLEXIBLE": "lengths are compact, or structs end with tags, on one side only",
+    "PRESENCE": "a struct has a presence in front of it on one side only",
+    "SECTION": "tagged fields are written in another form",
+    "TAG_REFUSED": "a tagged field is in a version where one side refuses its tag, which it has in other versions",
+    "TAGGED_VALUE": "the value of a tagged field is written in another way",
+    "TAGGED_DEFAULT": "the absence of a tagged field means another value",
+}
+"""Why two layouts differ, by the name that findings use."""
+
+_SIGNED, _UNSIGNED = {"int8", "int16", "int32", "int64"}, {"uint16", "uint32"}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first place where a reader's layout is not the writer's. ``reason`` is one of ``REASONS``."""
+
+    reason: str
+    path: str
+    wrote: str
+    """The writer's side in words."""
+    reads: str
+    """The reader's."""
+
+
+def difference(writer: Atoms, reader: Atoms) -> Difference | None:
+    """Why ``reader`` may not read everything that ``writer`` writes as the same values; None where it proves to.
+
+    A reader may take more than a writer gives: null where the writer has none, tagged fields that the writer does not
+    know (they are at their default), and fields by tags that it does not know itself (they are kept as they are). A
+    tag that it knows in other versions only is refused.
+    """
+    found = _ordered(reordered(writer, reader)) or _sequence(writer, reader)
+    return found or _ordered(displaced(writer, reader))
+
+
+def _ordered(found: Order | None) -> Difference | None:
+    return None if found is None else Difference("REORDERED", found.path, found.wrote, found.reads)
+
+
+def added_tags(old: Atoms, new: Atoms) -> list[TagAtom]:
+    """The tagged fields that ``new`` has beyond those of ``old``, where both have sections at the same place."""
+    found: list[TagAtom] = []
+    for before, after in zip(old, new, strict=False):
+        if isinstance(before, Tags) and isinstance(after, Tags):
+            known = {each.tag for each in before.fields}
+            found += [each for each in after.fields if each.tag not in known]
+    for one, two in insides(old, new):
+        found += added_tags(one.atoms, two.atoms)
+    return found
+
+
+def _sequence(writer: Atoms, reader: Atoms, above: Above = TOP) -> Difference | None:
+    for index in range(min(len(writer), len(reader))):
+        found = _pair(writer[index:], reader[index:], above)
+        if found is not None:
+            return found
+    if len(writer) > len(reader):
+        return _end(writer[len(reader)], None)
+    return _end(None, reader[len(writer)]) if len(reader) > len(writer) else None
+
+
+def _end(wrote: Atom | None, reads: Atom | None) -> Difference:
+    """One side goes on where the other one ends."""
+    more = wrote or reads
+    assert more is not None
+    if isinstance(more, Tags):
+        reason = "FLEXIBLE" if more.form == "sequential" else "SECTION"
+    else:
+        reason = "FIELD_REMOVED" if reads is None else "FIELD_ADDED"
+    return Difference(reason, more.label, _words(wrote), _words(reads))
+
+
+def _pair(writer: Atoms, reader: Atoms, above: Above) -> Difference | None:
+    """The first two of some atoms; what follows tells why they differ."""
+    wrote, reads = writer[0], reader[0]
+    if isinstance(wrote, Number) and isinstance(reads, Number) and wrote.form == reads.form:
+        return None
+    if isinstance(wrote, Sized) and isinstance(reads, Sized) and wrote.form == reads.form:
+        return _lengths(wrote, reads)
+    if isinstance(wrote, Repeated) and isinstance(reads, Repeated):
+        return _lengths(wrote, reads) or _within(inside_of(wrote), inside_of(reads))
+    if isinstance(wrote, Nullable) and isinstance(reads, Nullable) and wrote.is_tagged == reads.is_tagged:
+        return _within(inside_of(wrote), inside_of(reads))
+    if isinstance(wrote, Tags) and isinstance(reads, Tags):
+        return _sections(wrote, reads)
+    return _other(writer, reader, above)
+
+
+def _within(wrote: Inside, reads: Inside) -> Difference | None:
+    return _sequence(wrote.atoms, reads.atoms, (wrote, reads))
+
+
+def _lengths(wrote: Sized | Repeated, reads: Sized | Repeated) -> Difference | None:
+    if wrote.compact != reads.compact:
+        return Difference("FLEXIBLE", reads.label, _words(wrote), _words(reads))
+    if wrote.nullable and not reads.nullable:
+        return Difference("NULLABLE", reads.label, _words(wrote), _words(reads))
+    return None
+
+
+def _sections(wrote: Tags, reads: Tags) -> Difference | None:
+    if wrote.form != reads.form:
+        return Difference("SECTION", reads.label, f"{wrote.form} tags", f"{reads.form} tags")
+    known = {each.tag: each for each in reads.fields}
+    for each in wrote.fields:
+        other = known.get(each.tag)
+        if other is None and each.tag in reads.absent:
+            refused = f"tag {each.tag} of other versions, refused"
+            return Difference("TAG_REFUSED", each.label, f"tag {each.tag}, {each.label}", refused)
+        if other is None:
+            continue
+        found = _within(Inside(each.label, each.value), Inside(other.label, other.value))
+        if found is not None:
+            if found.reason in ("TAGGED_DEFAULT", "TAG_REFUSED"):
+                return found  # of a tagged field inside, whose own place tells more
+            words = (f"tag {each.tag}: {what}" for what in (found.wrote, found.reads))
+            return Difference("TAGGED_VALUE", other.label, *words)
+        if each.default != other.default:
+            words = (f"{default} where tag {each.tag} is left out" for default in (each.default, other.default))
+            return Difference("TAGGED_DEFAULT", other.label, *words)
+    return None
+
+
+def _other(writer: Atoms, reader: Atoms, above: Above) -> Difference:
+    """Two first atoms of different kinds or forms: which of several reasons it is, told by what follows."""
+    wrote, reads = writer[0], reader[0]
+    words = (_words(wrote), _words(reads))
+    if isinstance(wrote, Nullable) or isinstance(reads, Nullable):
+        of_same = {wrote.label.split(".")[0]} == {reads.label.split(".")[0]}
+        if of_same:
+            return Difference("PRESENCE", min(wrote.label, reads.label, key=len), *words)
+    if isinstance(wrote, Tags) or isinstance(reads, Tags):
+        return _end(wrote if isinstance(reads, Tags) else None, reads if isinstance(wrote, Tags) else None)
+    one, two = (_names(*each) for each in zip((writer, reader), above, strict=True))
+    is_gone, is_new = one[0] not in two, two[0] not in one
+    if is_gone != is_new:
+        return Difference("FIELD_REMOVED" if is_gone else "FIELD_ADDED", (wrote if is_gone else reads).label, *words)
+    is_same = one[0] == two[0]
+    reason = "REPLACED" if is_gone else _of_types(wrote, reads) if is_same else "REORDERED"
+    return Difference(reason, reads.label, *words)
+
+
+def _names(atoms: Atoms, above: Inside) -> list[Parts]:
+    return [parts(each.label, above.path) for each in atoms]
+
+
+def _of_types(wrote: Atom, reads: Atom) -> str:
+    if not isinstance(wrote, Number) or not isinstance(reads, Number):
+        return "TYPE"
+    forms = {wrote.form, reads.form}
+    if any("varint" in form for form in forms):
+        return "ENCODING"
+    return "WIDTH" if forms <= _SIGNED or forms <= _UNSIGNED else "TYPE"
+
+
+def _words(atom: Atom | None) -> str:
+    if atom is None:
+        return "the end"
+    if isinstance(atom, Tags):
+        return f"{atom.form} tags"
+    return f"{atom.label}: {atom}"

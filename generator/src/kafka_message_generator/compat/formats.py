@@ -1,0 +1,149 @@
+"""A report as programs around a build want it: annotations of GitHub and GitLab, SARIF, JUnit."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable
+from urllib.parse import quote
+from xml.etree import ElementTree
+
+from kafka_message_generator.compat import texts
+from kafka_message_generator.compat.findings import RULES, Finding
+from kafka_message_generator.compat.report import Report
+
+_SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
+_SEVERITY = {
+    "wire": "blocker",
+    "behaviour": "major",
+    "json": "major",
+    "api": "minor",
+    "policy": "minor",
+    "advice": "info",
+}
+_NOT_XML = re.compile("[^\\t\\n\\r\\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_TOOL = "kafka-message-generator compat"
+
+
+def github(report: Report, level: str) -> str:
+    """Workflow commands, which show each finding at its line of a pull request."""
+    counting = report.counting(level)
+    lines = []
+    for finding in report.findings:
+        kind = "error" if finding in counting else "notice"
+        place = f"file={_property(finding.location.file)},line={finding.location.line},title={_property(finding.rule)}"
+        lines.append(f"::{kind} {place}::{_escaped(_message(finding))}\n")
+    return "".join(lines)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def gitlab(report: Report, level: str) -> str:
+    """A report of code quality."""
+    return _dumped([_issue(finding) for finding in report.findings])
+
+
+def _issue(finding: Finding) -> dict[str, object]:
+    return {
+        "description": _message(finding),
+        "check_name": finding.rule,
+        "fingerprint": fingerprint(finding),
+        "severity": _SEVERITY[finding.level],
+        "location": {"path": finding.location.file, "lines": {"begin": finding.location.line}},
+    }
+
+
+def fingerprint(finding: Finding) -> str:
+    """The same for the same finding in every run."""
+    parts = (finding.rule, finding.message, str(finding.versions), finding.path, finding.before, finding.after)
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def sarif(report: Report, level: str) -> str:
+    """SARIF 2.1.0."""
+    counting = report.counting(level)
+    names = sorted({finding.rule for finding in report.findings})
+    driver = {"name": _TOOL, "rules": [_sarif_rule(name) for name in names]}
+    results = [_result(finding, finding in counting, names) for finding in report.findings]
+    run = {"tool": {"driver": driver}, "results": results}
+    return _dumped({"$schema": _SARIF, "version": "2.1.0", "runs": [run]})
+
+
+def _sarif_rule(name: str) -> dict[str, object]:
+    rule = RULES[name]
+    return {
+        "id": name,
+        "shortDescription": {"text": rule.finds},
+        "fullDescription": {"text": f"{rule.reason} Source: {rule.source}."},
+        "properties": {"level": rule.level},
+    }
+
+
+def _result(finding: Finding, counts: bool, names: list[str]) -> dict[str, object]:
+    region = {"startLine": finding.location.line}
+    place = {"artifactLocation": {"uri": quote(os.fsencode(finding.location.file))}, "region": region}
+    return {
+        "ruleId": finding.rule,
+        "ruleIndex": names.index(finding.rule),
+        "level": "error" if counts else "note",
+        "message": {"text": _message(finding)},
+        "locations": [{"physicalLocation": place}],
+        "partialFingerprints": {"finding/v1": fingerprint(finding)},
+    }
+
+
+def junit(report: Report, level: str) -> str:
+    """A test suite with a case for each finding, failed where it counts, and one for what was proved.
+
+    It is ASCII, with references for the rest, for nobody knows what it is written to.
+    """
+    counting = report.counting(level)
+    suite = ElementTree.Element(
+        "testsuite", name=_TOOL, tests=str(len(report.findings) + 1), failures=str(len(counting)), errors="0"
+    )
+    ElementTree.SubElement(
+        suite, "testcase", classname="released versions", name=f"{report.counts.equal} proved equal to {report.old}"
+    )
+    for finding in report.findings:
+        case = ElementTree.SubElement(suite, "testcase", classname=finding.rule, name=finding.place)
+        if finding in counting:
+            failure = ElementTree.SubElement(case, "failure", message=finding.what, type=finding.rule)
+            failure.text = "\n".join(texts.lines_of(finding))
+    for each in suite.iter():
+        each.attrib = {key: _xml(value) for key, value in each.attrib.items()}
+        each.text = each.text and _xml(each.text)
+    ElementTree.indent(suite)
+    data: bytes = ElementTree.tostring(suite, encoding="us-ascii", xml_declaration=True)
+    return data.decode() + "\n"
+
+
+def _xml(text: str) -> str:
+    """A text with escapes for the characters that XML cannot have, such as control characters in names of folders."""
+    return _NOT_XML.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def _message(finding: Finding) -> str:
+    return "\n".join([f"{finding.place}: {finding.what}", *texts.direction_lines(finding), finding.remedy])
+
+
+def _dumped(document: object) -> str:
+    return json.dumps(document, indent=2) + "\n"
+
+
+FORMATS: dict[str, Callable[[Report, str], str]] = {
+    "text": texts.text,
+    "json": texts.as_json,
+    "github": github,
+    "gitlab": gitlab,
+    "sarif": sarif,
+    "junit": junit,
+}
+"""How a report can be printed, by the name of the format."""

@@ -1,0 +1,128 @@
+"""What can be compared: a folder, a state in git, a release of the history, or the whole history."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from kafka_message_generator.compat import store
+from kafka_message_generator.compat.report import Report
+from kafka_message_generator.compat.sides import Baseline, Side, baseline, side_of_release, sides_of
+from kafka_message_generator.spec.source import Location, SpecError
+
+GIT, RELEASE, HISTORY = "git:", "release:", "history"
+KINDS = "a folder, git:REF, git:REF:FOLDER, release:VERSION or history"
+SPECS = "specs/kafka"
+"""The folder where no other is said."""
+TIMEOUT_SECONDS = 300
+
+
+ReadFolder = Callable[[Path], Side]
+"""Reads and checks the definitions below a folder; raises SpecError. A later stage has it."""
+
+
+class InputError(Exception):
+    """What is to be compared cannot be obtained; the text says which and why. Never to be taken for compatible."""
+
+
+def sides_of_words(old: str, new: str, history: Path, read_folder: ReadFolder) -> tuple[Baseline, Side]:
+    """What was released and what is compared with it, by two words of the command line.
+
+    A state of git without a folder is that of the folder of the other side. Raises InputError, and SpecError for
+    definitions that are not sound.
+    """
+    for word in (old, new):
+        if (word == HISTORY or word.startswith(RELEASE)) and not (history / store.TABLE).exists():
+            what = f"{word}: there is no history of Kafka's releases in {history.as_posix()}"
+            raise InputError(f"{what}; run this in a clone of the generator, or name the folder by --history")
+    after = _side_of(new, old, history, read_folder)
+    if old != HISTORY:
+        before = _side_of(old, new, history, read_folder)
+        return baseline(before.name, [before]), after
+    try:
+        return baseline(f"every release in {history.as_posix()}", list(sides_of(history))), after
+    except store.HistoryError as error:
+        raise InputError(str(error)) from None
+
+
+def placed(report: Report, *sides: Side) -> Report:
+    """The report with places as the sides have them, and not where these were unpacked to be read."""
+    findings = report.findings
+    for side in sides:
+        findings = tuple(replace(each, location=_placed(each.location, side.unpacked)) for each in findings)
+    return replace(report, findings=findings)
+
+
+def _placed(location: Location, unpacked: str) -> Location:
+    return replace(location, file=location.file.removeprefix(unpacked))
+
+
+def _side_of(text: str, other: str, history: Path, read_folder: ReadFolder) -> Side:
+    if text == HISTORY:
+        raise InputError(f"{HISTORY} is many releases; name one of them, such as release:4.3.0")
+    if text.startswith(GIT):
+        return _side_of_git(text, other, read_folder)
+    if text.startswith(RELEASE):
+        release = text.removeprefix(RELEASE)
+        if not release:
+            raise InputError(f"{text}: names no release; write for example {RELEASE}4.3.0")
+        try:
+            return side_of_release(history, release)
+        except store.HistoryError as error:
+            raise InputError(str(error)) from None
+    folder = Path(text)
+    if not folder.exists():
+        raise InputError(f"{text}: there is no such folder; give {KINDS}")
+    return read_folder(folder)
+
+
+def _side_of_git(text: str, other: str, read_folder: ReadFolder) -> Side:
+    ref, _, folder = text.removeprefix(GIT).partition(":")
+    if not ref or ref.startswith("-"):
+        raise InputError(f"{text}: names no state; write for example {GIT}main")
+    if not folder and other.startswith(GIT):
+        folder = other.removeprefix(GIT).partition(":")[2]
+    beside = Path(SPECS if other == HISTORY or other.startswith((GIT, RELEASE)) else other)
+    where = Path.cwd() if folder else beside.parent if beside.is_file() else beside
+    top = Path(_git(["rev-parse", "--show-toplevel"], where if where.is_dir() else Path.cwd(), text).decode().strip())
+    inside = folder or _inside(beside, top, text)
+    packed = _git(["archive", "--format=tar", ref, "--", inside], top, text)
+    with tempfile.TemporaryDirectory() as unpacked:
+        try:
+            with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+                archive.extractall(unpacked, filter="data")
+        except tarfile.TarError as error:
+            raise InputError(f"{text}: what git packed cannot be unpacked: {error}") from None
+        root = f"{Path(unpacked).as_posix()}/"
+        try:
+            return replace(read_folder(Path(unpacked, inside)), name=text, unpacked=root)
+        except SpecError as error:
+            problems = [replace(each, location=_placed(each.location, root)) for each in error.problems]
+            raise SpecError(problems) from None
+
+
+def _inside(beside: Path, top: Path, text: str) -> str:
+    """A folder as git has it, from the top."""
+    try:
+        return beside.resolve().relative_to(top).as_posix()
+    except ValueError:
+        raise InputError(
+            f"{text}: {beside.as_posix()} is not in {top.as_posix()}; name the folder as {text}:FOLDER"
+        ) from None
+
+
+def _git(words: list[str], where: Path, text: str) -> bytes:
+    try:
+        done = subprocess.run(["git", *words], cwd=where, capture_output=True, timeout=TIMEOUT_SECONDS, check=False)
+    except FileNotFoundError:
+        raise InputError(f"{text}: git is needed to look at it; install it first") from None
+    except subprocess.TimeoutExpired:
+        raise InputError(f"{text}: git {words[0]} did not end within {TIMEOUT_SECONDS} seconds") from None
+    if done.returncode != 0:
+        raise InputError(f"{text}: {done.stderr.decode(errors='replace').strip()}")
+    return done.stdout

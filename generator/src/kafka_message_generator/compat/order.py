@@ -1,0 +1,140 @@
+"""Fields of one name at two places: each would be read as another one, though names are not on the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kafka_message_generator.compat.atoms import (
+    TOP,
+    Above,
+    Atoms,
+    Inside,
+    Nullable,
+    Repeated,
+    Tags,
+    inside_of,
+    inside_tags,
+    insides,
+)
+
+
+@dataclass(frozen=True)
+class Order:
+    """A field that both sides have, and in words where it stands to the writer and to the reader."""
+
+    path: str
+    wrote: str
+    reads: str
+
+
+def reordered(writer: Atoms, reader: Atoms, above: Above = TOP) -> Order | None:
+    """Fields of one name in another order: they would be read as each other, whatever their types are."""
+    wrote, reads = _own(writer, above[0]), _own(reader, above[1])
+    both = [each for each in wrote if each in set(reads)]
+    other = [each for each in reads if each in set(wrote)]
+    for before, after in zip(both, other, strict=False):
+        if before != after:
+            one, two = (_path(each, above[0]) for each in (before, after))
+            return Order(one, f"{one} stands before {two}", f"{two} before {one}")
+    for inside in _of_one_name(writer, reader, above):
+        if (found := reordered(inside[0].atoms, inside[1].atoms, inside)) is not None:
+            return found
+    return None
+
+
+def _of_one_name(writer: Atoms, reader: Atoms, above: Above) -> Iterator[tuple[Inside, Inside]]:
+    """What is inside the fields of one name, wherever they stand, and inside tagged fields of one tag."""
+    sections = ([each for each in side if isinstance(each, Tags)] for side in (writer, reader))
+    for before, after in zip(*sections, strict=False):
+        yield from inside_tags(before, after)
+    regular = {parts(each.label, above[1].path): each for each in reader if not isinstance(each, Tags)}
+    for one in writer:
+        two = regular.get(parts(one.label, above[0].path))
+        if isinstance(one, Repeated | Nullable) and two is not None and type(one) is type(two):
+            yield inside_of(one), inside_of(two)
+
+
+def displaced(writer: Atoms, reader: Atoms, above: Above = TOP) -> Order | None:
+    """A field of layouts that are equal otherwise, at the place of another one, at another tag, or at one and by a tag."""
+    wrote, reads = _own(writer, above[0]), _own(reader, above[1])
+    for field, before, after in moved(wrote, reads):
+        path, other = (_path(each, above[0]) for each in (field, wrote[after[0]]))
+        return Order(path, f"{path} at place {before[0] + 1}", f"{path} at place {after[0] + 1}, where {other} was")
+    tags = [_tags(side, inside) for side, inside in zip((writer, reader), above, strict=True)]
+    one, two = (_words(own, tagged) for own, tagged in zip((wrote, reads), tags, strict=True))
+    for field, words in one.items():
+        is_tagged = field in tags[0] or field in tags[1]
+        if is_tagged and words != two.get(field, words):
+            path = _path(field, above[0])
+            return Order(path, f"{path} {words}", f"{path} {two[field]}")
+    for pair in insides(writer, reader):
+        if (found := displaced(pair[0].atoms, pair[1].atoms, pair)) is not None:
+            return found
+    return None
+
+
+def _words(own: list[Parts], tags: dict[Parts, int]) -> dict[Parts, str]:
+    """Where each field stands."""
+    regular = {field: f"at place {at[0] + 1}" for field, at in places(own).items()}
+    return regular | {field: f"by tag {tag}" for field, tag in tags.items()}
+
+
+def _own(atoms: Atoms, above: Inside) -> list[Parts]:
+    """The fields of a struct in the order of the wire, but for tagged ones."""
+    return [parts(atom.label, above.path) for atom in atoms if not isinstance(atom, Tags)]
+
+
+def _tags(atoms: Atoms, above: Inside) -> dict[Parts, int]:
+    """The tagged fields of a struct by their paths."""
+    return {parts(each.label, above.path): each.tag for atom in atoms if isinstance(atom, Tags) for each in atom.fields}
+
+
+def _path(field: Parts, above: Inside) -> str:
+    return ".".join((above.path, *field) if above.path else field)
+
+
+Parts = tuple[str, ...]
+"""A path name by name: of a field, or of what holds it."""
+
+
+def parts(path: str, above: str = "") -> Parts:
+    """A path below the one of what holds it, name by name."""
+    return tuple(path.removeprefix(above).lstrip(".").split("."))
+
+
+def moved(wrote: Sequence[Parts], reads: Sequence[Parts]) -> Iterator[tuple[Parts, list[int], list[int]]]:
+    """The fields, and what holds some, that stand at none of their former places, with their places on both sides.
+
+    Both sides have as many fields, of the same bytes. What stands at the place of a field that is gone is that field
+    under another name, and the fields inside it are its.
+    """
+    one, two = places(wrote), places(_as_called(wrote, reads))
+    for field, former in one.items():
+        now = two.get(field)
+        if now is not None and set(former).isdisjoint(now):
+            yield field, former, now
+
+
+def places(paths: Sequence[Parts]) -> dict[Parts, list[int]]:
+    """The places of each field, and those of all fields inside one that holds some."""
+    found: dict[Parts, list[int]] = {}
+    for place, path in enumerate(paths):
+        for depth in range(1, len(path) + 1):
+            found.setdefault(path[:depth], []).append(place)
+    return found
+
+
+def _as_called(by: Sequence[Parts], those: Sequence[Parts]) -> list[Parts]:
+    """Paths in the names of others, where one stands at the place of one that is gone."""
+    found = list(those)
+    for depth in range(1, max(map(len, by), default=0) + 1):
+        one, two = {path[:depth] for path in by}, {path[:depth] for path in found}
+        calls: dict[Parts, Parts] = {}
+        for path, its in zip(by, found, strict=False):
+            former, now = path[:depth], its[:depth]
+            is_same_holder = len(former) == len(now) == depth and former[:-1] == now[:-1]
+            if is_same_holder and former not in two and now not in one:
+                calls.setdefault(now, former)
+        found = [(*calls.get(path[:depth], path[:depth]), *path[depth:]) for path in found]
+    return found

@@ -1,0 +1,98 @@
+"""The page on Kafka's own past: every wire difference between neighbouring releases, judged, with the bytes that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+from kafka_message_generator.compat.findings import Direction, Finding
+from kafka_message_generator.compat.report import Report, compare
+from kafka_message_generator.compat.sides import Side, baseline, sides_of
+from kafka_message_generator.spec.model import REQUEST, RESPONSE
+
+_MOST_BYTES = 24
+_HEAD = """# What Kafka's releases changed on the wire
+
+Every two neighbouring releases of Kafka, from 2.2.0 on, compared version by version as [the command `compat`](compat.md)
+does it. `nox -s upstream -- import-history` writes this page from [specs/history](../specs/history/README.md).
+
+A released version is done, says Kafka's guide to its definitions. Requests and responses keep to that nearly always.
+Records of logs did not while their feature was in preview. Kafka's own classes of both releases were given the bytes below,
+and none of them took what the other release had written as the same: `nox -s upstream -- exchange`.
+
+The change of `RequestHeader` 0 in 2.4.0 did not change any connection: Kafka 2.3 wrote the header with a client id, and the
+definitions of 2.4 call those same bytes version 1. Version 0 is left for ControlledShutdown 0 alone.
+"""
+_TABLE = """
+## Release by release
+
+Patch releases that changed nothing are left out.
+
+| release | messages | proved equal | but for tags | changed | new versions | dropped |
+|---|--:|--:|--:|--:|--:|--:|
+"""
+_CHANGES = """
+## What changed
+
+`new ← old` is what new code makes of old bytes, `old ← new` the other way round; the bytes are the shortest that show it.
+"""
+
+
+def page(root: Path) -> str:
+    """The page as Markdown; raises HistoryError and SpecError."""
+    sides = list(sides_of(root))
+    pairs = list(pairwise(sides))
+    reports = [compare(baseline(before.name, [before]), side) for before, side in pairs]
+    lines = [_HEAD + _TABLE.rstrip("\n")]
+    for (before, side), report in zip(pairs, reports, strict=True):
+        lines += _row(before, side, report)
+    lines.append(_CHANGES.rstrip("\n"))
+    for (_, side), report in zip(pairs, reports, strict=True):
+        lines += _section(side, report)
+    return "\n".join(lines) + "\n"
+
+
+def _row(before: Side, side: Side, report: Report) -> Iterator[str]:
+    counts, new = report.counts, len(_versions(side) - _versions(before))
+    cells = (counts.equal, counts.compatible, counts.changed, new, counts.dropped)
+    if any(cells[1:]):
+        yield f"| {_number(side)} | {len(side.plans)} | {' | '.join(map(str, cells))} |"
+
+
+def _versions(side: Side) -> set[tuple[str, int]]:
+    return {(name, version) for name, plan in side.plans.items() for version in plan.valid}
+
+
+def _number(side: Side) -> str:
+    return side.name.removeprefix("Kafka ")
+
+
+def _section(side: Side, report: Report) -> Iterator[str]:
+    found = [finding for finding in report.findings if finding.level == "wire"]
+    if not found:
+        return
+    yield f"\n### {_number(side)}\n"
+    yield "| message | what | new ← old | old ← new |"
+    yield "|---|---|---|---|"
+    for finding in sorted(found, key=lambda each: (not _is_exchanged(side, each), each.message)):
+        what = f"{finding.reason or finding.rule}: {finding.what}".replace("|", "\\|")
+        cells = (_cell(finding.new_reads_old), _cell(finding.old_reads_new))
+        yield f"| `{finding.message}` {', '.join(map(str, finding.versions))} | {what} | {' | '.join(cells)} |"
+
+
+def _is_exchanged(side: Side, finding: Finding) -> bool:
+    """Whether the message goes between programs, and not into a log."""
+    return side.messages[finding.message].kind in (REQUEST, RESPONSE)
+
+
+def _cell(direction: Direction | None) -> str:
+    if direction is None:
+        return ""
+    if direction.breaks is None:
+        return "the same"
+    if direction.witness is None:
+        return direction.breaks
+    data = direction.witness.data
+    more = f" and {len(data) - _MOST_BYTES} more" if len(data) > _MOST_BYTES else ""
+    return f"{direction.breaks}: `{data[:_MOST_BYTES].hex(' ')}`{more}"

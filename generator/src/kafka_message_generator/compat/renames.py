@@ -1,0 +1,57 @@
+"""Fields that have another name: told by standing at the same place of layouts that both sides understand."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from kafka_message_generator.compat.atoms import Atoms, Tags, insides, layout_of
+from kafka_message_generator.compat.compare import difference
+from kafka_message_generator.compat.sides import Side
+from kafka_message_generator.plan.model import MessagePlan
+
+
+def renamed(before: MessagePlan, after: MessagePlan, former: Collection[str], now: Collection[str]) -> dict[str, str]:
+    """Paths of fields by their former ones, for those under a new name at the same place in a version of both.
+
+    ``former`` and ``now`` are the paths of all fields: one that both sides have is no new name of another.
+    """
+    found: dict[str, str] = {}
+    for version in before.valid:
+        if version not in after.valid:
+            continue
+        one, two = layout_of(before, version), layout_of(after, version)
+        if difference(one, two) is None and difference(two, one) is None:
+            for was, path in _paired(one, two):
+                if was not in now and path not in former and was.count(".") == path.count("."):
+                    found[was] = path
+    return {was: path for was, path in found.items() if last(was) != last(path)}
+
+
+def _paired(one: Atoms, two: Atoms) -> Iterator[tuple[str, str]]:
+    """The fields at the same places of two layouts without a difference: in the order of the wire, or by their tags."""
+    for before, after in zip(one, two, strict=True):
+        if not isinstance(before, Tags):
+            yield before.label, after.label
+    for former, now in insides(one, two):
+        if not former.path.endswith("[]"):
+            yield former.path, now.path
+        yield from _paired(former.atoms, now.atoms)
+
+
+def last(path: str) -> str:
+    """The name of a field without the way to it."""
+    return path.rpartition(".")[2]
+
+
+def renames(name: str, before: Side, after: Side) -> dict[str, str]:
+    """The paths of a message's fields by their former ones, for those that have another name."""
+    former, now = ({path for path, _ in side.members(name)} for side in (before, after))
+    return renamed(before.plans[name], after.plans[name], former, now) if former - now else {}
+
+
+def path_now(path: str, renames: Mapping[str, str]) -> str:
+    """The path of a field now, where it or what holds it has another name."""
+    for former, now in sorted(renames.items(), key=lambda item: -len(item[0])):
+        if path == former or path.startswith((f"{former}.", f"{former}[]")):
+            return now + path[len(former) :]
+    return path

@@ -1,0 +1,185 @@
+"""Since when: what each release has of messages, versions and fields, told from the history alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kafka_message_generator.compat.atoms import labels, layout_of
+from kafka_message_generator.compat.sides import Side, baseline, members_of, successor
+from kafka_message_generator.plan.model import MessagePlan
+from kafka_message_generator.spec.model import COORDINATOR_KEY, REQUEST, RESPONSE, Message
+from kafka_message_generator.spec.versions import NONE, Versions
+
+Key = tuple[str, int] | str
+"""What a message keeps when it is renamed: kind and API key of requests and responses; of others their name."""
+Today = Mapping[str, tuple[Message, MessagePlan]]
+"""The messages of a package by their names."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What releases have of a message from one on, until the next run."""
+
+    release: int
+    """Number of the release, from the oldest on."""
+    versions: Versions
+    """Without an unstable latest one; empty where the message is gone."""
+    listeners: tuple[str, ...] = ()
+    """Which listeners serve a request; releases before 2.8 do not say, and this is empty."""
+
+
+@dataclass(frozen=True)
+class Since:
+    """What releases have, by the names of messages of today."""
+
+    releases: tuple[str, ...]
+    """From the oldest to the newest."""
+    runs: dict[str, tuple[Run, ...]] = field(default_factory=dict)
+    late: dict[str, dict[str, int]] = field(default_factory=dict)
+    """The release of fields that came later than the first version that they are in, by their paths."""
+    older: Mapping[str, Versions] = field(default_factory=dict)
+    """Versions that are older than the first release that defines them."""
+
+    def is_older(self, message: str, versions: Iterable[int], since: int | None) -> bool:
+        """Whether some of these versions were there before the release ``since``, which has their first definition."""
+        older = self.older.get(message, NONE)
+        return any(version in older and self.first(message, version) == since for version in versions)
+
+    def first(self, message: str, version: int) -> int | None:
+        """The number of the first release that has a version; None if none has."""
+        return next((run.release for run in self.runs.get(message, ()) if version in run.versions), None)
+
+    def gaps(self, message: str, version: int) -> tuple[int, ...]:
+        """The numbers of releases that do not have a version that an older and a newer one have."""
+        runs = self.runs.get(message, ())
+        numbers = range(len(self.releases))
+        has = [
+            next((version in run.versions for run in reversed(runs) if run.release <= each), False) for each in numbers
+        ]
+        there = [number for number in numbers if has[number]]
+        return tuple(number for number in range(there[0], there[-1]) if not has[number]) if there else ()
+
+    def field(self, message: str, path: str, versions: Iterable[int]) -> tuple[int | None, int | None]:
+        """The numbers of the first release that has a field, and of the first that does not have it any more.
+
+        The path is in Kafka's names, ``Topics[].Partitions[].LeaderId``, or in Python's. The versions are those that have
+        the field.
+        """
+        known = [version for version in versions if self.first(message, version) is not None]
+        first = min((number for each in known if (number := self.first(message, each)) is not None), default=None)
+        gone = [number for each in known if (number := self.until(message, each)) is not None]
+        late = (number for each, number in self.late.get(message, {}).items() if place(each) == place(path))
+        since = None if first is None else max(first, next(late, 0))
+        return since, max(gone) if gone and len(gone) == len(known) else None
+
+    def until(self, message: str, version: int) -> int | None:
+        """The number of the first release that does not have a version any more; None if the newest has it."""
+        found = None
+        for run in self.runs.get(message, ()):
+            if version in run.versions:
+                found = None
+            elif found is None and self.first(message, version) is not None:
+                found = run.release
+        return found
+
+
+def since(sides: Sequence[Side], today: Today, older: Mapping[str, Versions] | None = None) -> Since:
+    """What the releases, from the oldest to the newest, have of the messages of a package."""
+    releases = tuple(side.name.removeprefix("Kafka ") for side in sides)
+    found = Since(releases, older=older or {})
+    names = names_of(sides, today)
+    former: dict[str, list[tuple[int, Side, str]]] = {}
+    for number, side in enumerate(sides):
+        for name in side.messages:
+            if (now := names.get(name)) is not None:
+                former.setdefault(now, []).append((number, side, name))
+    for now, places in sorted(former.items()):
+        found.runs[now] = tuple(_runs(today[now][0], places, len(sides)))
+        if late := _late(found, now, *today[now], places):
+            found.late[now] = late
+    return found
+
+
+def place(path: str) -> str:
+    """A path without what Kafka's names and Python's differ in."""
+    return path.replace("[]", "").replace("_", "").lower()
+
+
+def _key(message: Message) -> Key:
+    if message.kind in (REQUEST, RESPONSE) and message.api_key is not None:
+        return message.kind, message.api_key
+    return message.name
+
+
+def names_of(sides: Sequence[Side], today: Today) -> dict[str, str]:
+    """The names of today by those of any release."""
+    keys = {_key(message): name for name, (message, _) in today.items()}
+    messages = {name: message for name, (message, _) in today.items()}
+    older = baseline("", sides)
+    found = {}
+    for side in sides:
+        for name, message in side.messages.items():
+            now = keys.get(_key(message))
+            if now is not None or name in today:
+                found[name] = now or name
+    for name in older.versions.keys() - found.keys():
+        if (now := successor(name, older, messages, lambda new: today[new][1])) is not None:
+            found[name] = now
+    return found
+
+
+def _runs(today: Message, places: list[tuple[int, Side, str]], count: int) -> Iterable[Run]:
+    by_number = {number: (side, name) for number, side, name in places}
+    before = Run(-1, NONE)
+    for number in range(count):
+        now = Run(number, NONE)
+        if number in by_number:
+            side, name = by_number[number]
+            message, unstable = side.messages[name], side.unstable(name)
+            # Keys of records were told apart by their versions once; what the package has of them is today's one.
+            valid = today.valid if today.kind == COORDINATOR_KEY else message.valid
+            if unstable is not None and not valid.empty:
+                valid = Versions(valid.lowest, valid.highest - 1)
+            now = Run(number, NONE if valid.empty else valid, message.listeners)
+        if (now.versions, now.listeners) != (before.versions, before.listeners):
+            yield now
+            before = now
+
+
+def _late(
+    found: Since, name: str, message: Message, plan: MessagePlan, places: list[tuple[int, Side, str]]
+) -> dict[str, int]:
+    """The fields that a release brought into versions that there were already, such as tagged ones."""
+    wanted: dict[int, list[str]] = {}
+    for path, member in members_of(message):
+        versions = member.versions.intersect(message.valid)
+        if not versions.empty:
+            wanted.setdefault(versions.lowest, []).append(path)
+    known: dict[str, int] = {}
+    seen: set[int] = set()
+    for number, side, former in places:
+        before = side.plans.get(former)
+        if before is not None and id(before) not in seen:
+            seen.add(id(before))
+            for version, paths in wanted.items():
+                # A key that was told apart by its version has the number of its record there, and what it has in 0.
+                then = before.valid.highest if message.kind == COORDINATOR_KEY else version
+                if then in before.valid and not known.keys() >= set(paths):
+                    for path in _present((before, then), (plan, version), paths):
+                        known.setdefault(path, number)
+    return {
+        path: known[path]
+        for version, paths in wanted.items()
+        for path in paths
+        if (first := found.first(name, version)) is not None and known.get(path, 0) > first
+    }
+
+
+def _present(before: tuple[MessagePlan, int], now: tuple[MessagePlan, int], paths: list[str]) -> Iterable[str]:
+    """Those fields of today that an older version has; where layouts are equal, names do not matter."""
+    former = layout_of(*before)
+    if former == layout_of(*now):
+        return paths
+    had = set(labels(former))
+    return [path for path in paths if path in had]

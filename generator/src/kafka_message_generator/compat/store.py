@@ -1,0 +1,307 @@
+"""The history as files: each distinct definition once, and a table of which release brought or dropped which.
+
+``definitions/FetchRequest/2.4.0.json`` is a definition that Kafka 2.4.0 brought first. ``releases.json`` names the releases
+from the oldest to the newest; a definition holds until the table has another digest for its message, or says that it is gone.
+Its own digest seals it: whoever changes a line by hand is told so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kafka_message_generator.spec.versions import Versions
+
+TABLE, DEFINITIONS, ERROR_CODES = "releases.json", "definitions", "error-codes.json"
+OLDER = "older.json"
+"""Versions from before their first definition: Kafka's code wrote them by hand."""
+_RELEASE = re.compile(r"[0-9]+(\.[0-9]+)+")
+_DIGITS = 16
+Kept = tuple[dict[str, str], dict[str, tuple[str, str]]]
+"""Of a release its jars with their digests, and by message the folder and the text of its definition."""
+Releases = dict[str, Kept]
+"""By the names of releases."""
+Codes = dict[str, dict[str, int]]
+"""Of each release the numbers of its error codes by their names."""
+
+
+class HistoryError(Exception):
+    """A history that is not there, or is not what was imported; one problem a line, each with its file."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A definition that a release brought: its folder below ``specs/kafka``, and a digest of its text."""
+
+    folder: str
+    digest: str
+
+
+@dataclass(frozen=True)
+class ReleaseEntry:
+    """What a release changed against the one before it, and the jars that say so."""
+
+    name: str
+    jars: dict[str, str]
+    """SHA-256 by file name."""
+    brought: dict[str, Entry]
+    """New and changed definitions by the name of their message."""
+    gone: tuple[str, ...]
+    """Messages that the release before had."""
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A definition as a release has it."""
+
+    name: str
+    folder: str
+    path: Path
+    since: str
+    """The release that brought this text."""
+
+
+@dataclass(frozen=True)
+class CodeLife:
+    """An error code under one of its names: the first release that has it, the first that does not, and its number."""
+
+    first: str
+    last: str | None
+    code: int
+
+
+@dataclass(frozen=True)
+class History:
+    """The releases, from the oldest to the newest."""
+
+    root: Path
+    releases: tuple[ReleaseEntry, ...]
+    error_codes: str
+    """Digest of the table of error codes."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(release.name for release in self.releases)
+
+    def definitions(self, release: str) -> dict[str, Definition]:
+        """The definitions of a release by the names of their messages; raises HistoryError for one that is not here."""
+        if release not in self.names:
+            raise HistoryError(f"{self.root}: there is no release {release}; there are {', '.join(self.names)}")
+        return next(found for name, found in self.walk() if name == release)
+
+    def walk(self) -> Iterator[tuple[str, dict[str, Definition]]]:
+        """Every release with its definitions, from the oldest to the newest."""
+        current: dict[str, Definition] = {}
+        first: dict[tuple[str, str], str] = {}
+        for release in self.releases:
+            for name in release.gone:
+                del current[name]
+            for name, entry in release.brought.items():
+                since = first.setdefault((name, entry.digest), release.name)
+                current[name] = Definition(name, entry.folder, path_of(self.root, name, since), since)
+            yield release.name, dict(sorted(current.items()))
+
+
+def release_problem(release: str) -> str | None:
+    """Return why a text cannot be the name of a release, or None."""
+    return None if _RELEASE.fullmatch(release) else f"{release!r} is not a Kafka release; write it like 4.4.0"
+
+
+def order(release: str) -> tuple[int, ...]:
+    """Releases by number: 3.10.0 is after 3.9.2."""
+    return tuple(int(number) for number in release.split("."))
+
+
+def path_of(root: Path, name: str, release: str) -> Path:
+    """Where the definition of a message is that a release brought."""
+    return root / DEFINITIONS / name / f"{release}.json"
+
+
+def digest_of(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+
+
+def read(root: Path) -> History:
+    """The history below a folder; raises HistoryError where it is not there, or was edited by hand."""
+    path = root / TABLE
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        seal = data.pop("digest")
+        releases = tuple(_entry(name, entry) for name, entry in data["releases"].items())
+        error_codes = str(data["errorCodes"])
+    except OSError as error:
+        raise HistoryError(f"{path}: {error.strerror}; run nox -s upstream -- import-history") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise HistoryError(f"{path}: is not a table of releases: {error!r}") from None
+    for release in releases:
+        if (problem := release_problem(release.name)) is not None:
+            raise HistoryError(f"{path}: {problem}")
+    if (found := digest_of(_printed(data))) != seal:
+        raise HistoryError(f"{path}: {_edited(found, seal)}")
+    history = History(root, releases, error_codes)
+    problems = list(_problems(history))
+    if problems:
+        raise HistoryError("\n".join(problems))
+    return history
+
+
+def _printed(table: object) -> str:
+    return json.dumps(table, indent=1) + "\n"
+
+
+def _edited(found: str, wanted: str) -> str:
+    return f"is not what was imported (digest {found}, not {wanted}); run nox -s upstream -- import-history"
+
+
+def _entry(name: str, data: dict[str, dict[str, str]]) -> ReleaseEntry:
+    brought = {}
+    for message, text in data["brought"].items():
+        folder, _, digest = text.rpartition(" ")
+        brought[message] = Entry(folder, digest)
+    return ReleaseEntry(name, dict(data["jars"]), brought, tuple(data["gone"]))
+
+
+def _problems(history: History) -> Iterator[str]:
+    """What is not as it was imported."""
+    table = history.root / TABLE
+    if list(history.names) != sorted(history.names, key=order):
+        yield f"{table}: the releases are not in their order"
+    known: dict[tuple[str, str], Path] = {}
+    current: set[str] = set()
+    for release in history.releases:
+        for name in sorted(set(release.gone) - current):
+            yield f"{table}: {release.name} drops {name}, which no release before it has"
+        current = (current - set(release.gone)) | release.brought.keys()
+        for name, entry in release.brought.items():
+            if (name, entry.digest) not in known:
+                path = known[name, entry.digest] = path_of(history.root, name, release.name)
+                yield from _changed(path, entry.digest)
+    yield from _changed(history.root / ERROR_CODES, history.error_codes)
+    imported = set(known.values())
+    for path in sorted((history.root / DEFINITIONS).rglob("*")):
+        if path.is_file() and path not in imported:
+            yield f"{path}: is not in {TABLE}; run nox -s upstream -- import-history"
+
+
+def _changed(path: Path, digest: str) -> Iterator[str]:
+    try:
+        text = path.read_bytes().decode()
+    except (OSError, UnicodeDecodeError):
+        yield f"{path}: cannot be read, but {TABLE} names it; run nox -s upstream -- import-history"
+        return
+    if digest_of(text) != digest:
+        yield f"{path}: {_edited(digest_of(text), digest)}"
+
+
+def releases_of(root: Path) -> Releases:
+    """What ``write`` was given for a history; raises HistoryError."""
+    history = read(root)
+    jars = {release.name: release.jars for release in history.releases}
+    texts: dict[Path, str] = {}
+    found: Releases = {}
+    for release, current in history.walk():
+        for each in current.values():
+            if each.path not in texts:
+                texts[each.path] = each.path.read_text(encoding="utf-8")
+        found[release] = jars[release], {name: (each.folder, texts[each.path]) for name, each in current.items()}
+    return found
+
+
+def codes_of(root: Path, releases: Iterable[str]) -> Codes:
+    """The error codes of releases, as ``write`` was given them; raises HistoryError."""
+    lives = read_error_codes(root).items()
+    return {
+        release: {
+            name: life.code
+            for name, life in lives
+            if order(life.first) <= order(release) and (life.last is None or order(release) < order(life.last))
+        }
+        for release in releases
+    }
+
+
+def write(root: Path, releases: Releases, codes: Codes) -> list[str]:
+    """Write a history of releases and of the error codes that each of them has; returns what changed."""
+    table: dict[str, object] = {}
+    files: dict[Path, str] = {}
+    seen: set[tuple[str, str]] = set()
+    before: dict[str, tuple[str, str]] = {}
+    for release in sorted(releases, key=order):
+        jars, definitions = releases[release]
+        brought = {name: found for name, found in sorted(definitions.items()) if before.get(name) != found}
+        gone = sorted(before.keys() - definitions.keys())
+        for name, (_, text) in brought.items():
+            if (name, text) not in seen:
+                seen.add((name, text))
+                files[path_of(root, name, release)] = text
+        table[release] = {
+            "jars": dict(sorted(jars.items())),
+            "brought": {name: f"{folder} {digest_of(text)}" for name, (folder, text) in brought.items()},
+            "gone": gone,
+        }
+        before = definitions
+    files[root / ERROR_CODES] = error_codes = _lives(codes)
+    sealed = {"errorCodes": digest_of(error_codes), "releases": table}
+    files[root / TABLE] = _printed({"digest": digest_of(_printed(sealed)), **sealed})
+    return _written(root, files)
+
+
+def _lives(codes: Codes) -> str:
+    """The first release with each error code, the first one without it, and its number, as text.
+
+    Raises HistoryError for a name with two numbers.
+    """
+    lives: dict[str, CodeLife] = {}
+    for release in sorted(codes, key=order):
+        for name, code in codes[release].items():
+            life = lives.get(name, CodeLife(release, None, code))
+            if life.code != code:
+                raise HistoryError(f"error code {name} is {code} in {release}, and was {life.code} before")
+            lives[name] = replace(life, last=None)
+        for name, life in lives.items():
+            if life.last is None and name not in codes[release]:
+                lives[name] = replace(life, last=release)
+    rows = {name: [life.first, life.last, life.code] for name, life in sorted(lives.items())}
+    return json.dumps(rows, separators=(",", ": ")).replace("],", "],\n ") + "\n"
+
+
+def read_error_codes(root: Path) -> dict[str, CodeLife]:
+    """The lives of error codes by their names; none where the file is not there. Raises HistoryError."""
+    path = root / ERROR_CODES
+    if not path.exists():
+        return {}
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8")).items()
+        return {name: CodeLife(first, last, code) for name, (first, last, code) in rows}
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise HistoryError(f"{path}: is not a table of error codes: {error!r}") from None
+
+
+def read_older(root: Path) -> dict[str, Versions]:
+    """Versions by the names of messages, from the table beside a history; none without it. Raises HistoryError."""
+    path = root / OLDER
+    if not path.exists():
+        return {}
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8")).items()
+        return {name: Versions.parse(versions) for name, (versions, _) in rows}
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise HistoryError(f"{path}: is not a table of versions with their sources: {error!r}") from None
+
+
+def _written(root: Path, files: dict[Path, str]) -> list[str]:
+    changes = []
+    for path, text in sorted(files.items()):
+        if not path.exists() or path.read_bytes() != text.encode():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="\n")
+            changes.append(f"write {path.relative_to(root).as_posix()}")
+    for path in sorted((root / DEFINITIONS).rglob("*.json")):
+        if path not in files:
+            path.unlink()
+            changes.append(f"delete {path.relative_to(root).as_posix()}")
+    return changes

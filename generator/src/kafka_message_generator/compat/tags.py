@@ -1,0 +1,102 @@
+"""Tags against everything that was ever released: a tag stands for one field, for ever."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from kafka_message_generator.compat.atoms import Tags, layout_of, tag_atoms
+from kafka_message_generator.compat.compare import difference
+from kafka_message_generator.compat.findings import Finding
+from kafka_message_generator.compat.renames import path_now, renames
+from kafka_message_generator.compat.sides import Baseline, Side
+from kafka_message_generator.plan.model import MessagePlan
+from kafka_message_generator.spec.model import Field
+
+
+@dataclass(frozen=True)
+class Use:
+    """A tag of a struct: the field it stands for, where, and in which release last."""
+
+    field: Field
+    path: str
+    """Where it would be today, if what holds it has another name since."""
+    place: str
+    """Where it is in its own plan."""
+    plan: MessagePlan
+    release: str
+    is_retired: bool = False
+    """Whether a later release has the message without it: then nothing but this very field may come back."""
+
+    def stays_in(self, other: Use) -> bool:
+        """Whether a later use is of this field: by its name, or under another one where the bytes stay what they are."""
+        if self.field.name == other.field.name:
+            return not self.is_retired or self._is_same_value(other)
+        return not self.is_retired and self._is_same_value(other, in_one_version=True)
+
+    def _is_same_value(self, other: Use, in_one_version: bool = False) -> bool:
+        return any(
+            version == later or not in_one_version
+            for version, one in self._values().items()
+            for later, two in other._values().items()
+            if difference((one,), (two,)) is None and difference((two,), (one,)) is None
+        )
+
+    def _values(self) -> dict[int, Tags]:
+        """What the tag is on the wire, by the versions that have it, each alone in a section."""
+        found: dict[int, Tags] = {}
+        for version in self.plan.valid:
+            for each in tag_atoms(layout_of(self.plan, version)):
+                if each.label == self.place:
+                    found[version] = Tags("", "", (each,))
+        return found
+
+
+_Key = tuple[str, bool, int]
+"""Path of the struct, whether the tag is of an optional-field buffer, and the tag."""
+
+
+def tag_findings(old: Baseline, new: Side) -> Iterator[Finding]:
+    """Tags that stand for another field, and fields with another tag, than in any release."""
+    for name in sorted(new.plans):
+        yield from _of_message(name, [side for side in old.sides if name in side.plans], new)
+
+
+def _of_message(name: str, sides: list[Side], new: Side) -> Iterator[Finding]:
+    used: dict[_Key, Use] = {}
+    for before, side in zip([None, *sides], sides, strict=False):
+        now = dict(_uses(name, side))
+        known = _followed(name, used, before, side)
+        used = {key: use if key in now else replace(use, is_retired=True) for key, use in known.items()} | now
+    used = _followed(name, used, sides[-1] if sides else None, new)
+    tags = {use.path: use for use in used.values()}
+    for key, use in _uses(name, new):
+        tag, former, same = key[2], used.get(key), tags.get(use.path)
+        if former is not None and not former.stays_in(use):
+            what = f"tag {tag} was {former.field.name} ({former.field.type}), is {use.field.name} ({use.field.type})"
+            remedy = f"give {use.field.name} a tag that was never used"
+            yield _finding("TAG_REUSED", name, use, what, remedy, former.field.name, use.field.name, former.release)
+        if same is not None and same.field.tag != tag and same.field.is_optional == use.field.is_optional:
+            what = f"{use.path} had tag {same.field.tag}, has {tag}"
+            remedy = f"give it back tag {same.field.tag}"
+            yield _finding("TAG_MOVED", name, use, what, remedy, str(same.field.tag), str(tag), same.release)
+
+
+def _followed(name: str, used: dict[_Key, Use], before: Side | None, after: Side) -> dict[_Key, Use]:
+    """Uses up to a side, at the places where the next one has what they belong to."""
+    moves = renames(name, before, after) if before is not None and used else {}
+    return {
+        (path_now(struct, moves), is_optional, tag): replace(use, path=path_now(use.path, moves))
+        for (struct, is_optional, tag), use in used.items()
+    }
+
+
+def _uses(name: str, side: Side) -> Iterator[tuple[_Key, Use]]:
+    for path, member in side.members(name):
+        if member.tag is not None:
+            struct = path.rpartition(".")[0]
+            yield (struct, member.is_optional, member.tag), Use(member, path, path, side.plans[name], side.name)
+
+
+def _finding(rule: str, message: str, use: Use, what: str, remedy: str, before: str, after: str, since: str) -> Finding:
+    return Finding(rule, message, use.path, (), what, remedy, use.field.at("tag"), before, after, since)

@@ -1,0 +1,135 @@
+"""What bytes mean to two sides: their values one by one, compared at their places, by their tags and by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from kafka_message_generator.compat.order import moved, parts, places
+from kafka_message_generator.runtime._core.told import told
+from kafka_message_generator.runtime.schema import Schema, Struct
+from kafka_message_generator.runtime.schema.schema import NullableStruct
+from kafka_message_generator.runtime.schema.sections import Section
+from kafka_message_generator.runtime.schema.struct import value_of
+from kafka_message_generator.runtime.schema.types import ArrayOf, Type, elements
+
+
+def first_difference(schema: Schema, meant: Struct, reader: Schema, got: Struct) -> str | None:
+    """The first value that is not the same: at its place on the wire, in its tagged field, or by its name."""
+    one, two = _Values(), _Values()
+    one.struct(schema, meant, "")
+    two.struct(reader, got, "")
+    return _parting(one, two)
+
+
+def _parting(one: _Values, two: _Values, where: str = "") -> str | None:
+    """The first value that is not the same in two structs, or in what two sides have by the tag that ``where`` says."""
+    for wrote, read in _facing(one, two):
+        if not wrote.is_same(read):
+            return where + wrote.told(read)
+    if len(one.regular) != len(two.regular):
+        return f"{where}{len(one.regular)} values are read as {len(two.regular)}"
+    for key, tagged in one.tagged.items():
+        if key in two.tagged and (found := _parting(tagged, two.tagged[key], f"tag {key[1]}: ")):
+            return found
+    return None
+
+
+def _facing(one: _Values, two: _Values) -> Iterator[tuple[_Value, _Value]]:
+    """The values at the same places, and where these are as many those of fields that have moved."""
+    yield from zip(one.regular, two.regular, strict=False)
+    if len(one.regular) != len(two.regular):
+        return
+    for _, former, now in moved(*([parts(each.path) for each in side.regular] for side in (one, two))):
+        for place, there in zip(former, now, strict=False):
+            yield one.regular[place], replace(two.regular[there], path=one.regular[place].path)
+    for path, key in one.by_path.items():
+        if (other := two.by_path.get(path, key)) != key:
+            yield from zip(one.tagged[key].regular, two.tagged[other].regular, strict=False)
+    yield from _crossing(one, two)
+    yield from ((wrote, read) for read, wrote in _crossing(two, one))
+
+
+def _crossing(one: _Values, two: _Values) -> Iterator[tuple[_Value, _Value]]:
+    """The values of regular fields, and of those of their names that the other side has by a tag."""
+    at = places([parts(each.path) for each in one.regular])
+    for path, key in two.by_path.items():
+        for place, value in zip(at.get(parts(path), ()), two.tagged[key].regular, strict=False):
+            yield one.regular[place], value
+
+
+@dataclass(frozen=True)
+class _Value:
+    """A value that stands alone, such as the count of an array, with the path of what it is."""
+
+    path: str
+    value: object
+
+    def is_same(self, other: _Value) -> bool:
+        return type(self.value) is type(other.value) and repr(self.value) == repr(other.value)
+
+    def told(self, other: _Value) -> str:
+        """What this one is taken for."""
+        name = "" if self.path == other.path else f"{other.path} = "
+        texts = [told(each.value) for each in (self, other)]
+        if texts[0] == texts[1]:  # bytes of one length, or texts and numbers that look alike
+            texts = [repr(each.value) for each in (self, other)]
+        return f"{self.path} = {texts[0]} is read as {name}{texts[1]}"
+
+
+class _Presence(Enum):
+    """What stands in front of a struct that may be null."""
+
+    STRUCT = "a struct"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class _Values:
+    """The values of a struct one by one, in the order of the wire; those of tagged fields apart, by section and tag."""
+
+    def __init__(self, is_left_out: bool = False) -> None:
+        self.is_left_out = is_left_out
+        """Whether these are a default, which stands nowhere: then a struct that may be null is as one that may not."""
+        self.regular: list[_Value] = []
+        self.sections = 0
+        self.tagged: dict[tuple[int, int], _Values] = {}
+        """By the number of the section, as a struct's may stand right before that of the struct around it."""
+        self.by_path: dict[str, tuple[int, int]] = {}
+        """The numbers of sections and the tags by the paths of the fields."""
+
+    def struct(self, schema: Schema, value: object, path: str) -> None:
+        if schema.optional is not None:
+            self.section(schema.optional, value, path)
+        for field in schema.fields:
+            self.add(field.type, value_of(value, field.name), f"{path}{field.name}")
+        if schema.tags is not None:
+            self.section(schema.tags, value, path)
+
+    def section(self, section: Section, value: object, path: str) -> None:
+        self.sections += 1
+        for tag, field in section.fields.items():
+            is_left_out = isinstance(value, Struct) and field.name not in value
+            inner = _Values(is_left_out)
+            held = field.default if is_left_out else value_of(value, field.name)
+            inner.add(field.type, held, f"{path}{field.name}")
+            self.tagged[self.sections, tag] = inner
+            self.by_path[f"{path}{field.name}"] = self.sections, tag
+
+    def add(self, kind: Type, value: object, path: str) -> None:
+        if isinstance(kind, Schema):
+            self.struct(kind, value, f"{path}.")
+        elif isinstance(kind, NullableStruct):
+            if value is None or not self.is_left_out:
+                self.regular.append(_Value(path, None if value is None else _Presence.STRUCT))
+            if value is not None:
+                self.struct(kind.schema, value, f"{path}.")
+        elif isinstance(kind, ArrayOf):
+            found = None if value is None else elements(value)
+            self.regular.append(_Value(path, None if found is None else len(found)))
+            for index, element in enumerate(found or ()):
+                self.add(kind.element, element, f"{path}[{index}]")
+        else:
+            self.regular.append(_Value(path, value))

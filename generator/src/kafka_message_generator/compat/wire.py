@@ -1,0 +1,181 @@
+"""Rules of bytes: every released version has its layout, each tag its field, each key its message, for ever."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from kafka_message_generator.compat.atoms import Atoms, digest, labels, layout_of
+from kafka_message_generator.compat.compare import Difference, added_tags, difference
+from kafka_message_generator.compat.findings import Direction, Finding
+from kafka_message_generator.compat.sides import Baseline, Released, Side
+from kafka_message_generator.compat.witness import Witness, witness
+from kafka_message_generator.plan.model import MessagePlan
+from kafka_message_generator.rules.headers import header_versions
+from kafka_message_generator.spec.model import REQUEST, RESPONSE, Message
+
+EQUAL, COMPATIBLE, CHANGED = "equal", "compatible", "changed"
+_NEW_VERSION = "leave the released versions as they are; give the change a new version"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a released version stands: its layout is equal, understood by both sides, or changed."""
+
+    message: str
+    version: int
+    state: str
+    findings: tuple[Finding, ...] = ()
+
+
+def verdicts(old: Baseline, new: Side) -> Iterator[Verdict]:
+    """A verdict for each released version that the new side has, in the order of names."""
+    for name in sorted(old.versions.keys() & new.plans.keys()):
+        for version, released in sorted(old.versions[name].items()):
+            if version in new.plans[name].valid:
+                yield _verdict(name, version, released, new)
+
+
+def _verdict(name: str, version: int, released: Released, new: Side) -> Verdict:
+    before, after = layout_of(released.plan, version), layout_of(new.plans[name], version)
+    if before == after and list(labels(before)) == list(labels(after)):
+        return Verdict(name, version, EQUAL)
+    forth, back = difference(before, after), difference(after, before)
+    finding = Finding(
+        "",
+        name,
+        "",
+        (version,),
+        "",
+        "",
+        new.location(name),
+        before=digest(before),
+        after=digest(after),
+        since=released.side.name,
+    )
+    if forth is None and back is None:
+        advice = tuple(_tag_advice(finding, before, after, new))
+        return Verdict(name, version, EQUAL if before == after else COMPATIBLE, advice)
+    return Verdict(name, version, CHANGED, (_changed(finding, forth, back, released, new),))
+
+
+def _tag_advice(finding: Finding, before: Atoms, after: Atoms, new: Side) -> Iterator[Finding]:
+    for rule, found, verb in (
+        ("TAGGED_FIELD_ADDED", added_tags(before, after), "is new"),
+        ("TAGGED_FIELD_REMOVED", added_tags(after, before), "is gone"),
+    ):
+        for each in found:
+            yield replace(
+                finding,
+                rule=rule,
+                path=each.label,
+                what=f"the tagged field {each.label} (tag {each.tag}) {verb}",
+                remedy="nothing to do",
+                location=new.location(finding.message, each.label),
+            )
+
+
+def _changed(
+    finding: Finding, forth: Difference | None, back: Difference | None, released: Released, new: Side
+) -> Finding:
+    name, version = finding.message, finding.versions[0]
+    main = forth or back
+    assert main is not None
+    old_bytes = witness(released.plan, new.plans[name], version) if forth is not None else None
+    new_bytes = witness(new.plans[name], released.plan, version) if back is not None else None
+    words = (main.wrote, main.reads) if main is forth else (main.reads, main.wrote)
+    is_default = main.reason == "TAGGED_DEFAULT"
+    return replace(
+        finding,
+        rule="TAGGED_DEFAULT_CHANGED" if is_default else "RELEASED_LAYOUT_CHANGED",
+        reason="" if is_default else main.reason,
+        path=main.path,
+        what=f"was {words[0]}; is {words[1]}",
+        remedy=_NEW_VERSION,
+        location=new.location(name, main.path.removesuffix("[]")),
+        new_reads_old=_direction(forth, old_bytes),
+        old_reads_new=_direction(back, new_bytes),
+    )
+
+
+def _direction(found: Difference | None, data: Witness | None) -> Direction:
+    if found is None:
+        return Direction(None)
+    return Direction("differs" if data is None else data.outcome, data)
+
+
+def header_findings(old: Baseline, new: Side) -> Iterator[Finding]:
+    """Released versions with another header in front of them."""
+    for name, released in sorted(old.versions.items()):
+        message = new.messages.get(name)
+        if message is None or message.kind not in (REQUEST, RESPONSE) or message.is_removed:
+            continue
+        by_change: dict[tuple[int, int, str], list[int]] = {}
+        for version, each in sorted(released.items()):
+            before, after = _header(each.side.messages[name], version), _header(message, version)
+            if version in message.valid and before != after:
+                by_change.setdefault((before, after, each.side.name), []).append(version)
+        for (before, after, since), versions in by_change.items():
+            what = f"had header version {before}, has {after}"
+            yield Finding(
+                "HEADER_VERSION_CHANGED",
+                name,
+                "",
+                tuple(versions),
+                what,
+                "keep the header of released versions: see flexibleVersions and headerVersions",
+                message.at("headerVersions"),
+                str(before),
+                str(after),
+                since,
+            )
+
+
+def _header(message: Message, version: int) -> int:
+    return next(header for first, header in reversed(header_versions(message)) if first <= version)
+
+
+def key_findings(old: Baseline, new: Side) -> Iterator[Finding]:
+    """Messages with other keys, and keys with other messages, than any release had."""
+    owners: dict[tuple[str, int], tuple[str, str]] = {}
+    last: dict[str, tuple[Message, str]] = {}
+    for side in old.sides:
+        for message in side.messages.values():
+            last[message.name] = (message, side.name)
+            if message.api_key is not None:
+                owners[message.kind, message.api_key] = (message.name, side.name)
+    for name, message in sorted(new.messages.items()):
+        before, release = last.get(name, (message, ""))
+        if before.api_key is not None and before.api_key != message.api_key:
+            now = "none" if message.api_key is None else str(message.api_key)
+            yield _key_finding("API_KEY_CHANGED", message, str(before.api_key), now, release)
+        elif before.api_key is not None and before.kind != message.kind:
+            yield _key_finding("MESSAGE_TYPE_CHANGED", message, before.kind, message.kind, release)
+        if message.api_key is None:
+            continue
+        owner, since = owners.get((message.kind, message.api_key), (name, ""))
+        if owner == name or owner in new.messages:
+            continue  # two messages with one key are refused when definitions are read
+        is_same = name in new.plans and _has_layouts_of(old.versions.get(owner, {}), new.plans[name])
+        yield _key_finding("MESSAGE_RENAMED" if is_same else "API_KEY_REUSED", message, owner, name, since)
+
+
+def _has_layouts_of(released: dict[int, Released], plan: MessagePlan) -> bool:
+    """Whether a message of another name is the same to the wire, in the versions that both have; there must be some."""
+    pairs = [
+        (layout_of(each.plan, version), layout_of(plan, version))
+        for version, each in released.items()
+        if version in plan.valid
+    ]
+    return bool(pairs) and not any(difference(one, two) or difference(two, one) for one, two in pairs)
+
+
+def _key_finding(rule: str, message: Message, before: str, after: str, since: str) -> Finding:
+    what, remedy = {
+        "API_KEY_CHANGED": (f"had apiKey {before}, has {after}", "keep the key"),
+        "MESSAGE_TYPE_CHANGED": (f"was of type {before}, is of type {after}", "keep the type"),
+        "API_KEY_REUSED": (f"apiKey {message.api_key} was {before}'s", "take a key that no release had"),
+        "MESSAGE_RENAMED": (f"was called {before}", "keep the name"),
+    }[rule]
+    place = message.at("type" if rule == "MESSAGE_TYPE_CHANGED" else "apiKey")
+    return Finding(rule, message.name, "", (), what, remedy, place, before, after, since)

@@ -1,1 +1,0 @@
-"""What a change of definitions breaks: layouts of released versions compared, and bytes that show the difference."""

@@ -1,0 +1,39 @@
+"""The command ``export``: writes ``protocol.json`` and its JSON Schema."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from kafka_message_generator import definitions
+from kafka_message_generator.export.document import document, text
+
+ABOUT = "write the whole protocol as data for other languages: protocol.json and its JSON Schema"
+EXAMPLE = "kafka-message-generator export --specs specs/kafka --output .work/protocol"
+DOCUMENT, SCHEMA = "protocol.json", "protocol.schema.json"
+SCHEMA_FILE = Path(__file__).parent / SCHEMA
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    what = "folder of message definitions (*.json), or one definition"
+    command.add_argument("--specs", type=Path, required=True, help=what)
+    command.add_argument("--output", type=Path, required=True, help="folder of the two files, made if it is not there")
+    command.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    written = write(arguments.specs, arguments.output)
+    sizes = ", ".join(f"{path.name} {path.stat().st_size:,} bytes" for path in written)
+    print(f"{arguments.output}: {sizes}")
+    return 0
+
+
+def write(specs: Path, output: Path) -> tuple[Path, Path]:
+    """Write both files into a folder; where they are. Raises SpecError, and OSError."""
+    found = text(document(definitions.load(specs)))
+    output.mkdir(parents=True, exist_ok=True)
+    files = output / DOCUMENT, output / SCHEMA
+    files[0].write_text(found, encoding="ascii", newline="\n")
+    files[1].write_text(SCHEMA_FILE.read_text(encoding="utf-8"), encoding="utf-8", newline="\n")
+    return files

@@ -1,1 +1,0 @@
-"""The bytes of a message version as data: unfolded, compared, told apart by digests and by bytes that show it."""

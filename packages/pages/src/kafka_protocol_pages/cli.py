@@ -1,0 +1,117 @@
+"""The command line ``kafka-protocol-pages``: the protocol of some definitions as a static site."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from kafka_message_generator import definitions
+from kafka_message_generator.cli import reported
+from kafka_message_generator.render.identity import identity_of
+from kafka_protocol_pages import folder
+from kafka_protocol_pages.package import Package, PagesError
+from kafka_protocol_pages.prose import NONE, Prose
+from kafka_protocol_pages.prose_folder import read_prose
+from kafka_protocol_pages.samples import Samples, read_samples
+from kafka_protocol_pages.site import Site, files_of
+from kafka_protocol_pages.traffic import read_traffic
+
+PROG = "kafka-protocol-pages"
+EXAMPLE = f"example:\n  {PROG} --specs definitions --output site"
+ABOUT = (
+    "Write the protocol as a static site: every message with its layouts and its bytes; needs the generated package."
+)
+VECTORS, TRAFFIC = Path("packages", "vectors", "src", "kafka_protocol_vectors"), Path("examples", "cluster", "traffic")
+"""Where a clone of the project has bytes to show; the command is run at its top."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write a site; the exit code is 0, or 1 with the reason on standard error."""
+    arguments = _parser().parse_args(argv)
+    return reported(lambda: run(arguments))
+
+
+def _parser() -> argparse.ArgumentParser:
+    layout = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog=PROG, description=ABOUT, epilog=EXAMPLE, formatter_class=layout)
+    parser.add_argument("--version", action="version", version=f"{PROG} {_version()}")
+    what = "folder of message definitions (*.json) and their package.toml, or one definition"
+    parser.add_argument("--specs", type=Path, required=True, help=what)
+    parser.add_argument("--output", type=Path, required=True, help="folder of the site")
+    what = "import name of the generated package, which must be installed (default: what package.toml says)"
+    parser.add_argument("--package", metavar="NAME", help=what)
+    what = "folder of test vectors (*.jsonl.gz), out of which come the bytes that are shown"
+    parser.add_argument(
+        "--samples",
+        type=Path,
+        metavar="FOLDER",
+        help=f"{what} (default: for Kafka's definitions {VECTORS}, where it is)",
+    )
+    what = "folder of conversations (NAME.request.bin and NAME.response.bin), for bytes as they are in use"
+    parser.add_argument(
+        "--traffic",
+        type=Path,
+        metavar="FOLDER",
+        help=f"{what} (default: for Kafka's definitions {TRAFFIC}, where it is)",
+    )
+    what = "folder whose README.md and the pages of Markdown that it leads to are a part of the site"
+    parser.add_argument("--docs", type=Path, metavar="FOLDER", help=f"{what}")
+    return parser
+
+
+def _version() -> str:
+    try:
+        return importlib.metadata.version(PROG)
+    except importlib.metadata.PackageNotFoundError:
+        return "of this folder, which is not installed"
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the site; the exit code is 1 if it cannot be made."""
+    started = time.monotonic()
+    loaded = definitions.load(arguments.specs)
+    identity = identity_of(loaded, arguments.package)
+    try:
+        package = Package(identity.import_name, identity.program)
+        samples = tuple(_samples(arguments, package, is_kafkas=loaded.release is not None))
+        release = f"Kafka {loaded.release}" if loaded.release else f"{identity.distribution} {identity.version}"
+        title = "Kafka protocol" if loaded.release else f"{identity.distribution} protocol"
+        files = files_of(Site(loaded, package, samples, title, release, _prose(arguments, loaded)), _progress)
+        changed = folder.write(arguments.output, files)
+    except PagesError as error:
+        print(error, file=sys.stderr)
+        return 1
+    size = sum(len(folder.encoded(content)) for content in files.values()) / 1e6
+    took = time.monotonic() - started
+    print(f"{arguments.output}: {len(files)} files, {size:.1f} MB, {len(changed)} changed, in {took:.1f} s")
+    return 0
+
+
+def _samples(arguments: argparse.Namespace, package: Package, is_kafkas: bool) -> Iterator[tuple[str, Samples]]:
+    """Sets of samples and what stands above them: those that were named, or for Kafka's definitions those of a clone."""
+    for named in (arguments.traffic, arguments.samples):
+        if named is not None and not named.is_dir():
+            raise PagesError(f"{named}: there is no such folder")
+    traffic: Path | None = arguments.traffic or (TRAFFIC if is_kafkas else None)
+    vectors: Path | None = arguments.samples or (VECTORS if is_kafkas else None)
+    if traffic is not None:
+        yield "Bytes of a conversation", read_traffic(traffic, package)
+    if vectors is not None:
+        yield "Bytes", read_samples(vectors)
+
+
+def _prose(arguments: argparse.Namespace, loaded: definitions.Definitions) -> Prose:
+    """The pages of prose, if a folder of them was named."""
+    if arguments.docs is None:
+        return NONE
+    return read_prose(arguments.docs, {plan.name for plan in loaded.plans})
+
+
+def _progress(done: int, count: int) -> None:
+    """Show how many messages are done, on a terminal."""
+    if sys.stderr.isatty():
+        print(f"\r{done} of {count} messages", end="\n" if done == count else "", file=sys.stderr, flush=True)

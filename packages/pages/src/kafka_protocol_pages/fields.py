@@ -1,0 +1,303 @@
+"""The fields of a message across its versions: what each is, and how it stands on the wire in each run of equal layouts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from kafka_message_generator.compat.atoms import layout_of
+from kafka_message_generator.plan.model import (
+    Array,
+    Blob,
+    FixedRun,
+    Layout,
+    LayoutRef,
+    MessagePlan,
+    OptionalBuffer,
+    Packed,
+    PackedElement,
+    Payload,
+    Single,
+    TagSection,
+    Text,
+)
+from kafka_message_generator.rules.entities import Named, named_fields
+from kafka_message_generator.spec.enumerations import API_KEY, ERROR_CODE
+from kafka_message_generator.spec.versions import Versions
+from kafka_protocol_pages.lives import NOTHING, UNKNOWN, Life, Lives
+
+
+def title_of(versions: Versions) -> str:
+    """Return ``Version 3`` or ``Versions 0-3``."""
+    return f"Version{'' if versions.lowest == versions.highest else 's'} {versions}"
+
+
+def shown(versions: Iterable[int]) -> str:
+    """Versions in print: ``0-3, 7``."""
+    runs: list[Versions] = []
+    for version in versions:
+        if runs and runs[-1].highest == version - 1:
+            runs[-1] = Versions(runs[-1].lowest, version)
+        else:
+            runs.append(Versions(version, version))
+    return ", ".join(str(run) for run in runs)
+
+
+@dataclass(frozen=True)
+class Wire:
+    """How a field stands in a version: its type in Kafka's words, and the tag of a tagged one."""
+
+    type: str
+    is_compact: bool
+    is_nullable: bool
+    tag: int | None = None
+    is_optional: bool = False
+
+    @property
+    def note(self) -> str:
+        """What the type does not say."""
+        tag = "" if self.tag is None else f"{'optional' if self.is_optional else 'tagged'} field, tag {self.tag}"
+        # The names of texts and bytes say it by themselves.
+        nullable = "may be null" if self.is_nullable and "NULLABLE" not in self.type else ""
+        return ", ".join(filter(None, (tag, nullable)))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A field in neighbouring runs in which it stands alike; ``wire`` is None where it is absent."""
+
+    versions: Versions
+    columns: int
+    wire: Wire | None
+    text: str
+    title: str
+    css: str
+
+
+PAGES = {ERROR_CODE: "errors.html", API_KEY: "apis.html"}
+"""Of enumerations that have pages of their own."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """A word on a field, and where it leads."""
+
+    text: str
+    link: str = ""
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a message; one inside a struct has a longer path."""
+
+    path: str
+    depth: int
+    name: str
+    type: str
+    facts: dict[str, Any]
+    wires: dict[int, Wire]
+    """By version, where the field is there."""
+    cells: tuple[Cell, ...]
+    is_partial: bool
+    """Whether it is absent in some version that has what it is in, so that it can be set and not be written."""
+    entities: tuple[str, ...]
+    """What it names; several where the value of another field says which."""
+    life: Life = UNKNOWN
+
+    @property
+    def about(self) -> str:
+        return str(self.facts.get("about", ""))
+
+    @property
+    def enumeration(self) -> str | None:
+        return self.facts.get("enumeration")
+
+    @property
+    def tag(self) -> int | None:
+        return self.facts.get("tag")
+
+    @property
+    def default(self) -> str:
+        """As the definition has it; empty for the default of the type."""
+        return json.dumps(self.facts["default"]) if "default" in self.facts else ""
+
+    @property
+    def notes(self) -> Iterator[Note]:
+        """What else the definition says of it."""
+        if self.default:
+            yield Note(f"default {self.default}")
+        if self.facts.get("mapKey"):
+            yield Note("key of its array")
+        for entity in self.entities:
+            yield Note(entity, f"entities.html#{entity}")
+        if self.enumeration is not None:
+            yield Note(self.enumeration, PAGES.get(self.enumeration, f"enumerations.html#{self.enumeration}"))
+        for versions, name in (*self._encodings("encoding"), *self._encodings("elementEncoding")):
+            yield Note(f"written as {name} in versions {versions}")
+        if self.is_partial:
+            is_dropped = self.facts.get("ignorable")
+            yield Note(f"a version without it {'drops' if is_dropped else 'refuses'} it")
+
+    def _encodings(self, key: str) -> Iterable[tuple[str, str]]:
+        found: dict[str, str] = self.facts.get(key, {})
+        return found.items()
+
+    @property
+    def versions(self) -> str:
+        """The versions that have it, in print."""
+        return ", ".join(str(run) for run in _merged(self.cells, lambda cell: cell.wire is not None))
+
+    @property
+    def nullable(self) -> str:
+        """The versions in which it may be null, in print."""
+        runs = _merged(self.cells, lambda cell: cell.wire is not None and cell.wire.is_nullable)
+        return ", ".join(str(run) for run in runs)
+
+
+def _merged(cells: tuple[Cell, ...], fits: Callable[[Cell], bool]) -> Iterator[Versions]:
+    """The versions of the cells that fit, neighbours as one."""
+    for is_fitting, group in groupby(cells, key=fits):
+        each = list(group)
+        if is_fitting:
+            yield Versions(each[0].versions.lowest, each[-1].versions.highest)
+
+
+def runs_of(plan: MessagePlan) -> tuple[Versions, ...]:
+    """The versions of a message in runs of equal layouts."""
+    found = []
+    for _, group in groupby(plan.valid, key=lambda version: layout_of(plan, version)):
+        versions = list(group)
+        found.append(Versions(versions[0], versions[-1]))
+    return tuple(found)
+
+
+def fields_of(
+    plan: MessagePlan, runs: tuple[Versions, ...], named: Iterable[Named] = (), lives: Lives = NOTHING
+) -> tuple[Field, ...]:
+    """Every field in the order of the definition, those of a struct behind the field that holds it.
+
+    ``named`` are facts about what fields name, of any message, and ``lives`` what is known of releases.
+    """
+    facts = json.loads(plan.facts)
+    wires = {version: dict(Wires(plan).of(plan.name, version)) for version in plan.valid}
+    structs: dict[str, Any] = {**facts.get("structs", {}), plan.name: facts["fields"]}
+    own = named_fields(plan.name, structs, named)
+
+    def walk(struct: str, above: str, depth: int, there: frozenset[int]) -> Iterator[Field]:
+        for member in structs.get(struct, ()):
+            path = f"{above}.{member['name']}" if above else member["name"]
+            found = {version: wire[path] for version, wire in wires.items() if path in wire}
+            cells = tuple(_cells(member, found, runs))
+            versions = frozenset(found)
+            said = own.get((struct, member["name"]))
+            entities = () if said is None else said.entities
+            life = lives.field(plan.name, path, found)
+            yield Field(
+                path, depth, member["name"], member["type"], member, found, cells, versions != there, entities, life
+            )
+            yield from walk(member["type"].removeprefix("[]"), path, depth + 1, versions)
+
+    return tuple(walk(plan.name, "", 0, frozenset(plan.valid)))
+
+
+def _cells(member: dict[str, Any], wires: dict[int, Wire], runs: tuple[Versions, ...]) -> Iterator[Cell]:
+    for wire, group in groupby(runs, key=lambda run: wires.get(run.lowest)):
+        each = list(group)
+        versions = Versions(each[0].lowest, each[-1].highest)
+        if wire is None:
+            yield Cell(versions, len(each), None, "", f"{title_of(versions)}: not there", "absent")
+            continue
+        kinds = ("compact", wire.is_compact), ("tagged", wire.tag is not None), ("nullable", wire.is_nullable)
+        css = " ".join(name for name, is_so in kinds if is_so) or "plain"
+        title = ", ".join(filter(None, (f"{title_of(versions)}: {wire.type}", wire.note)))
+        yield Cell(versions, len(each), wire, _short(member, wire), title, css)
+
+
+def _short(member: dict[str, Any], wire: Wire) -> str:
+    """What stands in a narrow cell: the tag, the type in the definition's words, and a mark for null."""
+    kind: str = member["type"].removeprefix("[]")
+    array = "[]" if member["type"] != kind else ""
+    name = "struct" if kind[0].isupper() else kind
+    if "encoding" in member or "elementEncoding" in member:
+        name = wire.type.rpartition("(")[2].rstrip(")").lower()  # the definition's word would hide what changes
+    tag = "" if wire.tag is None else f"#{wire.tag} "
+    return f"{tag}{array}{name}{'?' if wire.is_nullable else ''}"
+
+
+_VARINTS = {"PACKED16": "PACKED16", "PACKED32": "VARINT", "PACKED64": "VARLONG"}
+"""Integers as varints, in Kafka's words where it has some."""
+_NAMES = {"bool": "BOOLEAN", "uint32": "UNSIGNED_INT32"}
+
+
+class Wires:
+    """The fields of a struct and of those inside it, by path, as a version has them."""
+
+    def __init__(self, plan: MessagePlan) -> None:
+        self._structs = {struct.name: struct for struct in plan.structs}
+
+    def layout(self, struct: str, version: int) -> Layout:
+        return next(layout for layout in self._structs[struct].layouts if version in layout.versions)
+
+    def of(self, struct: str, version: int, above: str = "") -> Iterator[tuple[str, Wire]]:
+        for operation in self.layout(struct, version).operations:
+            if isinstance(operation, TagSection | OptionalBuffer):
+                is_optional = isinstance(operation, OptionalBuffer)
+                for tagged in operation.fields:
+                    yield from self._payload(struct, tagged.payload, above, tagged.tag, is_optional)
+            elif isinstance(operation, FixedRun | Packed | Text | Blob | Array | Single):
+                yield from self._payload(struct, operation, above)
+
+    def _payload(
+        self, struct: str, payload: Payload, above: str, tag: int | None = None, is_optional: bool = False
+    ) -> Iterator[tuple[str, Wire]]:
+        prefix = f"{above}." if above else ""
+        if isinstance(payload, FixedRun):
+            for each in payload.fields:
+                yield f"{prefix}{each.name}", Wire(fixed_word(each.type), False, False, tag, is_optional)
+            return
+        path = f"{prefix}{payload.name}"
+        is_records = self._structs[struct].field(payload.name).type == "records"
+        compact, nullable = getattr(payload, "compact", False), getattr(payload, "nullable", False)
+        yield path, Wire(word(payload, is_records), compact, nullable, tag, is_optional)
+        inner = (
+            payload.layout if isinstance(payload, Single) else payload.element if isinstance(payload, Array) else None
+        )
+        if isinstance(inner, LayoutRef):
+            yield from self.of(inner.struct, inner.version, path)
+
+
+def fixed_word(kind: str) -> str:
+    """A fixed-width type in Kafka's words."""
+    return _NAMES.get(kind, kind.upper())
+
+
+def word(payload: Payload, is_records: bool = False) -> str:
+    """The type of a field on the wire, in Kafka's words: ``COMPACT_NULLABLE_STRING``."""
+    if isinstance(payload, FixedRun):
+        return fixed_word(payload.fields[0].type)
+    if isinstance(payload, Packed):
+        return _packed(payload)
+    if isinstance(payload, Single):
+        return "NULLABLE_STRUCT" if payload.nullable else "STRUCT"
+    compact = "COMPACT_" if payload.compact else ""
+    if isinstance(payload, Array):
+        return f"{'NULLABLE_' if payload.nullable else ''}{compact}ARRAY({_element(payload)})"
+    kind = "STRING" if isinstance(payload, Text) else "RECORDS" if is_records else "BYTES"
+    return f"{compact}{'NULLABLE_' if payload.nullable else ''}{kind}"
+
+
+def _element(array: Array) -> str:
+    if isinstance(array.element, LayoutRef):
+        return "STRUCT"
+    if isinstance(array.element, PackedElement):
+        return _packed(array.element)
+    is_sized = array.element in ("string", "bytes", "records")
+    return f"{'COMPACT_' if array.compact and is_sized else ''}{fixed_word(array.element)}"
+
+
+def _packed(payload: Packed | PackedElement) -> str:
+    kind = f"PACKED{payload.bits}"
+    return _VARINTS[kind] if payload.signed else f"U{kind}"

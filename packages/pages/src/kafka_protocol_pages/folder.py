@@ -1,0 +1,39 @@
+"""Writes the files of a site into a folder that is theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from kafka_protocol_pages.package import PagesError
+
+LIST = "assets/files.txt"
+"""The list of a site's files, by which a folder is known as one."""
+
+
+def write(folder: Path, files: Mapping[str, str | bytes]) -> list[str]:
+    """Write files that differ, and remove those of an earlier site that are not among them; what was changed.
+
+    Raises PagesError, before anything is written, for a folder that has other things in it.
+    """
+    known = folder / LIST
+    if not known.exists() and folder.is_dir() and any(folder.iterdir()):
+        raise PagesError(f"{folder} has files but no {LIST}: no site that was written before, left alone")
+    before = set(known.read_text(encoding="utf-8").splitlines()) if known.exists() else set()
+    wanted = {**files, LIST: "".join(f"{name}\n" for name in sorted(files))}
+    changed = []
+    for name, text in wanted.items():
+        path, data = folder / name, encoded(text)
+        if not path.exists() or path.read_bytes() != data:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+            changed.append(name)
+    for name in sorted(before - wanted.keys()):
+        (folder / name).unlink(missing_ok=True)
+        changed.append(name)
+    return changed
+
+
+def encoded(content: str | bytes) -> bytes:
+    """What a file holds."""
+    return content if isinstance(content, bytes) else content.encode()

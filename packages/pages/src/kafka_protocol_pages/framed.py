@@ -1,0 +1,55 @@
+"""A sample as it is shown: of a request or response the whole frame, of every other message its body."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafka_message_generator.plan.model import MessagePlan
+from kafka_message_generator.spec.model import REQUEST, RESPONSE
+from kafka_protocol_pages.package import Explanation, Package
+from kafka_protocol_pages.samples import Sample
+
+CORRELATION_ID, CLIENT_ID = 7, "a-client"
+"""What headers say that were not sent by anybody."""
+
+
+@dataclass(frozen=True)
+class Framed:
+    """The bytes of a message version; ``frame`` has length and header before them, and is empty where none belong there."""
+
+    name: str
+    version: int
+    is_request: bool
+    body: bytes
+    frame: bytes
+    origin: str
+    is_opened: bool
+
+    def explained(self, package: Package) -> Explanation:
+        """What each byte is. Raises PagesError if the package cannot read them."""
+        if not self.frame:
+            return package.explain(self.body, self.name, self.version, records=self.is_opened)
+        if self.is_request:
+            return package.explain_request(self.frame, records=self.is_opened)
+        return package.explain_response(self.frame, self.name, self.version, records=self.is_opened)
+
+
+def framed(package: Package, plan: MessagePlan, version: int, sample: Sample) -> Framed:
+    """A sample with what stands before it on a connection: what was sent, or else a header of ours."""
+    frame = sample.frame
+    if not frame and plan.kind in (REQUEST, RESPONSE) and package.has("protocol"):
+        frame = _frame(package, plan, version, sample.data)
+    return Framed(plan.name, version, plan.kind == REQUEST, sample.data, frame, sample.origin, sample.is_opened)
+
+
+def _frame(package: Package, plan: MessagePlan, version: int, body: bytes) -> bytes:
+    protocol = package.module("protocol")
+    api = protocol.api(package.message(plan.name))
+    if plan.kind == REQUEST:
+        header_version = api.request_header_version(version)
+        said = {"request_api_key": api.key, "request_api_version": version, "client_id": CLIENT_ID}
+    else:
+        header_version, said = api.response_header_version(version), {}
+    header = package.message("RequestHeader" if plan.kind == REQUEST else "ResponseHeader")
+    frame: bytes = protocol.frame(header(correlation_id=CORRELATION_ID, **said).write(header_version) + body)
+    return frame

@@ -1,0 +1,242 @@
+"""What pages across all messages list: kinds, APIs, entities, errors, tags, records, headers, enumerations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from kafka_message_generator.definitions import Definitions
+from kafka_message_generator.render import tables
+from kafka_message_generator.rules.headers import REQUEST_HEADER, RESPONSE_HEADER, HeaderVersions
+from kafka_message_generator.rules.settings import HERE
+from kafka_message_generator.spec.companions import ErrorCode
+from kafka_message_generator.spec.enumerations import ERROR_CODE, Member
+from kafka_message_generator.spec.model import HEADER
+from kafka_message_generator.spec.versions import Versions
+from kafka_protocol_pages.fields import Field, title_of
+from kafka_protocol_pages.lives import Life, Lives
+from kafka_protocol_pages.message import KINDS, Fact, MessagePage, header_runs
+
+
+@dataclass(frozen=True)
+class Group:
+    """Messages of one kind."""
+
+    kind: str
+    messages: tuple[MessagePage, ...]
+
+
+@dataclass(frozen=True)
+class Holder:
+    """A message and those of its fields that a page is about."""
+
+    message: str
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True)
+class Entity:
+    """What a field can name, and the messages that have such fields."""
+
+    name: str
+    id: str
+    about: str
+    holders: tuple[Holder, ...]
+
+
+@dataclass(frozen=True)
+class ApiRow:
+    """An API with the versions and headers of both its sides."""
+
+    key: int
+    name: str
+    messages: tuple[str, ...]
+    """Request and response, as far as there are."""
+    versions: str
+    note: str
+    listeners: str
+    request_headers: str
+    response_headers: str
+
+
+@dataclass(frozen=True)
+class RecordRow:
+    """A type of records: what its key and its value are."""
+
+    number: int
+    key: Fact
+    value: Fact
+
+
+@dataclass(frozen=True)
+class Family:
+    """The records of one log."""
+
+    title: str
+    """The topic, where it is known."""
+    id: str
+    about: str
+    records: tuple[RecordRow, ...]
+
+
+@dataclass(frozen=True)
+class CodeRow:
+    """An error code."""
+
+    code: int
+    hex: str
+    name: str
+    retriable: str
+    about: str
+    life: Life
+    former_names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class EnumerationTable:
+    """Names for numbers or texts, and the fields that hold them."""
+
+    name: str
+    about: str
+    note: str
+    """Where it comes from, and whether there are others."""
+    members: tuple[Member, ...]
+    holders: tuple[Holder, ...]
+
+
+_ENTITIES = {
+    "brokerId": ("Broker id", "A number that names a broker."),
+    "clientId": ("Client id", "The name that a client gives itself, in the header of its requests."),
+    "clientMetrics": ("Client metrics", "The name of a subscription to metrics of clients."),
+    "delegationToken": ("Delegation token", "The id of a delegation token."),
+    "groupId": ("Group id", "The name of a consumer, share or streams group."),
+    "principal": ("Principal", "Who an ACL is for: a type and a name, such as User:ann."),
+    "producerId": ("Producer id", "A number that the cluster gives to an idempotent or transactional producer."),
+    "shareKey": ("Share key", "A partition of a share group: its group, topic id and number, with colons between."),
+    "topicName": ("Topic name", "The name of a topic."),
+    "transactionalId": ("Transactional id", "The name under which a producer runs its transactions."),
+    "user": ("User", "The name of a user, without the type that a principal has before it."),
+    "topicId": (
+        "Topic id",
+        "A UUID that names a topic. It is never null: sixteen zero bytes mean none. "
+        "Definitions do not mark topic ids: these are the UUID fields of that name.",
+    ),
+}
+
+
+def groups(messages: Sequence[MessagePage]) -> list[Group]:
+    """The messages by kind, those of APIs first."""
+    by_kind = ((kind, tuple(page for page in messages if page.kind == kind)) for kind in KINDS.values())
+    return [Group(kind, found) for kind, found in by_kind if found]
+
+
+def holders(messages: Iterable[MessagePage], fields: Iterable[Iterable[Field]]) -> tuple[Holder, ...]:
+    """The messages that have some of their fields chosen."""
+    found = (Holder(page.name, tuple(chosen)) for page, chosen in zip(messages, fields, strict=True))
+    return tuple(each for each in found if each.fields)
+
+
+def entities(messages: Sequence[MessagePage]) -> list[Entity]:
+    """What fields name, as ``rules.entities.named_fields`` finds it."""
+    found = []
+    for entity, (name, about) in _ENTITIES.items():
+        chosen = ([field for field in page.fields if entity in field.entities and field.wires] for page in messages)
+        found.append(Entity(name, entity, about, holders(messages, chosen)))
+    return [each for each in found if each.holders]
+
+
+def tags(messages: Sequence[MessagePage]) -> list[Holder]:
+    """The messages that have tagged fields, with these."""
+    return list(holders(messages, ([field for field in page.fields if field.tag is not None] for page in messages)))
+
+
+def apis(definitions: Definitions) -> list[ApiRow]:
+    """The APIs by key, removed ones too."""
+    there = {plan.name for plan in definitions.plans}
+    return [_api(each, there) for each in tables.apis(definitions)]
+
+
+def _api(api: tables.Api, there: set[str]) -> ApiRow:
+    valid, offered, deprecated = api.valid, api.offered, api.deprecated
+    notes = [] if deprecated.empty else [f"{title_of(deprecated).lower()} deprecated"]
+    notes += ["the last version is unstable"] if api.latest_version_unstable and not offered.empty else []
+    if valid != offered:
+        notes.append(f"{title_of(valid).lower()} in older releases")
+    pairs = ((api.request, api.request_headers), (api.response, api.response_headers))
+    headers = [_headers(valid, header) if name else "" for name, header in pairs]
+    return ApiRow(
+        key=api.key,
+        name=api.request.removesuffix("Request"),
+        messages=tuple(name for name in (api.request, api.response) if name in there),
+        versions="removed" if offered.empty else str(offered),
+        note=", ".join(notes),
+        listeners=", ".join(api.listeners),
+        request_headers=headers[0],
+        response_headers=headers[1],
+    )
+
+
+def _headers(valid: Versions, pairs: HeaderVersions) -> str:
+    """``1, from 9 on 2``: versions of a header, for the versions that there are."""
+    found = [(run.lowest, header) for run, header in header_runs(valid, pairs)]
+    return ", ".join(
+        f"from {first} on {header}" if number else str(header) for number, (first, header) in enumerate(found)
+    )
+
+
+def records(definitions: Definitions) -> list[Family]:
+    """Records by log, and those of which no log is known."""
+    found: dict[str, list[tables.RecordType]] = {}
+    for record in tables.record_types(definitions):
+        found.setdefault(record.family, []).append(record)
+    topics = {folder: topic for topic, folder in tables.logs(definitions)}
+    return [_family("" if folder == HERE else folder, topics, each) for folder, each in found.items()]
+
+
+def _family(folder: str, topics: dict[str, str], found: list[tables.RecordType]) -> Family:
+    """The records of a folder of definitions, and what stands before each of them."""
+    rows = tuple(RecordRow(each.number, _message(each.key), _message(each.value)) for each in found)
+    about = "Three varints precede each record: frame version, type and version."
+    if any(each.key for each in found):
+        about = "The key starts with an int16, the type of the record; the value starts with an int16, its version."
+    return Family(topics.get(folder, folder or "Records"), folder or "records", about, rows)
+
+
+def _message(name: str | None) -> Fact:
+    return Fact("", name or "", f"messages/{name}.html" if name else "")
+
+
+def headers(definitions: Definitions, messages: Sequence[MessagePage]) -> dict[str, object]:
+    """The headers, and which version of them stands before which message; nothing if there are none."""
+    found = [page for page in messages if page.plan.kind == HEADER and page.name in (REQUEST_HEADER, RESPONSE_HEADER)]
+    rows = [row for row in apis(definitions) if row.messages]
+    # Whose headers these are, and so whether Kafka's rules hold, is known of a release of Kafka alone.
+    is_kafkas = definitions.release is not None
+    return {"headers": found, "apis": rows, "is_kafkas": is_kafkas} if found and rows else {}
+
+
+def errors(definitions: Definitions, messages: Sequence[MessagePage], lives: Lives) -> dict[str, object]:
+    """The error codes, and every field that holds one."""
+    codes = [_code(code, lives) for code in definitions.error_codes]
+    chosen = ([field for field in page.fields if field.enumeration == ERROR_CODE] for page in messages)
+    return {"codes": codes, "holders": holders(messages, chosen), "has_lives": lives.is_known}
+
+
+def _code(code: ErrorCode, lives: Lives) -> CodeRow:
+    retriable = "yes, with fresh metadata" if code.retriable and code.refresh else "yes" if code.retriable else ""
+    life, shown = lives.code(code.code), code.code.to_bytes(2, "big", signed=True).hex(" ")
+    return CodeRow(code.code, shown, code.name, retriable, code.about, life, lives.former_names(code.code))
+
+
+def enumerations(definitions: Definitions, messages: Sequence[MessagePage]) -> list[EnumerationTable]:
+    """The enumerations by name, but for those that have pages of their own."""
+    found = []
+    for one in definitions.enumerations:
+        if one.members:
+            chosen = [[field for field in page.fields if field.enumeration == one.name] for page in messages]
+            members = tuple(sorted(one.members, key=lambda member: member.value))
+            others = "Other numbers are ordinary." if one.is_special else ""
+            source = f"Source: {one.source}." if one.source else ""
+            note = " ".join(filter(None, (others, source)))
+            found.append(EnumerationTable(one.name, one.about, note, members, holders(messages, chosen)))
+    return found

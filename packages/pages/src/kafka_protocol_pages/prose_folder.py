@@ -1,0 +1,112 @@
+"""Prose out of a folder: its README.md, all pages of Markdown that this leads to, and the contents of them.
+
+This needs the extra ``pages``.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kafka_protocol_pages.markdown import Document, Place, document
+from kafka_protocol_pages.package import PagesError
+from kafka_protocol_pages.prose import Chapter, Prose, ProsePage
+
+START, CONTENTS = "README.md", ("docs/README.md", "README.md")
+"""Where readers begin, and the page whose links are the contents: the first of them that there is."""
+
+
+def read_prose(folder: Path, messages: Collection[str]) -> Prose:
+    """README.md of a folder and what it leads to; names of ``messages`` in code type become links to their pages.
+
+    Raises PagesError where a link leads to nothing, with its file and line.
+    """
+    if not (folder / START).is_file():
+        raise PagesError(f"{folder / START}: there is no such file; it is where readers begin")
+    found = _Folder(folder, messages)
+    waiting = [START]
+    while waiting:
+        path = waiting.pop()
+        if path in found.documents:
+            continue
+        found.documents[path] = document((folder / path).read_text(encoding="utf-8"))
+        waiting += found.targets(path)
+    contents = next(path for path in CONTENTS if path in found.documents)
+    pages = tuple(found.page(path) for path in sorted(found.documents))
+    return Prose(pages, tuple(found.chapters(contents)), found.images, _address(contents))
+
+
+def _address(path: str) -> str:
+    return f"{path.removesuffix('.md')}.html"
+
+
+@dataclass
+class _Folder:
+    """The pages of Markdown of a folder, as far as they have been read."""
+
+    root: Path
+    messages: Collection[str]
+    documents: dict[str, Document] = field(default_factory=dict)
+    images: dict[str, bytes] = field(default_factory=dict)
+
+    def targets(self, page: str) -> Iterator[str]:
+        """The pages that a page leads to; its images are kept."""
+        for link in self.documents[page].links:
+            path = self._target(page, link.path)
+            there = self.root / path
+            if path.startswith("../") or not there.exists():
+                raise PagesError(f"{self.root / page}:{link.line}: leads to {link.path}, which is not there")
+            if path.endswith(".md"):
+                yield path
+            elif link.is_image:
+                self.images[path] = there.read_bytes()
+
+    def _target(self, page: str, written: str) -> str:
+        """The path in the folder of what a link names; of a folder its README.md, if it has one."""
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(page), written)) if written else page
+        readme = posixpath.normpath(posixpath.join(path, START))
+        return readme if (self.root / readme).is_file() else path
+
+    def page(self, path: str) -> ProsePage:
+        """A page with its links as the site has them."""
+        page = self.documents[path]
+        above = posixpath.dirname(path)
+
+        def place(written: str, slug: str) -> Place:
+            return self._place(path, written, slug)
+
+        def message(name: str) -> str | None:
+            return posixpath.relpath(f"messages/{name}.html", above) if name in self.messages else None
+
+        headings = tuple((each.level, each.slug, each.title) for each in page.headings)
+        return ProsePage(_address(path), self._title(path), headings, page.html(place, message))
+
+    def _place(self, page: str, written: str, slug: str) -> Place:
+        target = self._target(page, written)
+        end = f"#{slug}" if slug else ""
+        if target == page and end:
+            return Place(end)
+        if target in self.images:
+            return Place(posixpath.relpath(target, posixpath.dirname(page)))
+        if target in self.documents:
+            return Place(posixpath.relpath(_address(target), posixpath.dirname(page)) + end)
+        return Place("", target)
+
+    def _title(self, path: str) -> str:
+        return self.documents[path].title or path
+
+    def chapters(self, contents: str) -> Iterator[Chapter]:
+        """The sections of a page with the pages that each is the first to lead to; the page itself begins them."""
+        found: dict[str, list[str]] = {"": [contents]}
+        seen = {contents}
+        for link in self.documents[contents].links:
+            target = self._target(contents, link.path)
+            if target in self.documents and target not in seen:
+                found.setdefault(link.section, []).append(target)
+                seen.add(target)
+        for section, paths in found.items():
+            yield Chapter(
+                section or self._title(contents), tuple((_address(path), self._title(path)) for path in paths)
+            )

@@ -1,0 +1,68 @@
+"""How a reader gets what a page shows of some bytes: command lines and Python."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kafka_protocol_pages.framed import Framed
+from kafka_protocol_pages.package import Package
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Lines to copy, and what they are."""
+
+    label: str
+    text: str
+
+
+def recipes(package: Package, shown: Framed, has_records: bool) -> Iterator[Recipe]:
+    """What explains the same bytes; of a frame also what explains its body alone."""
+    option = " --records" if has_records else ""
+    body = f"{package.command} explain {shown.name} {shown.version} {_word(shown.body)}{option}"
+    if not shown.frame:
+        yield Recipe("Command line", body)
+        yield Recipe("Python", _body_in_python(package.name, shown, has_records))
+        return
+    subject = "" if shown.is_request else f"{shown.name} {shown.version} "
+    yield Recipe("Command line", f"{package.command} explain {subject}--frame {_word(shown.frame)}{option}")
+    yield Recipe("Command line, for the body alone", body)
+    yield Recipe("Python", _frame_in_python(package.name, shown, has_records))
+
+
+def _word(data: bytes) -> str:
+    """The bytes as a word of a command line."""
+    return data.hex() or "''"
+
+
+def _body_in_python(package: str, shown: Framed, has_records: bool) -> str:
+    name, version = shown.name, shown.version
+    return (
+        f"from {package} import {name}\nfrom {package}.explain import explain\n\n"
+        f"data = bytes.fromhex({_literal(shown.body)})\n"
+        f"print(explain(data, {name}, {version}{_also(has_records)}).text())\n"
+        f"print({name}.read(data, {version}))"
+    )
+
+
+def _frame_in_python(package: str, shown: Framed, has_records: bool) -> str:
+    side = "request" if shown.is_request else "response"
+    which = "" if shown.is_request else f", {shown.name}, {shown.version}"
+    message = "" if shown.is_request else f"from {package} import {shown.name}\n"
+    return (
+        f"{message}from {package}.explain import explain_{side}\nfrom {package}.protocol import decode_{side}\n\n"
+        f"data = bytes.fromhex({_literal(shown.frame)})\n"
+        f"print(explain_{side}(data{which}, framed=True{_also(has_records)}).text())\n"
+        f"print(decode_{side}(data[4:]{which}).message)"
+    )
+
+
+def _also(has_records: bool) -> str:
+    return ", records=True" if has_records else ""
+
+
+def _literal(data: bytes) -> str:
+    parts = [f'"{part}"' for part in textwrap.wrap(data.hex(), 100) or [""]]
+    return parts[0] if len(parts) == 1 else "\n    " + "\n    ".join(parts) + "\n"

@@ -1,0 +1,226 @@
+"""The pages of releases: what each changed in the protocol against the one before it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from kafka_message_generator.compat.changes import Changes, Differing
+from kafka_message_generator.compat.compare import REASONS
+from kafka_message_generator.compat.since import place
+from kafka_protocol_pages.fields import Field, Wire, shown
+from kafka_protocol_pages.lives import FOLDER, Release
+from kafka_protocol_pages.message import KINDS, MessagePage
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A field that stands in another way than in the version before."""
+
+    field: Field
+    was: str
+    now: str
+
+
+@dataclass(frozen=True)
+class News:
+    """A new version of a message, against the version before it."""
+
+    page: MessagePage
+    version: int
+    added: tuple[Field, ...]
+    removed: tuple[Field, ...]
+    changed: tuple[Changed, ...]
+    becomes_flexible: bool
+    is_back: bool = False
+    """Whether an older release had it, so that there is nothing new about it."""
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether its layout is that of the version before."""
+        return not (self.added or self.removed or self.changed or self.becomes_flexible)
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """A new message with its versions."""
+
+    page: MessagePage
+    versions: str
+
+
+@dataclass(frozen=True)
+class Late:
+    """Fields that came into versions that were there."""
+
+    page: MessagePage
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True)
+class Departure:
+    """Versions that are gone, and the fields that no version has any more."""
+
+    page: MessagePage
+    dropped: tuple[int, ...]
+    is_last: bool
+    """Whether no version is left."""
+    fields: tuple[Field, ...]
+
+    @property
+    def versions(self) -> str:
+        return shown(self.dropped)
+
+
+@dataclass(frozen=True)
+class Broken:
+    """Old versions whose bytes mean something else."""
+
+    page: MessagePage
+    versions: str
+    was: str
+    now: str
+    why: str
+
+
+@dataclass(frozen=True)
+class ReleasePage:
+    """A release as its page shows it."""
+
+    name: str
+    before: str | None
+    after: str | None
+    is_empty: bool
+    arrivals: tuple[Arrival, ...]
+    """By kind."""
+    defined: tuple[Arrival, ...]
+    """What is older, and has its first definition here."""
+    news: tuple[News, ...]
+    late: tuple[Late, ...]
+    departures: tuple[Departure, ...]
+    broken: tuple[Broken, ...]
+    codes: tuple[str, ...]
+    codes_gone: tuple[str, ...]
+    codes_renamed: Mapping[str, str]
+
+    @property
+    def path(self) -> str:
+        return f"{FOLDER}/{self.name}.html"
+
+    @property
+    def title(self) -> str:
+        return f"Kafka {self.name}"
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """New messages, new versions of others, fields in versions that were there, dropped versions, new codes, broken."""
+        return (
+            len(self.arrivals),
+            len(self.news),
+            sum(len(each.fields) for each in self.late),
+            sum(len(each.dropped) for each in self.departures),
+            len(self.codes),
+            len(self.broken),
+        )
+
+
+def releases(changes: Sequence[Changes], messages: Iterable[MessagePage]) -> list[ReleasePage]:
+    """The pages of all releases, from the oldest to the newest."""
+    pages = {page.name: page for page in messages}
+    names = [each.release for each in changes]
+    after = dict(pairwise(names))
+    return [_release(each, after.get(each.release), pages) for each in changes]
+
+
+def _release(changes: Changes, after: str | None, pages: Mapping[str, MessagePage]) -> ReleasePage:
+    arrivals = [Arrival(pages[name], shown(changes.brought[name])) for name in sorted(changes.new)]
+    defined = (Arrival(pages[name], shown(versions)) for name, versions in sorted(changes.defined.items()))
+    kinds = list(KINDS.values())
+    return ReleasePage(
+        changes.release,
+        changes.before,
+        after,
+        changes.is_empty,
+        tuple(sorted(arrivals, key=lambda each: kinds.index(each.page.kind))),
+        tuple(defined),
+        tuple(_news(changes, pages)),
+        tuple(_late(changes, pages)),
+        tuple(_departures(changes, pages)),
+        tuple(_broken(each, pages[each.message]) for each in changes.differing),
+        changes.codes,
+        changes.codes_gone,
+        changes.codes_renamed,
+    )
+
+
+def _news(changes: Changes, pages: Mapping[str, MessagePage]) -> Iterator[News]:
+    for name, versions in sorted(changes.brought.items()):
+        if name not in changes.new:
+            # What a later release put into the version is news of that one.
+            later = {place(path) for path in changes.later.get(name, ())}
+            back = changes.back.get(name, ())
+            for version in versions:
+                if version in back:
+                    yield News(pages[name], version, (), (), (), becomes_flexible=False, is_back=True)
+                else:
+                    yield news_of(pages[name], version, later)
+
+
+def news_of(page: MessagePage, version: int, later: Collection[str] = ()) -> News:
+    """What a version of a message has that the one before it does not, and the other way round.
+
+    ``later`` are the places of fields that it did not have at first.
+    """
+    before = version - 1
+    becomes_flexible = version == page.plan.flexible.lowest
+    there = [(field, field.wires.get(before), field.wires.get(version)) for field in page.fields]
+    pairs = ((field, _words(was), _words(now)) for field, was, now in there if was is not None and now is not None)
+    # Where all lengths become compact, nothing else is news.
+    plain = ((field, was.replace("COMPACT_", ""), now.replace("COMPACT_", "")) for field, was, now in pairs)
+    return News(
+        page,
+        version,
+        outermost(
+            field for field, was, now in there if was is None and now is not None and place(field.path) not in later
+        ),
+        outermost(field for field, was, now in there if was is not None and now is None),
+        tuple(Changed(field, was, now) for field, was, now in plain if was != now),
+        becomes_flexible,
+    )
+
+
+def outermost(fields: Iterable[Field]) -> tuple[Field, ...]:
+    """The fields that are not inside another one of them: who has the struct has what is in it."""
+    found: dict[str, Field] = {}
+    for field in fields:  # a struct stands before what is in it
+        path = field.path
+        if not any(path.startswith(f"{above}.") for above in found):
+            found[path] = field
+    return tuple(found.values())
+
+
+def _words(wire: Wire) -> str:
+    return ", ".join(filter(None, (wire.type, wire.note)))
+
+
+def _late(changes: Changes, pages: Mapping[str, MessagePage]) -> Iterator[Late]:
+    for name in sorted(changes.late):
+        late = {place(path) for path in changes.late[name]}
+        yield Late(pages[name], outermost(field for field in pages[name].fields if place(field.path) in late))
+
+
+def _departures(changes: Changes, pages: Mapping[str, MessagePage]) -> Iterator[Departure]:
+    for name, versions in sorted(changes.dropped.items()):
+        page, is_last = pages[name], name in changes.gone
+        fields = () if is_last else (field for field in page.fields if _is(field.life.until, changes.release))
+        yield Departure(page, versions, is_last, outermost(fields))
+
+
+def _is(release: Release | None, name: str) -> bool:
+    return release is not None and release.name == name
+
+
+def _broken(differing: Differing, page: MessagePage) -> Broken:
+    found = differing.difference
+    return Broken(page, shown(differing.versions), found.wrote, found.reads, REASONS[found.reason])

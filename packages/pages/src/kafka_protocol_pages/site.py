@@ -1,0 +1,211 @@
+"""The whole site: which pages there are, and each of them as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kafka_message_generator.definitions import Definitions
+from kafka_message_generator.export import document
+from kafka_message_generator.export.command import SCHEMA_FILE
+from kafka_protocol_pages import indexes, search, worked
+from kafka_protocol_pages.environment import ASSETS, ENVIRONMENT
+from kafka_protocol_pages.lives import Past, past_of
+from kafka_protocol_pages.message import MessagePage, page_of, parts_of
+from kafka_protocol_pages.package import Package, PagesError
+from kafka_protocol_pages.prose import NONE, Prose, view
+from kafka_protocol_pages.releases import ReleasePage, releases
+from kafka_protocol_pages.samples import Samples
+
+MOST = 200_000
+"""Bytes of a page; where the page of a message would have more, its versions have pages of their own."""
+NAVIGATION = (
+    ("messages.html", "Messages", "each with key, versions and what it is for"),
+    ("apis.html", "APIs", "by key: versions, headers, listeners"),
+    ("records.html", "Records", "of internal topics and of KRaft's metadata, by type"),
+    ("errors.html", "Errors", "every code, and every field that holds one"),
+    ("enumerations.html", "Enumerations", "names for what fields hold"),
+    ("entities.html", "Entities", "which messages name a topic, a group, a broker"),
+    ("tags.html", "Tags", "all tagged fields"),
+    ("headers.html", "Headers", "which version stands before which message"),
+    ("types.html", "Types", "the primitive types, with worked bytes"),
+    ("releases.html", "Releases", "what each release of Kafka changed"),
+    ("batches.html", "Batches", "the formats of record batches, byte by byte"),
+    ("paste.html", "Paste", "your bytes, decoded in the page"),
+)
+"""What every page links to, as far as the site has it: path, title, and what is there."""
+PROOF = "docs/history.html"
+"""The page of prose with the bytes that show what releases changed, where the site has it."""
+PASTE = ("protocol.js", "wire.js", "codec.js", "secrets.js", "explain.js", "paste.js")
+"""The scripts that decode in a page; what they go by is the first."""
+Files = dict[str, str | bytes]
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Door:
+    """A link that all pages have."""
+
+    link: str
+    title: str
+    about: str
+
+
+PLACES = (
+    Door("messages.html", "Messages", "every field at every version, and bytes of each explained"),
+    Door("errors.html", "Errors", "what a code in a log means, and which responses can hold it"),
+    Door("paste.html", "Paste", "what your own bytes are; nothing leaves the page"),
+    Door("docs/guide/first-steps.html", "First steps", "messages built, written and read in Python"),
+    Door("docs/README.html", "Guide", "all other prose: Spark, captures, the command, definitions of your own"),
+)
+"""What the first page tells a newcomer, as far as the site has it."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page: where it is, what it is called, and what its template prints."""
+
+    path: str
+    title: str
+    template: str
+    data: Mapping[str, object]
+    scripts: tuple[str, ...] = field(default=())
+    """Files in ``assets`` that this page needs beside ``site.js``."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """What the pages are made from."""
+
+    definitions: Definitions
+    package: Package
+    samples: Sequence[tuple[str, Samples]]
+    """Sets of them, each behind the words that stand above its bytes."""
+    title: str
+    release: str
+    prose: Prose = NONE
+
+
+def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files:
+    """Every file of the site by its path; ``progress`` is told how many messages are done, of how many."""
+    plans = sorted(site.definitions.plans, key=lambda plan: plan.name)
+    for plan in plans:
+        site.package.check(plan)
+    past = past_of(site.definitions)
+    messages = [page_of(plan, site.definitions, past.lives) for plan in plans]
+    history = releases(past.changes, messages)
+    general = pages(site, messages, past, history)
+    navigation = doors(general, site.prose)
+    places = [place for place in PLACES if place.link in {*(page.path for page in general), *_paths(site.prose)}]
+    told = {place.link for place in places}
+    others = [door for door in navigation if door.link not in told]
+    index = {"groups": indexes.groups(messages), "doors": others, "places": places}
+    general.append(Page("index.html", site.title, "index.html", index))
+    files: Files = {**site.prose.images}
+    for page in general:
+        files[page.path] = render(site, page, navigation)
+    for page in release_pages(site, history):
+        files[page.path] = render(site, page, navigation)
+    for page in prose_pages(site.prose):
+        if page.path in files or page.path.startswith(("messages/", "releases/", "assets/")):
+            raise PagesError(f"a page of prose would be {page.path}, which the site has already")
+        files[page.path] = render(site, page, navigation)
+    for number, message in enumerate(messages, 1):
+        for page in message_pages(site, message, navigation):
+            files[page.path] = render(site, page, navigation)
+        progress(number, len(messages))
+    files["assets/search.js"] = search.index(
+        messages,
+        site.definitions,
+        [(page.path, page.title) for page in general],
+        site.prose,
+        [release.name for release in reversed(history)],
+    )
+    protocol = document.text(document.document(site.definitions))
+    files["protocol.json"] = protocol
+    files["protocol.schema.json"] = SCHEMA_FILE.read_text(encoding="utf-8")
+    # A script, because a page that was opened from a file may not fetch.
+    files["assets/protocol.js"] = f"globalThis.KAFKA_PROTOCOL = {protocol.rstrip()};\n"
+    for path in sorted(ASSETS.iterdir()):
+        files[f"assets/{path.name}"] = path.read_text(encoding="utf-8")
+    return files
+
+
+def doors(pages: Sequence[Page], prose: Prose) -> list[Door]:
+    """What the pages that there are link to; prose comes last."""
+    there = {page.path for page in pages}
+    found = [Door(*each) for each in NAVIGATION if each[0] in there]
+    return [*found, Door(prose.contents, "Guide", "how to use all this, in prose")] if prose.contents else found
+
+
+def prose_pages(prose: Prose) -> Iterator[Page]:
+    """The pages of prose."""
+    for page in prose.pages:
+        yield Page(page.path, page.title, "prose.html", {"view": view(prose, page)})
+
+
+def _paths(prose: Prose) -> Iterator[str]:
+    return (page.path for page in prose.pages)
+
+
+def release_pages(site: Site, history: Sequence[ReleasePage]) -> Iterator[Page]:
+    """A page for each release; ``history`` has them."""
+    codes = {code.name for code in site.definitions.error_codes}
+    proof = next((path for path in _paths(site.prose) if path == PROOF), None)
+    for release in history:
+        data = {"page": release, "known_codes": codes, "proof": proof}
+        yield Page(release.path, release.title, "release.html", data)
+
+
+def pages(site: Site, messages: list[MessagePage], past: Past, history: Sequence[ReleasePage]) -> list[Page]:
+    """The pages that are about neither one message nor one release."""
+    definitions = site.definitions
+    listed = {"groups": indexes.groups(messages), "has_lives": past.lives.is_known}
+    found = [
+        Page("messages.html", "All messages", "messages.html", listed),
+        Page("entities.html", "Entities", "entities.html", {"entities": indexes.entities(messages)}),
+        Page("tags.html", "Tagged fields", "tags.html", {"tags": indexes.tags(messages)}),
+        Page("types.html", "Types on the wire", "types.html", {"types": worked.types(site.package)}),
+    ]
+    if definitions.error_codes:
+        errors = indexes.errors(definitions, messages, past.lives)
+        found.append(Page("errors.html", "Error codes", "errors.html", errors))
+    if names := indexes.enumerations(definitions, messages):
+        found.append(Page("enumerations.html", "Enumerations", "enumerations.html", {"enumerations": names}))
+    if apis := indexes.apis(definitions):
+        found.append(Page("apis.html", "APIs", "apis.html", {"apis": apis}))
+    if families := indexes.records(definitions):
+        found.append(Page("records.html", "Records of internal topics", "records.html", {"families": families}))
+    if headers := indexes.headers(definitions, messages):
+        found.append(Page("headers.html", "Headers", "headers.html", headers))
+    if history:
+        found.append(Page("releases.html", "Releases", "releases.html", {"releases": history[::-1]}))
+    found.append(Page("paste.html", "Paste your bytes", "paste.html", {}, PASTE))
+    if batches := worked.batches(site.package):
+        found.append(Page("batches.html", "Record batches", "batches.html", batches))
+    return found
+
+
+def message_pages(site: Site, message: MessagePage, navigation: Sequence[Door]) -> Iterator[Page]:
+    """The page of a message; where it would be too large, one that links to a page for each version."""
+    path = f"messages/{message.name}.html"
+    parts = list(parts_of(message, site.package, site.samples, is_joined=True))
+    links = {version: f"#v{version}" for part in parts for version in part.versions}
+    whole = Page(path, message.name, "message.html", {"page": message, "parts": parts, "links": links})
+    if len(render(site, whole, navigation).encode()) <= MOST:
+        yield whole
+        return
+    parts = list(parts_of(message, site.package, site.samples, is_joined=False))
+    links = {part.versions.lowest: f"{message.name}-v{part.versions.lowest}.html" for part in parts}
+    yield Page(path, message.name, "message.html", {"page": message, "parts": [], "links": links})
+    for part in parts:
+        version = part.versions.lowest
+        data = {"page": message, "part": part, "links": links, "version": version}
+        yield Page(f"messages/{links[version]}", f"{message.name} version {version}", "version.html", data)
+
+
+def render(site: Site, page: Page, navigation: Sequence[Door]) -> str:
+    """A page as HTML."""
+    root = "../" * page.path.count("/")
+    template = ENVIRONMENT.get_template(f"{page.template}.jinja")
+    return template.render(site=site, current=page, root=root, navigation=navigation, **page.data)

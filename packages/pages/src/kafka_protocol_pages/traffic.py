@@ -1,0 +1,61 @@
+"""Samples out of real conversations: what clients and brokers said, beside what test vectors have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from kafka_protocol_pages.package import Package, PagesError
+from kafka_protocol_pages.samples import Best, Sample, Samples
+
+REQUESTS, RESPONSES = ".request.bin", ".response.bin"
+"""How the names end of the files with the two sides of a connection, each message behind its length."""
+_ORIGIN = {True: "that a client sent to a broker.", False: "that a broker sent to a client."}
+
+
+def read_traffic(folder: Path, package: Package) -> Samples:
+    """The most telling message of each version in the conversations below a folder; empty without any.
+
+    Raises PagesError with the file and the number of a message that cannot be read.
+    """
+    best = Best()
+    if not package.has("protocol") or not package.has("json"):
+        return {}
+    to_json = package.module("json").to_json
+    for path in sorted(folder.glob(f"**/*{REQUESTS}")):
+        for message, version, is_request, frame in _conversation(path, package.module("protocol")):
+            whole = len(frame).to_bytes(4, "big") + frame
+            sample = Sample(message.write(version), _ORIGIN[is_request], is_opened=True, frame=whole)
+            best.add((message.NAME, version), sample, to_json(message, version))
+    return best.samples()
+
+
+def _conversation(path: Path, protocol: Any) -> Iterator[tuple[Any, int, bool, bytes]]:
+    """Messages, their versions, whether they are requests, and all that was sent but its length.
+
+    Responses without their request are passed over.
+    """
+    asked: dict[int, Any] = {}
+    for number, frame in _frames(path, protocol):
+        request = _read(path, number, protocol.decode_request, frame)
+        asked[request.header.correlation_id] = request
+        yield request.message, request.version, True, frame
+    answers = path.with_name(path.name.removesuffix(REQUESTS) + RESPONSES)
+    for number, frame in _frames(answers, protocol) if answers.exists() else ():
+        request = asked.get(int.from_bytes(frame[:4], "big", signed=True))
+        if request is not None:
+            response = _read(answers, number, protocol.decode_response, frame, type(request.message), request.version)
+            yield response.message, response.version, False, frame
+
+
+def _frames(path: Path, protocol: Any) -> Iterator[tuple[int, bytes]]:
+    return enumerate(_read(path, 0, protocol.split_frames, path.read_bytes()), 1)
+
+
+def _read(path: Path, number: int, reader: Any, *arguments: Any) -> Any:
+    try:
+        return reader(*arguments)
+    except ValueError as error:
+        place = f"{path}: message {number}" if number else str(path)
+        raise PagesError(f"{place}: cannot be read: {error}") from error

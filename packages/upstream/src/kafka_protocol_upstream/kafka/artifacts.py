@@ -1,0 +1,135 @@
+"""Kafka's released jars from Maven Central, resolved by coordinates with the ordinary Maven client."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from kafka_message_generator.compat.store import release_problem
+
+ARTIFACTS = {
+    "kafka-clients": "clients",
+    "kafka-group-coordinator": "group-coordinator",
+    "kafka-metadata": "metadata",
+    "kafka-raft": "raft",
+    "kafka-server-common": "server-common",
+    "kafka-share-coordinator": "share-coordinator",
+    "kafka-storage": "storage",
+    "kafka-streams": "streams",
+    "kafka-transaction-coordinator": "transaction-coordinator",
+}
+"""Artifacts that may carry message definitions, and the folder under ``specs/kafka`` for each."""
+
+CORE = "kafka_2.13"
+"""The broker. Up to 3.9 the records of its coordinators were defined here."""
+
+FOLDERS = {**ARTIFACTS, CORE: "core"}
+"""The same with the broker, for releases that had definitions there."""
+
+BROKER = (CORE, "kafka-tools-api")
+"""What a broker needs besides: its settings are defined there."""
+
+GROUP = "org.apache.kafka"
+TIMEOUT_SECONDS = 900
+
+
+class ArtifactError(Exception):
+    """A release or one of its artifacts cannot be obtained; the text says which and why."""
+
+
+@dataclass(frozen=True)
+class Jars:
+    """Resolved jars of one release: the nine artifacts and everything they need to run."""
+
+    release: str
+    versions: dict[str, str]
+    classpath: tuple[Path, ...]
+
+    def jar(self, artifact: str) -> Path:
+        name = f"{artifact}-{self.versions[artifact]}.jar"
+        return next(path for path in self.classpath if path.name == name)
+
+
+def resolve(release: str, folder: Path, more: tuple[str, ...] = (), modules: Mapping[str, str] | None = None) -> Jars:
+    """Copy the jars of ``release`` (for example ``4.4.0``) and their dependencies into ``folder``.
+
+    ``more`` are artifacts of Kafka besides those with definitions. A module that was not published for
+    the release is taken from the newest release before it (its definitions are versioned on their own),
+    and the returned versions say so. The clients must exist at exactly ``release``. ``modules`` are the modules with
+    their versions where not all of ``ARTIFACTS`` are there. Raises ArtifactError.
+    """
+    check_release(release)
+    need_maven()
+    folder.mkdir(parents=True, exist_ok=True)
+    pom = folder / "pom.xml"
+    pom.write_text(
+        _pom(modules or {name: _wanted(name, release) for name in (*ARTIFACTS, *more)}), encoding="utf-8", newline="\n"
+    )
+    command = ["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={folder}"]
+    run_maven(command, f"Kafka {release}")
+    jars = tuple(sorted(folder.glob("*.jar")))
+    return Jars(release, {artifact: _version(artifact, jars) for artifact in modules or ARTIFACTS}, jars)
+
+
+def check_release(release: str) -> None:
+    """Raise ArtifactError for what cannot be the name of a release."""
+    if (problem := release_problem(release)) is not None:
+        raise ArtifactError(problem)
+
+
+def pom_of(dependencies: str) -> str:
+    """A project that only has dependencies."""
+    return (
+        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>\n'
+        "<groupId>kafka-messages</groupId><artifactId>release</artifactId><version>1</version>"
+        f"<packaging>pom</packaging>\n<dependencies>\n{dependencies}</dependencies></project>\n"
+    )
+
+
+def need_maven() -> None:
+    """Raise ArtifactError where there is no Maven."""
+    if shutil.which("mvn") is None:
+        raise ArtifactError("Maven (the command mvn) is needed to obtain Kafka's released jars; install it first")
+
+
+def run_maven(command: Sequence[str], what: str) -> None:
+    """Run Maven to resolve something; raises ArtifactError where it cannot, or does not end."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        raise ArtifactError(f"Maven did not resolve {what} within {TIMEOUT_SECONDS} seconds") from None
+    if done.returncode != 0:
+        raise ArtifactError(f"Maven could not resolve {what}:\n{(done.stdout + done.stderr).strip()}")
+
+
+def version_of(artifact: str, jars: Sequence[Path]) -> str | None:
+    """The version of an artifact among jars; None where it is not there, or there are several of it."""
+    pattern = re.compile(rf"{re.escape(artifact)}-([0-9][0-9.]*)\.jar")
+    found = [match[1] for jar in jars if (match := pattern.fullmatch(jar.name))]
+    return found[0] if len(found) == 1 else None
+
+
+def _version(artifact: str, jars: Sequence[Path]) -> str:
+    found = version_of(artifact, jars)
+    if found is None:
+        raise ArtifactError(f"expected one jar of {artifact}, found none or several")
+    return found
+
+
+def _pom(modules: Mapping[str, str]) -> str:
+    dependencies = "".join(
+        f"<dependency><groupId>{GROUP}</groupId><artifactId>{artifact}</artifactId>"
+        f"<version>{escape(version)}</version></dependency>\n"
+        for artifact, version in modules.items()
+    )
+    return pom_of(dependencies)
+
+
+def _wanted(artifact: str, release: str) -> str:
+    """The clients exactly; of other modules the newest published version of the same line, up to the release."""
+    return release if artifact == "kafka-clients" else f"[{release.split('.', 1)[0]}.0.0,{release}]"

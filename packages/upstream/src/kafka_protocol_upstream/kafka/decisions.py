@@ -1,0 +1,215 @@
+"""What a new release leaves to us: descriptions, and facts about new fields that its definitions do not say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kafka_message_generator.compat import store
+from kafka_message_generator.compat.store import order
+from kafka_message_generator.spec import source
+from kafka_message_generator.spec.companions import ENTITIES, ENTITY_TYPES
+
+SECRET_WORDS = ("password", "secret", "credential", "hmac", "tokenid", "salt", "authbytes", "private")
+"""What names of fields with secrets have in them, in small letters."""
+_FACTS = ("entities.json", "enumerations.json", "secrets.json")
+_NUMBERS = "int8"
+_TEXTS = ("string", "bytes")
+_NAMED = ("string", "[]string", "int32", "[]int32", "int64", "[]int64", "uuid", "[]uuid")
+"""Types of names of topics, groups, brokers and the like."""
+Json = dict[str, object]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Something that only we can say. ``file`` is where, relative to the definitions."""
+
+    file: str
+    message: str
+    path: str
+    """Of the field, such as ``Topics.Name``; empty for the message."""
+    what: str
+
+    def __str__(self) -> str:
+        place = " ".join(filter(None, (self.message, self.path)))
+        return ": ".join(filter(None, (self.file, place, self.what)))
+
+
+@dataclass(frozen=True)
+class _Field:
+    path: str
+    facts: Json
+    beside: frozenset[str]
+    """The names of the fields in the same struct, in small letters."""
+
+    @property
+    def name(self) -> str:
+        return str(self.facts["name"])
+
+    @property
+    def type(self) -> str:
+        return str(self.facts["type"])
+
+
+def decisions(specs: Path, history: Path, release: str) -> list[Decision]:
+    """What is open about the definitions in ``specs``, which are of a release of the history.
+
+    Descriptions that are not there, wherever they are; of the fields that the release brought, what they could be and no
+    file beside the definitions says. Raises HistoryError and SpecError.
+    """
+    before = _before(history, release)
+    named = _named_by_definitions(specs)
+    known = _decided(specs)
+    found = [*_of_the_whole(specs, release, history), *_entity_types(specs, before)]
+    for path in sorted(specs.glob("*/*.json")):
+        definition, file = _plain(path), path.relative_to(specs).as_posix()
+        message = str(definition["name"])
+        old = before.get(message)
+        found += _undescribed(file, definition)
+        if old is None and definition.get("type") == "response" and definition.get("validVersions") != "none":
+            what = "a new response: what Kafka answers with an error belongs there, where our rule does not find it"
+            found.append(Decision("answers.json", message, "", what))
+        for field in _new(definition, old):
+            if (message, field.path.lower()) not in known:
+                found += _undecided(message, field, named)
+    return found
+
+
+def _before(history: Path, release: str) -> Mapping[str, Json]:
+    """The definitions of the release before one, by the names of messages."""
+    read = store.read(history)
+    older = [name for name in read.names if order(name) < order(release)]
+    if not older:
+        return {}
+    return {name: _plain(each.path) for name, each in read.definitions(older[-1]).items()}
+
+
+def _plain(path: Path) -> Json:
+    """The JSON of a definition, or of a file beside definitions; raises SpecError."""
+    problems = source.Problems()
+    node = source.load(path, path.as_posix(), problems)
+    if node is None or problems.errors:
+        raise source.SpecError(problems.errors)
+    plain = node.plain()
+    return plain if isinstance(plain, dict) else {"entries": plain}
+
+
+def _of_the_whole(specs: Path, release: str, history: Path) -> Iterator[Decision]:
+    """What is no field: the version of the package, and error codes without a word."""
+    version = next((line for line in _lines(specs / "package.toml") if line.startswith("version")), "")
+    if version and f'"{release}.' not in version:
+        yield Decision("package.toml", "", "", f'the version begins with the release: "{release}.1"')
+    errors = specs / "errors.json"
+    if errors.exists():
+        described = {each["name"] for each in json.loads(errors.read_text(encoding="utf-8")) if each.get("about")}
+        for name, life in sorted(store.read_error_codes(history).items()):
+            if life.last is None and name not in described:
+                yield Decision(
+                    "errors.json",
+                    name,
+                    "",
+                    "an error code without a description; nox -s upstream -- enumerations adds it",
+                )
+
+
+def _entity_types(specs: Path, before: Mapping[str, Json]) -> Iterator[Decision]:
+    """Entity types that no definition had before, which our own modules do not know."""
+    path = specs / ENTITY_TYPES
+    had = {field.facts.get("entityType") for each in before.values() for field in _fields(each)}
+    for name in _plain(path).keys() - had if path.exists() else ():
+        what = (
+            f"{name}: a new entity type: name it in EntityType of runtime/connection of the generator, describe it in"
+        )
+        yield Decision(ENTITY_TYPES, "", "", f"{what} pages/indexes.py, and in {ENTITIES} the fields without it")
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+
+def _undescribed(file: str, definition: Json) -> Iterator[Decision]:
+    if definition.get("validVersions") == "none":
+        return
+    message = str(definition["name"])
+    if not definition.get("about"):
+        yield Decision(file, message, "", "a message without a description (about)")
+    for field in _fields(definition):
+        if not field.facts.get("about"):
+            yield Decision(file, message, field.path, "a field without a description (about)")
+
+
+def _undecided(message: str, field: _Field, named: frozenset[str]) -> Iterator[Decision]:
+    """What a new field could be, and nobody has said."""
+    if field.type == _NUMBERS:
+        what = "one byte: the enumeration that it takes, or it is a plain number (PLAIN in tests/package/test_enums.py)"
+        yield Decision("enumerations.json", message, field.path, what)
+    if field.type in _NAMED and "entityType" not in field.facts and field.name in named:
+        what = "fields of this name say what they name elsewhere: an entity, if it names one"
+        yield Decision("entities.json", message, field.path, what)
+    if could_be_secret(field.name, field.type, field.beside):
+        yield Decision("secrets.json", message, field.path, "secret, or open with the reason")
+
+
+def could_be_secret(name: str, kind: str, beside: frozenset[str]) -> bool:
+    """Whether somebody has to decide if a field is secret; ``beside`` are the fields of its struct in small letters."""
+    is_setting = name.lower() == "value" and kind == "string" and bool({"name", "key"} & beside)
+    is_worded = kind in _TEXTS and any(word in name.lower().replace("_", "") for word in SECRET_WORDS)
+    return kind in ("bytes", "records") or is_setting or is_worded
+
+
+def _named_by_definitions(specs: Path) -> frozenset[str]:
+    """The names of fields that have an entity in some definition."""
+    fields = (field for path in specs.glob("*/*.json") for field in _fields(_plain(path)))
+    return frozenset(field.name for field in fields if "entityType" in field.facts)
+
+
+def _decided(specs: Path) -> frozenset[tuple[str, str]]:
+    """Message and path, in small letters, of every field that a file beside the definitions has."""
+    found: set[tuple[str, str]] = set()
+    for name in _FACTS:
+        if (specs / name).exists():
+            _collect(_plain(specs / name), found)
+    return frozenset(found)
+
+
+def _collect(value: object, found: set[tuple[str, str]]) -> None:
+    if isinstance(value, list):
+        for each in value:
+            _collect(each, found)
+    elif isinstance(value, dict):
+        message, fields = value.get("message"), value.get("fields")
+        if isinstance(message, str):
+            paths = [*(fields if isinstance(fields, list) else ()), value.get("value")]
+            found |= {(message, path.lower()) for path in paths if isinstance(path, str)}
+        for each in value.values():
+            _collect(each, found)
+
+
+def _new(definition: Json, old: Json | None) -> Iterator[_Field]:
+    had = {field.path for field in _fields(old)} if old is not None else set()
+    return (field for field in _fields(definition) if field.path not in had)
+
+
+def _fields(definition: Json) -> list[_Field]:
+    """The fields of a definition with those of its structs; the ones of common structs in each place that has them."""
+    common = {str(each["name"]): _children(each) for each in _list(definition.get("commonStructs"))}
+    return list(_inside(_children(definition), "", common))
+
+
+def _inside(fields: list[Json], above: str, common: Mapping[str, list[Json]]) -> Iterator[_Field]:
+    beside = frozenset(str(each["name"]).lower() for each in fields)
+    for each in fields:
+        path = f"{above}{each['name']}"
+        yield _Field(path, each, beside)
+        inner = _children(each) or common.get(str(each["type"]).removeprefix("[]"), [])
+        yield from _inside(inner, f"{path}.", common)
+
+
+def _children(node: Json) -> list[Json]:
+    return _list(node.get("fields"))
+
+
+def _list(value: object) -> list[Json]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []

@@ -1,0 +1,141 @@
+"""Takes the definitions of every release out of its jars into the history."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from kafka_message_generator.compat import store
+from kafka_message_generator.compat.store import order
+from kafka_message_generator.spec import source
+from kafka_protocol_upstream.kafka import facts
+from kafka_protocol_upstream.kafka.artifacts import CORE, FOLDERS
+from kafka_protocol_upstream.kafka.constants import error_codes
+from kafka_protocol_upstream.kafka.definitions import MARK
+from kafka_protocol_upstream.kafka.fixups import completed, mended
+from kafka_protocol_upstream.kafka.published import WITHOUT_CORE
+
+FIRST = "2.2.0"
+"""The first release whose jars carry definitions; before it Kafka's messages were written by hand in Java."""
+_VERSION = re.compile(r"-[0-9][0-9.]*\.jar$")
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A definition in a jar."""
+
+    name: str
+    folder: str
+    text: str
+
+
+def import_history(jars: dict[str, list[Path]], root: Path, say: Say = lambda line: None) -> list[str]:
+    """Write the history of releases, each with its jars; returns what changed.
+
+    ``say`` is told what is mended on the way. Raises HistoryError for a definition that cannot be read, or two of one name.
+    """
+    releases: store.Releases = {}
+    codes: store.Codes = {}
+    for release in sorted(jars, key=order):
+        kept = _release(release, jars[release], say)
+        if kept[1]:
+            releases[release] = kept
+            codes[release] = _codes(jars[release])
+    return store.write(root, releases, codes)
+
+
+def add_release(release: str, jars: list[Path], root: Path, say: Say = lambda line: None) -> list[str]:
+    """Write one more release into a history, or one of its releases anew; returns what changed.
+
+    Nothing is written where its jars have no definitions, cannot be read, or are not all there: the definitions of a
+    jar that is missing would be taken for dropped. Raises HistoryError.
+    """
+    known = store.releases_of(root)
+    kept = _release(release, jars, say)
+    if not kept[1]:
+        raise store.HistoryError(f"Kafka {release}: its jars have no definitions")
+    _need_all(release, kept[0], known)
+    releases = known | {release: kept}
+    codes = store.codes_of(root, [name for name in releases if name != release]) | {release: _codes(jars)}
+    return store.write(root, releases, codes)
+
+
+def _need_all(release: str, jars: Iterable[str], known: store.Releases) -> None:
+    """Raise HistoryError unless there is a jar of each module that the release had, or the one before it."""
+    before = max((name for name in known if order(name) <= order(release)), key=order, default=None)
+    if before is None:
+        return
+    missing = _modules(known[before][0]) - _modules(jars)
+    if order(release) >= WITHOUT_CORE:
+        missing.discard(CORE)
+    if missing:
+        names = ", ".join(sorted(missing))
+        raise store.HistoryError(
+            f"Kafka {release}: no jar of {names}, which Kafka {before} had; a release needs one jar of each of its modules"
+        )
+
+
+def _modules(jars: Iterable[str]) -> set[str]:
+    return {_VERSION.sub("", name) for name in jars}
+
+
+def _release(release: str, jars: list[Path], say: Say) -> store.Kept:
+    """The digests of the jars of a release, and its definitions."""
+    found: dict[str, tuple[str, str]] = {}
+    for jar in sorted(jars):
+        for each in _definitions(jar, release, say):
+            known = found.setdefault(each.name, (each.folder, each.text))
+            if known[1] != each.text:
+                raise store.HistoryError(f"{jar}: {each.name} is also in {known[0]}, and says something else")
+    return {jar.name: hashlib.sha256(jar.read_bytes()).hexdigest() for jar in jars if _folder(jar)}, found
+
+
+def _codes(jars: list[Path]) -> dict[str, int]:
+    """The numbers of the error codes of a release, by their names."""
+    return {name: code for jar in jars if _folder(jar) == "clients" for name, code in _error_codes(jar)}
+
+
+def _error_codes(jar: Path) -> Iterable[tuple[str, int]]:
+    try:
+        return error_codes(jar).items()
+    except ValueError as error:
+        raise store.HistoryError(f"{jar}: the error codes: {error}") from None
+
+
+def _folder(jar: Path) -> str | None:
+    return FOLDERS.get(_VERSION.sub("", jar.name))
+
+
+def _definitions(jar: Path, release: str, say: Say) -> Iterator[Found]:
+    folder = _folder(jar)
+    if folder is None:
+        return
+    try:
+        with zipfile.ZipFile(jar) as archive:
+            for name in sorted(archive.namelist()):
+                data = archive.read(name) if name.endswith(".json") else b""
+                if MARK in data:
+                    yield _definition(jar, name, data, folder, release, say)
+    except zipfile.BadZipFile as error:
+        raise store.HistoryError(f"{jar}: {error}") from error
+
+
+def _definition(jar: Path, name: str, data: bytes, folder: str, release: str, say: Say) -> Found:
+    place = f"{jar.name}!{name}"
+    try:
+        data, why = mended(name.rpartition("/")[2], release, data)
+    except ValueError as error:
+        raise store.HistoryError(f"{place}: {error}") from None
+    if why is not None:
+        say(f"{place}: mended: {why}")
+    problems = source.Problems()
+    node = source.decode(place, data, problems)
+    plain = node.plain() if node is not None else None
+    if problems.errors or not isinstance(plain, dict) or not isinstance(plain.get("name"), str):
+        raise store.HistoryError("\n".join(map(str, problems.errors)) or f"{place}: is no message definition")
+    return Found(plain["name"], folder, facts.render(facts.facts(completed(plain), {})))

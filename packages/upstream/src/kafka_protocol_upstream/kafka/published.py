@@ -1,0 +1,91 @@
+"""Which releases of Kafka's modules Maven Central has, and the jars with definitions of one of them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from kafka_message_generator.compat.store import order
+from kafka_protocol_upstream.kafka.artifacts import (
+    ARTIFACTS,
+    CORE,
+    GROUP,
+    ArtifactError,
+    Jars,
+    check_release,
+    need_maven,
+    pom_of,
+    resolve,
+    run_maven,
+)
+
+MODULES = (*ARTIFACTS, CORE)
+WITHOUT_CORE = (4,)
+"""From here on the broker has no definitions of its own."""
+_NUMBERS = re.compile(r"[0-9]+(\.[0-9]+)+")
+_VERSION = re.compile(r"<version>([^<]+)</version>")
+
+
+def published(work: Path) -> dict[str, list[str]]:
+    """The versions of each module with definitions, ascending; downloads go below ``work``. Raises ArtifactError."""
+    need_maven()
+    work.mkdir(parents=True, exist_ok=True)
+    repository = work / "repository"
+    _maven(work / "ranges.xml", dict.fromkeys(MODULES, "[0,)"), "dependency:resolve", repository)
+    return {module: _versions(repository / GROUP.replace(".", "/") / module, module) for module in MODULES}
+
+
+def _versions(folder: Path, module: str) -> list[str]:
+    tables = sorted(folder.glob("maven-metadata-*.xml"))
+    if not tables:
+        raise ArtifactError(f"Maven resolved {module}, but left no list of its versions in {folder}")
+    found = {version for table in tables for version in _VERSION.findall(table.read_text(encoding="utf-8"))}
+    return sorted((version for version in found if _NUMBERS.fullmatch(version)), key=order)
+
+
+def jars_of(release: str, versions: dict[str, list[str]], work: Path) -> list[Path]:
+    """The jars with the definitions of a release, downloaded where they are not below ``work`` yet.
+
+    A module that was not published for the release is taken from the newest release before it. Raises ArtifactError.
+    """
+    wanted = {module: _newest(release, known) for module, known in versions.items()}
+    names = {f"{module}-{version}.jar": (module, version) for module, version in wanted.items() if version is not None}
+    folder = work / release
+    missing = dict(names[name] for name in names if not (folder / name).exists())
+    if missing:
+        goal = ("dependency:copy-dependencies", f"-DoutputDirectory={folder.resolve()}")
+        _maven(work / f"{release}.xml", missing, *goal, work / "repository")
+    return [folder / name for name in sorted(names)]
+
+
+def resolve_any(release: str, folder: Path) -> Jars:
+    """The jars of any release with definitions and their dependencies, as ``resolve``; modules it had not are left out.
+
+    Up to 3.9 the broker is among them. Raises ArtifactError.
+    """
+    check_release(release)
+    known = published(folder / "versions")
+    if release not in known["kafka-clients"]:
+        raise ArtifactError(f"Maven Central has no Kafka {release}; the newest is {known['kafka-clients'][-1]}")
+    wanted = {module: _newest(release, versions) for module, versions in known.items()}
+    if order(release) >= WITHOUT_CORE:
+        del wanted[CORE]
+    found = {module: version for module, version in wanted.items() if version is not None}
+    return resolve(release, folder, modules=found)
+
+
+def _newest(release: str, versions: list[str]) -> str | None:
+    return max((version for version in versions if order(version) <= order(release)), key=order, default=None)
+
+
+def _maven(pom: Path, versions: dict[str, str], *rest: str | Path) -> None:
+    *goal, repository = rest
+    alone = "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>"
+    dependencies = "".join(
+        f"<dependency><groupId>{GROUP}</groupId><artifactId>{module}</artifactId><version>{version}</version>{alone}"
+        "</dependency>\n"
+        for module, version in versions.items()
+    )
+    pom.write_text(pom_of(dependencies), encoding="utf-8", newline="\n")
+    command = ["mvn", "-q", "-B", "-f", str(pom), f"-Dmaven.repo.local={Path(repository).resolve()}", *map(str, goal)]
+    run_maven(command, f"what {pom.as_posix()} names")

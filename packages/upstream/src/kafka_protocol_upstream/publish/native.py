@@ -1,0 +1,60 @@
+"""Builds a wheel of the native core for each CPython of this machine, out of its source distribution."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from kafka_protocol_upstream.publish.interpreters import interpreters
+
+LIMIT = 900
+"""Seconds after which a step is ended."""
+
+
+class Failed(Exception):
+    """A command failed; the text has what it printed."""
+
+
+def run(*command: str, folder: Path | None = None) -> str:
+    """What a command prints on standard output; it runs where nothing of this repository is in reach. Raises Failed."""
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder or tempfile.gettempdir(),
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise Failed(f"{' '.join(command)}\ntook more than {LIMIT} s") from None
+    if done.returncode != 0:
+        raise Failed(f"{' '.join(command)}\nexit status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def build(folder: Path) -> Iterator[str]:
+    """Build the wheels beside the source distribution in a folder; yield a line about each. Raises Failed."""
+    source = next(folder.glob("kafka_messages_native-*.tar.gz")).resolve()
+    for interpreter in interpreters():
+        started = time.monotonic()
+        pip = (
+            sys.executable,
+            "-m",
+            "pip",
+            "--python",
+            interpreter.path,
+            "wheel",
+            "--quiet",
+            "--no-deps",
+            "--no-cache-dir",
+        )
+        run(*pip, "--wheel-dir", str(folder.resolve()), str(source))
+        yield f"kafka-messages-native for {interpreter}: built in {time.monotonic() - started:.0f} s"

@@ -1,0 +1,77 @@
+"""What is released together: versions that fit each other, and what is uploaded in which order."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+MESSAGES = "kafka-messages"
+"""The one with a version of its own: Kafka's release, and our revision behind it."""
+PRIVATE = "Private :: Do Not Upload"
+_IS_LOCAL = re.compile(r"-linux_[a-z0-9_]+\.whl$")
+"""Of wheels that no index takes: nobody has looked with which C libraries they work."""
+
+
+@dataclass(frozen=True)
+class Project:
+    """What a pyproject.toml says of its distribution that others depend on."""
+
+    name: str
+    version: str
+    requires: tuple[Requirement, ...]
+    is_private: bool
+
+
+def read(folder: Path) -> Project:
+    facts = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = [each for extra in facts.get("optional-dependencies", {}).values() for each in extra]
+    requires = tuple(map(Requirement, [*facts.get("dependencies", ()), *extras]))
+    return Project(facts["name"], facts["version"], requires, PRIVATE in facts["classifiers"])
+
+
+def misfits(projects: Sequence[Project]) -> Iterator[str]:
+    """Why these projects cannot be released together."""
+    by_name = {project.name: project for project in projects}
+    ours = [project for project in projects if project.name != MESSAGES]
+    if len({project.version for project in ours}) > 1:
+        have = ", ".join(f"{project.name} has {project.version}" for project in ours)
+        yield f"{have}; what is released together has one version, but for {MESSAGES}, which has Kafka's"
+    for project in projects:
+        for need in project.requires:
+            other = by_name.get(canonicalize_name(need.name))
+            if other is not None and not need.specifier.contains(other.version, prereleases=True):
+                yield f"{project.name} asks for {need}, and this is {other.version}; change one of the two"
+            elif other is not None and not any(each.operator in ("<", "<=", "==", "~=") for each in need.specifier):
+                yield f"{project.name} asks for {need}, which has no upper bound: say with which versions it works"
+
+
+def in_order(projects: Sequence[Project]) -> list[Project]:
+    """What is uploaded, each after what it needs."""
+    by_name: Mapping[str, Project] = {project.name: project for project in projects}
+    needs = {
+        each.name: sorted({canonicalize_name(need.name) for need in each.requires} & by_name.keys())
+        for each in projects
+    }
+    order = TopologicalSorter(dict(sorted(needs.items()))).static_order()
+    return [by_name[name] for name in order if not by_name[name].is_private]
+
+
+def uploads(projects: Sequence[Project], folder: Path) -> Iterator[str]:
+    """Lines for whoever releases: commands in their order, then what stays here."""
+    yield "Nothing was uploaded. In this order, each when the one before is there:"
+    for project in in_order(projects):
+        stem = f"{project.name.replace('-', '_')}-{project.version}"
+        files = sorted(path for path in folder.iterdir() if path.name.startswith((f"{stem}-", f"{stem}.tar")))
+        yield f"  twine upload {' '.join(path.as_posix() for path in files if not _IS_LOCAL.search(path.name))}"
+        if any(_IS_LOCAL.search(path.name) for path in files):
+            yield f"  and its wheels, which cibuildwheel makes; those in {folder.as_posix()} are for this machine"
+    for project in projects:
+        if project.is_private:
+            yield f"{project.name} {project.version} stays here: {PRIVATE}"

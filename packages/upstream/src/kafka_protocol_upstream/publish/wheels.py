@@ -1,0 +1,120 @@
+"""What wheels and source distributions have to hold: their modules and no other, the licence, the notice, the README."""
+
+from __future__ import annotations
+
+import re
+import tarfile
+import tomllib
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+ROOT = next((each for each in (Path.cwd(), *Path.cwd().parents) if (each / "noxfile.py").is_file()), Path.cwd())
+"""The clone in which the task runs."""
+PROJECTS: Mapping[str, Path] = {
+    "kafka_message_generator": ROOT / "generator",
+    "kafka_messages": ROOT / "generated",
+    "kafka_messages_native": ROOT / "packages" / "native",
+    "kafka_messages_spark": ROOT / "packages" / "pipeline",
+    "kafka_protocol_pages": ROOT / "packages" / "pages",
+    "kafka_protocol_upstream": ROOT / "packages" / "upstream",
+    "kafka_protocol_vectors": ROOT / "packages" / "vectors",
+}
+"""The folder of each distribution, by its name in file names."""
+EXTENSIONS: Mapping[str, tuple[str, ...]] = {
+    "kafka_messages_native": ("kafka_messages_native/_columns", "kafka_messages_native/_core")
+}
+"""What is compiled, by distribution: a wheel for each interpreter has it, and no wheel has what it is made of."""
+LICENSES = ("LICENSE", "NOTICE")
+RELATIVE_LINK = re.compile(r"\]\((?!https?://|#)")
+"""In a README: where an index shows it, such a link leads nowhere."""
+
+
+def readme_of(project: Path) -> str:
+    """The text that a project's metadata has to bring."""
+    said: str = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["project"]["readme"]
+    return (project / said).read_text(encoding="utf-8").strip()
+
+
+def sources_of(project: Path) -> dict[str, str]:
+    """The files that wheels are made of, by the path that they have there, with their path in the project."""
+    folder = project / "src"
+    paths = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.is_file()]
+    return {path: f"src/{path}" for path in paths if not _IS_NO_SOURCE.search(path)}
+
+
+def contents_of(name: str, project: Path) -> set[str]:
+    """The files that belong into a wheel; of an extension the name alone, which ends differently for each interpreter."""
+    files = {path for path in sources_of(project) if not path.endswith((".c", ".h"))}
+    return files | set(EXTENSIONS.get(name, ()))
+
+
+_IS_NO_SOURCE = re.compile(r"__pycache__/|\.egg-info/")
+_EXTENSION = re.compile(r"\.(?:(?:cpython-|cp)3[^/]*|abi3)\.(?:so|pyd)$")
+
+
+def problems(folder: Path) -> Iterator[str]:
+    """What is wrong with the distributions in a folder: each has to be there as wheel and as source."""
+    for name, project in PROJECTS.items():
+        wheels, sources = (sorted(folder.glob(f"{name}-{pattern}")) for pattern in ("*.whl", "*.tar.gz"))
+        if not wheels or (len(wheels) > 1 and name not in EXTENSIONS):
+            many = " for each CPython" if name in EXTENSIONS else ""
+            yield f"{name}: {len(wheels)} files that are its wheel, expected one{many}"
+        if len(sources) != 1:
+            yield f"{name}: {len(sources)} files that are its source distribution, expected one"
+        for path in wheels:
+            yield from _differences(path.name, _wheel(path), project)
+            yield from _strangers(path.name, _in_wheel(path), contents_of(name, project))
+        for path in sources:
+            yield from _differences(path.name, _source(path), project)
+            yield from _strangers(path.name, _in_source(path), set(sources_of(project).values()))
+
+
+def _differences(name: str, contents: Mapping[str, bytes], project: Path) -> Iterator[str]:
+    for license_file in LICENSES:
+        if contents.get(license_file) != (project / license_file).read_bytes():
+            yield f"{name}: {license_file} is {'another' if license_file in contents else 'missing'}"
+    metadata = contents["metadata"].decode()
+    for line in ("License-Expression: Apache-2.0", *(f"License-File: {each}" for each in LICENSES)):
+        if f"\n{line}\n" not in metadata:
+            yield f"{name}: its metadata has no line {line!r}"
+    if readme_of(project) not in metadata:
+        yield f"{name}: its metadata has not the README"
+
+
+def _strangers(name: str, found: set[str], expected: set[str]) -> Iterator[str]:
+    """Modules that are missing, and those of an earlier build, which are imported as if they were still there."""
+    yield from (f"{name}: {each} is missing" for each in sorted(expected - found))
+    yield from (f"{name}: {each} is not in the sources" for each in sorted(found - expected))
+
+
+def _in_wheel(path: Path) -> set[str]:
+    with zipfile.ZipFile(path) as wheel:
+        return {_EXTENSION.sub("", name) for name in wheel.namelist() if ".dist-info/" not in name}
+
+
+def _in_source(path: Path) -> set[str]:
+    top = f"{path.name.removesuffix('.tar.gz')}/"
+    with tarfile.open(path) as source:
+        names = {each.name.removeprefix(top) for each in source.getmembers() if each.isfile()}
+    inside = {name for name in names if name.startswith(("generator/", "src/"))}
+    return {name for name in inside if not _IS_NO_SOURCE.search(name.partition("/")[2])}
+
+
+def _wheel(path: Path) -> dict[str, bytes]:
+    """The files of the ``dist-info`` folder that matter here."""
+    with zipfile.ZipFile(path) as wheel:
+        inside = {entry.partition(".dist-info/")[2]: wheel.read(entry) for entry in wheel.namelist()}
+    licenses = {name.removeprefix("licenses/"): data for name, data in inside.items() if name.startswith("licenses/")}
+    return licenses | {"metadata": inside["METADATA"]}
+
+
+def _source(path: Path) -> dict[str, bytes]:
+    """The files at the top that matter here."""
+    found = {}
+    with tarfile.open(path) as source:
+        for name in (*LICENSES, "PKG-INFO"):
+            entry = f"{path.name.removesuffix('.tar.gz')}/{name}"
+            if entry in source.getnames() and (data := source.extractfile(entry)) is not None:
+                found["metadata" if name == "PKG-INFO" else name] = data.read()
+    return found

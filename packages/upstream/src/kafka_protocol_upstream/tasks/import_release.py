@@ -1,0 +1,182 @@
+"""The task ``import-release``: a release into the history and the definitions, what it changed, and what is left to do."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from kafka_message_generator import definitions
+from kafka_message_generator.compat import store
+from kafka_message_generator.compat.report import compare
+from kafka_message_generator.compat.sides import baseline, side_of_release
+from kafka_message_generator.compat.store import order
+from kafka_message_generator.compat.texts import text
+from kafka_message_generator.spec.source import SpecError
+from kafka_message_generator.spec.texts import SETTINGS
+from kafka_protocol_upstream.kafka import history as importer
+from kafka_protocol_upstream.kafka.artifacts import ARTIFACTS, CORE, ArtifactError, Jars, version_of
+from kafka_protocol_upstream.kafka.decisions import decisions
+from kafka_protocol_upstream.kafka.definitions import ImportSpecsError, import_specs
+from kafka_protocol_upstream.kafka.published import WITHOUT_CORE, jars_of, published
+
+ABOUT = (
+    "Take a new release of Kafka from Maven Central, or from a folder of its jars, into the history and the definitions; "
+    "print what it changed against the release before it, and what is left for people to say. Everything is written, and "
+    "only with --write, or nothing."
+)
+LEVEL = "policy"
+"""Of the report: what is gone is what users ask for first."""
+NEXT = """\
+next:
+  nox -s upstream -- settings          the table of settings, by Kafka's classes (needs a JDK)
+  nox -s upstream -- enumerations      names of numbers and error codes, by Kafka's classes (needs a JDK)
+  nox -s regenerate                    the package, after a change of specs
+  nox -s upstream -- vectors           vectors by Kafka's classes (needs a JDK)
+  nox -s upstream -- exchange          the bytes of docs/history.md, exchanged by Kafka's classes (needs a JDK)
+  packages/pipeline/pyproject.toml     the versions of kafka-messages that the pipeline works with
+  nox -s tests
+"""
+_PACKAGE_VERSION = re.compile(r'^version = "([^"]*)"', re.MULTILINE)
+_CLIENTS = re.compile(r"kafka-clients-([0-9]+(?:\.[0-9]+)+)\.jar")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the task."""
+    parser.add_argument("what", metavar="RELEASE", help="for example 4.4.0; or a folder with the jars of one release")
+    parser.add_argument(
+        "--specs", type=Path, default=Path("specs/kafka"), metavar="FOLDER", help="default: %(default)s"
+    )
+    parser.add_argument(
+        "--history", type=Path, default=Path("specs/history"), metavar="FOLDER", help="default: %(default)s"
+    )
+    parser.add_argument("--work", type=Path, default=Path(".work/history"), help="for downloads (default: %(default)s)")
+    parser.add_argument("--write", action="store_true", help="write it; without this nothing is written")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Import into copies, compare and list; write only with ``--write``, and nothing where any of it fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        copies = _copies(arguments.specs, arguments.history, Path(folder))
+        try:
+            jars = _jars(arguments.what, arguments.work)
+            said = "".join(f"{line}\n" for line in _renew(jars, *copies.values()))
+        except (ArtifactError, store.HistoryError, ImportSpecsError, SpecError) as error:
+            print(_at_home(str(error), copies), file=sys.stderr)
+            print("nothing was written", file=sys.stderr)
+            return 1
+        print(_at_home(said, copies), end="")
+        if arguments.write:
+            for home, copy in copies.items():
+                _take_over(copy, home)
+            print(NEXT, end="")
+        else:
+            print("nothing was written: this was a trial; the same with --write writes it")
+    return 0
+
+
+def _copies(specs: Path, history: Path, folder: Path) -> dict[Path, Path]:
+    """Copy both folders, which stay where they are to each other: the settings of one may name the other."""
+    above = os.path.commonpath([specs.resolve(), history.resolve()])
+    copies = {home: folder / home.resolve().relative_to(above) for home in (specs, history)}
+    for home, copy in copies.items():
+        if home.exists():
+            shutil.copytree(home, copy, dirs_exist_ok=True)
+    return copies
+
+
+def _at_home(text: str, copies: Mapping[Path, Path]) -> str:
+    """The text with the paths of the folders in the place of those of their copies."""
+    for home, copy in copies.items():
+        text = text.replace(copy.as_posix(), home.as_posix()).replace(str(copy), str(home))
+    return text
+
+
+def _take_over(copy: Path, home: Path) -> None:
+    """Make a folder hold what its copy holds; files that are the same are not touched."""
+    for path in sorted(copy.rglob("*")):
+        target = home / path.relative_to(copy)
+        if path.is_file() and not (target.is_file() and target.read_bytes() == path.read_bytes()):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
+    for path in sorted(home.rglob("*")):
+        if path.is_file() and not (copy / path.relative_to(home)).exists():
+            path.unlink()
+
+
+def _jars(what: str, work: Path) -> Jars:
+    """The jars of a release by its name, downloaded, or those in a folder."""
+    folder = Path(what)
+    if folder.is_dir():
+        found = sorted(folder.glob("*.jar"))
+        releases = [match[1] for path in found if (match := _CLIENTS.fullmatch(path.name))]
+        if len(releases) != 1:
+            raise ArtifactError(
+                f"{what}: one kafka-clients-RELEASE.jar says which release it is; there are {len(releases)}"
+            )
+        return _known(releases[0], found)
+    versions = published(work)
+    if what not in versions["kafka-clients"]:
+        raise ArtifactError(
+            f"{what}: is no folder, and no Kafka that Maven Central has; the newest is {versions['kafka-clients'][-1]}"
+        )
+    return _known(what, jars_of(what, versions, work))
+
+
+def _known(release: str, found: list[Path]) -> Jars:
+    versions = {module: version for module in (*ARTIFACTS, CORE) if (version := version_of(module, found)) is not None}
+    jars = tuple(path for path in found if any(path.name == f"{name}-{at}.jar" for name, at in versions.items()))
+    return Jars(release, versions, jars)
+
+
+def _renew(jars: Jars, specs: Path, history: Path) -> Iterator[str]:
+    """Import a release, and yield the lines that say what it changed and what is left to decide."""
+    release = jars.release
+    before = [name for name in store.read(history).names if order(name) < order(release)]
+    changes = importer.add_release(release, list(jars.classpath), history, lambda line: print(line, file=sys.stderr))
+    yield from _changed(history, changes, f"has Kafka {release} already")
+    is_newest = release == store.read(history).names[-1]
+    if is_newest:
+        modules = {name: at for name, at in jars.versions.items() if name != CORE or order(release) < WITHOUT_CORE}
+        changes = import_specs(Jars(release, modules, jars.classpath), specs)
+        changes += [f"write {SETTINGS}"] if _set_version(specs / SETTINGS, release) else []
+        yield from _changed(specs, changes, f"is Kafka {release} already")
+    if before:
+        old = side_of_release(history, before[-1])
+        yield text(compare(baseline(old.name, [old]), side_of_release(history, release)), LEVEL).rstrip("\n")
+    if not is_newest:
+        yield f"Kafka {release} is not the newest release: {specs.as_posix()} is left as it is"
+        return
+    found = [*_refused(specs), *(f"{specs.as_posix()}/{each}" for each in decisions(specs, history, release))]
+    yield f"{len(found)} left to decide:" if found else "nothing left to decide about its definitions"
+    yield from (f"  {each}" for each in found)
+
+
+def _changed(folder: Path, changes: list[str], otherwise: str) -> Iterator[str]:
+    yield from (f"{folder.as_posix()}: {line}" for line in changes)
+    if not changes:
+        yield f"{folder.as_posix()} {otherwise}"
+
+
+def _set_version(path: Path, release: str) -> bool:
+    """Make the version of the package the first one of the release, unless it is one of the release; whether it changed."""
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    found = _PACKAGE_VERSION.search(text)
+    if found is None or found[1].startswith(f"{release}."):
+        return False
+    path.write_text(f"{text[: found.start(1)]}{release}.1{text[found.end(1) :]}", encoding="utf-8", newline="\n")
+    return True
+
+
+def _refused(specs: Path) -> Iterator[str]:
+    """What the generator refuses: without it there is no package of the release."""
+    try:
+        definitions.load(specs)
+    except SpecError as error:
+        yield from (f"{each} (the generator refuses it)" for each in error.problems)

@@ -1,0 +1,103 @@
+"""Kafka's own classes of neighbouring releases are given the bytes that differ between them."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+from kafka_message_generator.compat.findings import Direction, Finding
+from kafka_message_generator.compat.report import compare
+from kafka_message_generator.compat.sides import Side, baseline, sides_of
+from kafka_message_generator.spec.model import HEADER, REQUEST, RESPONSE
+
+ABOUT = "have Kafka's own classes exchange the bytes that docs/history.md shows (needs a JDK)"
+PROGRAM = Path(__file__).parent / "java_exchange" / "Exchange.java"
+TIMEOUT_SECONDS = 120
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the task."""
+    parser.add_argument(
+        "--history", type=Path, default=Path("specs/history"), metavar="FOLDER", help="default: %(default)s"
+    )
+    what = "where import-history left the jars (default: %(default)s)"
+    parser.add_argument("--jars", type=Path, default=Path(".work/history"), metavar="FOLDER", help=what)
+    parser.set_defaults(run=lambda arguments: run(arguments.jars, arguments.history))
+
+
+def run(jars: Path, history: Path) -> int:
+    """Exchange every witness; the exit code is 1 where Kafka's classes do not confirm one, 2 without the jars."""
+    if not any(jars.glob("*/*.jar")):
+        print(
+            f"{jars} has no jars of Kafka's releases: run nox -s upstream -- import-history first",
+            file=sys.stderr,
+        )
+        return 2
+    with tempfile.TemporaryDirectory() as compiled:
+        subprocess.run(["javac", "-d", compiled, str(PROGRAM)], check=True, timeout=TIMEOUT_SECONDS)
+        wrong, count = [], 0
+        for before, side in pairwise(sides_of(history)):
+            for finding, writer, reader, data in exchanges(before, side):
+                count += 1
+                own, other = (said(finding, each, data, jars, compiled) for each in (writer, reader))
+                if not own.startswith(f"again {data.hex()} ") or other == own:
+                    wrong.append(
+                        f"{side.name} {finding.place} {data.hex()}: {writer.name}: {own}; {reader.name}: {other}"
+                    )
+                else:
+                    print(f"{side.name}: {finding.place}: {writer.name} writes {data.hex()}, {reader.name}: {other}")
+    print("\n".join(wrong))
+    print(f"{count} witnesses, {len(wrong)} not confirmed")
+    return int(bool(wrong))
+
+
+def exchanges(before: Side, side: Side) -> Iterator[tuple[Finding, Side, Side, bytes]]:
+    """Each witness between two releases, with the side that wrote it and the one that reads it."""
+    for finding in compare(baseline(before.name, [before]), side).findings:
+        if finding.level == "wire":
+            for direction, writer, reader in (
+                (finding.new_reads_old, before, side),
+                (finding.old_reads_new, side, before),
+            ):
+                if isinstance(direction, Direction) and direction.witness is not None:
+                    yield finding, writer, reader, direction.witness.data
+
+
+def said(finding: Finding, side: Side, data: bytes, jars: Path, compiled: str) -> str:
+    """What the classes of a release make of bytes."""
+    folder = jars / side.name.removeprefix("Kafka ")
+    kind = side.messages[finding.message].kind
+    name = finding.message + ("Data" if kind in (REQUEST, RESPONSE, HEADER) else "")
+    line = f"{classes(folder)[name]} {finding.versions[0]} {data.hex()}\n"
+    path = ":".join([compiled, *map(str, sorted(folder.glob("*.jar")))])
+    done = subprocess.run(
+        ["java", "-cp", path, "Exchange"],
+        input=line,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=TIMEOUT_SECONDS,
+    )
+    return done.stdout.strip()
+
+
+@cache
+def classes(folder: Path) -> dict[str, str]:
+    """The generated classes of a release by their names without packages."""
+    found = {}
+    for jar in sorted(folder.glob("*.jar")):
+        with zipfile.ZipFile(jar) as archive:
+            for name in archive.namelist():
+                if re.search(r"/(message|metadata|generated)/[A-Za-z]+\.class$", name):
+                    found[name.rpartition("/")[2].removesuffix(".class")] = name.removesuffix(".class").replace(
+                        "/", "."
+                    )
+    return found

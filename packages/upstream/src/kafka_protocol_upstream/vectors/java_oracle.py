@@ -1,0 +1,184 @@
+"""Starts our Java program on Kafka's jars, asks its questions and understands its answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from kafka_protocol_upstream.kafka.artifacts import FOLDERS, Jars
+from kafka_protocol_upstream.vectors.definitions import Definition
+from kafka_protocol_upstream.vectors.samples import Json
+
+SOURCES = Path(__file__).parent / "java"
+ERRORS = Path(__file__).parent / "java_errors"
+COMPILE_SECONDS = 120
+ANSWER_SECONDS = 600
+
+
+class OracleError(Exception):
+    """Java cannot be asked, or an answer cannot be understood; the text says which and why."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One message to encode: Java class, its JSON converter if there is one, version, JSON (None: a new object)."""
+
+    java_class: str
+    converter: str | None
+    version: int
+    json: Json
+
+    def line(self) -> str:
+        asked: dict[str, Json] = {"class": self.java_class, "converter": self.converter, "version": self.version}
+        if self.json is not None:
+            asked["json"] = self.json
+        return json.dumps(asked)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Kafka's bytes as hex, the JSON of the message read back from them; or why Java refused (``error``).
+
+    ``wrong_size`` is what Kafka's own ``size`` said where that is not the number of bytes it wrote.
+    """
+
+    hex: str
+    json: Json
+    error: str | None
+    wrong_size: int | None
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """The compiled program, ready to be asked."""
+
+    classpath: str
+
+    def encode(self, questions: Sequence[Question]) -> list[Answer]:
+        """The answers in the order of the questions. Raises OracleError when Java stops or does not answer all."""
+        lines = self._run("samples", "".join(question.line() + "\n" for question in questions))
+        if len(lines) != len(questions):
+            raise OracleError(f"Java gave {len(lines)} answers to {len(questions)} questions")
+        return [_answer(line) for line in lines]
+
+    def read(self, questions: Sequence[tuple[str, int, str]]) -> list[str]:
+        """What Kafka's classes do with bytes, each for a class and version as hex: ``refused``, ``accepted``, or ``rest``.
+
+        The last is where bytes are left that were not read: callers of Kafka's classes ignore them.
+        """
+        asked = (json.dumps({"class": name, "version": version, "hex": data}) for name, version, data in questions)
+        lines = self._run("read", "".join(line + "\n" for line in asked))
+        if len(lines) != len(questions):
+            raise OracleError(f"Java gave {len(lines)} answers to {len(questions)} questions")
+        return ["refused" if "error" in line else "rest" if line["left"] else "accepted" for line in lines]
+
+    def apis(self) -> list[dict[str, Json]]:
+        """Kafka's APIs: name, id, versions, header versions of every version, listeners."""
+        return self._run("apis", "")
+
+    def _run(self, mode: str, asked: str) -> list[dict[str, Json]]:
+        command = ["java", "-Xmx1g", "-cp", self.classpath, "Oracle", mode]
+        printed = call(command, ANSWER_SECONDS, asked)
+        return [json.loads(line) for line in printed.split("\n") if line]
+
+
+@contextmanager
+def oracle(jars: Jars) -> Iterator[Oracle]:
+    """Compile the Java program against ``jars`` and lend it. Raises OracleError."""
+    with compiled(SOURCES, jars) as classpath:
+        yield Oracle(classpath)
+
+
+def error_codes(jars: Jars) -> list[dict[str, Json]]:
+    """Kafka's error codes: name, code, whether retriable, whether metadata has to be refreshed. Raises OracleError."""
+    with compiled(ERRORS, jars) as classpath:
+        printed = call(["java", "-Xmx1g", "-cp", classpath, "ErrorCodes"], ANSWER_SECONDS, "")
+    return [json.loads(line) for line in printed.splitlines() if line]
+
+
+@contextmanager
+def older_oracle(pinned: Jars, jars: Jars) -> Iterator[Oracle]:
+    """The same for the classes of an older release: compiled against the pinned one, whose libraries it uses, too."""
+    kafkas = set(pinned.versions.values())
+    libraries = [
+        jar for jar in pinned.classpath if not (jar.name.startswith("kafka") and jar.stem.rsplit("-")[-1] in kafkas)
+    ]
+    with compiled(SOURCES, pinned) as classpath:
+        ours = classpath.split(os.pathsep)[0]
+        yield Oracle(os.pathsep.join([ours, *(str(jar.resolve()) for jar in (*jars.classpath, *libraries))]))
+
+
+@contextmanager
+def compiled(sources: Path, jars: Jars) -> Iterator[str]:
+    """Compile the Java files of a folder against ``jars`` and lend the classpath to run them. Raises OracleError."""
+    if shutil.which("javac") is None or shutil.which("java") is None:
+        raise OracleError("a JDK of version 17 or later is needed (the commands java and javac); install one first")
+    with tempfile.TemporaryDirectory() as folder:
+        classpath = os.pathsep.join([folder, *(str(jar.resolve()) for jar in jars.classpath)])
+        files = [str(path) for path in sorted(sources.glob("*.java"))]
+        call(["javac", "-encoding", "UTF-8", "-cp", classpath, "-d", folder, *files], COMPILE_SECONDS, "")
+        yield classpath
+
+
+class JavaClasses:
+    """Where Kafka's classes for definitions are: simple names looked up in the jar of a folder."""
+
+    def __init__(self, jars: Jars) -> None:
+        self._jars = {folder: jars.jar(name) for name, folder in FOLDERS.items() if name in jars.versions}
+        self._names: dict[str, dict[str, list[str]]] = {}
+
+    def question(self, definition: Definition, version: int, sample: Json) -> Question:
+        """What to ask for a sample. Raises OracleError when the class is missing or there are several of its name."""
+        found = self._found(definition.folder, definition.java_class)
+        if len(found) != 1:
+            raise OracleError(
+                f"{definition.file}: {definition.java_class} should be one class, found {found or 'none'}"
+            )
+        converters = self._found(definition.folder, f"{definition.java_class}JsonConverter")
+        # The converter stands beside its class; one in another package belongs to something else.
+        converter = f"{found[0]}JsonConverter"
+        return Question(found[0], converter if converter in converters else None, version, sample)
+
+    def _found(self, folder: str, simple: str) -> list[str]:
+        if folder not in self._jars:
+            raise OracleError(f"no artifact is known for the definitions in {folder}")
+        if folder not in self._names:
+            self._names[folder] = _class_names(self._jars[folder])
+        return self._names[folder].get(simple, [])
+
+
+def _class_names(jar: Path) -> dict[str, list[str]]:
+    names: dict[str, list[str]] = {}
+    with zipfile.ZipFile(jar) as entries:
+        for entry in sorted(entries.namelist()):
+            if entry.endswith(".class"):
+                full = entry.removesuffix(".class").replace("/", ".")
+                names.setdefault(full.rsplit(".", 1)[-1], []).append(full)
+    return names
+
+
+def _answer(line: dict[str, Json]) -> Answer:
+    error, encoded, size = line.get("error"), line.get("hex", ""), line.get("size")
+    if not isinstance(encoded, str) or not (error is None or isinstance(error, str)):
+        raise OracleError(f"Java gave an answer that is not one: {line}")
+    return Answer(encoded, line.get("json"), error, size if isinstance(size, int) else None)
+
+
+def call(command: list[str], seconds: int, asked: str) -> str:
+    """What a program prints when it is asked on standard input. Raises OracleError when it fails, or takes too long."""
+    name = command[0]
+    try:
+        done = subprocess.run(command, input=asked, capture_output=True, encoding="utf-8", timeout=seconds, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise OracleError(f"{name} did not finish within {seconds} seconds") from error
+    if done.returncode != 0:
+        raise OracleError(f"{name} failed with exit code {done.returncode}:\n{(done.stderr or done.stdout).strip()}")
+    return done.stdout

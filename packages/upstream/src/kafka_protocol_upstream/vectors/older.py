@@ -1,0 +1,62 @@
+"""Writes the vectors of what only older releases have, by the classes of the last release that had it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from kafka_message_generator import definitions
+from kafka_message_generator.compat.sides import baseline, sides_of
+from kafka_protocol_upstream.kafka.artifacts import FOLDERS, Jars, version_of
+from kafka_protocol_upstream.kafka.published import jars_of, published
+from kafka_protocol_upstream.vectors.definitions import read_definition
+from kafka_protocol_upstream.vectors.java_oracle import older_oracle
+from kafka_protocol_upstream.vectors.samples import samples
+from kafka_protocol_upstream.vectors.write import Case, ask, write_cases
+
+
+def cases_of(specs: Path, history: Path) -> dict[str, list[Case]]:
+    """The samples of every version that only older releases have, by the last release that had it.
+
+    Raises SpecError and HistoryError.
+    """
+    own = {plan.name: plan.valid for plan in definitions.load(specs, more=None).plans}
+    released = baseline("history", list(sides_of(history))).versions
+    found: dict[str, list[Case]] = {}
+    for plan in sorted(definitions.load(specs).plans, key=lambda plan: plan.name):
+        known = released.get(plan.name, {})
+        shift = min(known, default=0) if plan.kind.startswith("coordinator") and plan.name not in own else 0
+        for version in plan.valid:
+            if plan.name not in own or version not in own[plan.name]:
+                last = known[version + shift].side
+                release = last.name.removeprefix("Kafka ")
+                place = Path(last.messages[plan.name].location.file)
+                file = f"{last.folders[plan.name]}/{plan.name}.json"
+                found.setdefault(release, []).extend(_cases(place, file, version, shift))
+    return found
+
+
+def _cases(path: Path, file: str, version: int, shift: int) -> Iterator[Case]:
+    definition = read_definition(path, file)
+    for kind, made in sorted(samples(definition, version + shift), key=lambda sample: sample[0]):
+        yield Case(definition, version, kind, made, shift)
+
+
+def write_older(specs: Path, history: Path, pinned: Jars, work: Path, target: Path) -> dict[str, int]:
+    """Write ``kafka-<release>/<folder>.jsonl.gz`` below ``target`` for each of these releases; how many vectors each has.
+
+    ``work`` is where ``import-history`` keeps its jars. Raises ArtifactError, OracleError, SpecError, HistoryError.
+    """
+    versions, counts = published(work), {}
+    for release, cases in sorted(cases_of(specs, history).items()):
+        jars = _jars(release, jars_of(release, versions, work))
+        with older_oracle(pinned, jars) as java:
+            answers = ask(java, jars, cases)
+        write_cases(cases, answers, target / f"kafka-{release}")
+        counts[release] = len(cases)
+    return counts
+
+
+def _jars(release: str, paths: list[Path]) -> Jars:
+    found = {name: version for name in FOLDERS if (version := version_of(name, paths)) is not None}
+    return Jars(release, found, tuple(paths))

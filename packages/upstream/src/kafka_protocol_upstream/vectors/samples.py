@@ -1,0 +1,184 @@
+"""Sample messages in the JSON form of Kafka's converters, for one definition at one version."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from kafka_protocol_upstream.vectors.definitions import Definition, Field
+from kafka_protocol_upstream.vectors.values import EDGES, Draw, zero
+
+Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
+
+KINDS = ("default", "empty", "full", "nulls", "inner_nulls", "random1", "random2", "random3")
+"""Kinds of samples; ``default`` is what a new Java object holds and has no JSON; the others have a class each."""
+
+WITH_DUPLICATE_KEYS = "random3"
+TRIES = 50
+
+
+def sample(definition: Definition, version: int, kind: str) -> dict[str, Json] | None:
+    """The sample of one kind, the same at every call; None for ``default``.
+
+    Raises ValueError when the version is not valid, the kind unknown or no value can be made.
+    """
+    if version not in definition.versions:
+        raise ValueError(f"{definition.name} has versions {definition.versions}, not {version}")
+    if kind not in KINDS:
+        raise ValueError(f"{kind!r} is not a kind of sample; there are {', '.join(KINDS)}")
+    if kind == "default":
+        return None
+    draw = Draw(f"{definition.name} {version} {kind}")
+    return _MAKERS.get(kind, _Random)(definition, version, draw).struct(definition.fields)
+
+
+def samples(definition: Definition, version: int) -> Iterator[tuple[str, dict[str, Json] | None]]:
+    """Every kind with its sample; one that repeats an earlier one word for word is left out."""
+    seen: set[str] = set()
+    for kind in KINDS:
+        made = sample(definition, version, kind)
+        text = json.dumps(made, sort_keys=True)
+        if text not in seen:
+            seen.add(text)
+            yield kind, made
+
+
+class _Empty:
+    """Everything present and as small as it gets; the other kinds change single choices of this one."""
+
+    def __init__(self, definition: Definition, version: int, draw: Draw) -> None:
+        self.definition = definition
+        self.version = version
+        self.draw = draw
+
+    def struct(self, fields: tuple[Field, ...]) -> dict[str, Json]:
+        present = (field for field in fields if self.version in field.versions)
+        return {field.key: self.field(field) for field in present if self.is_given(field)}
+
+    def field(self, field: Field) -> Json:
+        if self.version in field.nullable and self.is_null(field):
+            return None
+        return self.array(field) if field.is_array else self.one(field)
+
+    def one(self, field: Field) -> Json:
+        return self.struct(self.definition.structs[field.type]) if field.is_struct else self.scalar(field)
+
+    def is_given(self, field: Field) -> bool:
+        """Whether to give a field of this version; only a tagged one may be left out."""
+        return True
+
+    def is_null(self, field: Field) -> bool:
+        return False
+
+    def scalar(self, field: Field) -> Json:
+        return zero(field.type)
+
+    def array(self, field: Field) -> list[Json]:
+        return []
+
+
+class _Nulls(_Empty):
+    """Every nullable field null; arrays of structs hold one element, so that its fields are seen too."""
+
+    def is_null(self, field: Field) -> bool:
+        return True
+
+    def array(self, field: Field) -> list[Json]:
+        return [self.one(field)] if field.is_struct else []
+
+
+class _InnerNulls(_Nulls):
+    """The same, but what holds nullable fields is there, so that they are seen too."""
+
+    def is_null(self, field: Field) -> bool:
+        return not self.holds_nullable(field)
+
+    def holds_nullable(self, field: Field) -> bool:
+        fields = self.definition.structs[field.type] if field.is_struct else ()
+        present = [inner for inner in fields if self.version in inner.versions]
+        return any(self.version in inner.nullable or self.holds_nullable(inner) for inner in present)
+
+
+class _Full(_Empty):
+    """Every field, tagged ones too, set to something else than its default; two elements in every array."""
+
+    def scalar(self, field: Field) -> Json:
+        return self.draw.telling(field.type, None if field.is_array else field.default)
+
+    def array(self, field: Field) -> list[Json]:
+        return self.elements(field, 2)
+
+    def elements(self, field: Field, count: int) -> list[Json]:
+        made: list[Json] = []
+        keys = self.map_keys(field)
+        for _ in range(count):
+            made.append(self.another(field, made, keys))
+        return made
+
+    def map_keys(self, field: Field) -> list[str]:
+        if not field.is_struct:
+            return []
+        fields = self.definition.structs[field.type]
+        return [field.key for field in fields if field.is_map_key and self.version in field.versions]
+
+    def another(self, field: Field, made: list[Json], keys: list[str]) -> Json:
+        """One more element, with map keys that no element has yet."""
+        for _ in range(TRIES):
+            element = self.one(field)
+            if not keys or _key(element, keys) not in [_key(other, keys) for other in made]:
+                return element
+        raise ValueError(f"{self.definition.name} v{self.version}: no {len(made) + 1} distinct keys for {field.key}")
+
+
+class _Random(_Full):
+    """Anything that may be on the wire."""
+
+    def is_given(self, field: Field) -> bool:
+        return self.version not in field.tagged or self.draw.one_in(2)
+
+    def is_null(self, field: Field) -> bool:
+        return self.draw.one_in(4)
+
+    def scalar(self, field: Field) -> Json:
+        return self.draw.any(field.type)
+
+    def array(self, field: Field) -> list[Json]:
+        if self.is_small(field) and self.draw.one_in(12):
+            # Few distinct elements: what a long array tests is its length, and the files stay small.
+            some, size = self.elements(field, 3), self.draw.pick((*EDGES, 200))
+            return [some[index % 3] for index in range(size)]
+        return self.elements(field, self.draw.below(5))
+
+    def is_small(self, field: Field) -> bool:
+        """Whether a long array of this field is still a small one in bytes and has no keys to keep apart."""
+        if not field.is_struct:
+            return True
+        fields = self.definition.structs[field.type]
+        return not self.map_keys(field) and not any(field.is_array or field.is_struct for field in fields)
+
+
+class _RandomWithDuplicateKeys(_Random):
+    """The same, where the last element of a keyed array has the keys of the first: real brokers send that."""
+
+    def elements(self, field: Field, count: int) -> list[Json]:
+        made = super().elements(field, count)
+        keys = self.map_keys(field)
+        if keys and len(made) > 1:
+            first, last = made[0], made[-1]
+            assert isinstance(first, dict)  # only structs have map keys
+            assert isinstance(last, dict)
+            last.update({key: first[key] for key in keys})
+        return made
+
+
+_MAKERS: dict[str, type[_Empty]] = {
+    "empty": _Empty,
+    "full": _Full,
+    "inner_nulls": _InnerNulls,
+    "nulls": _Nulls,
+    WITH_DUPLICATE_KEYS: _RandomWithDuplicateKeys,
+}
+
+
+def _key(element: Json, keys: list[str]) -> list[Json]:
+    return [element[key] for key in keys] if isinstance(element, dict) else []

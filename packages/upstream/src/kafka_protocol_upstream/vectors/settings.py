@@ -1,0 +1,67 @@
+"""Writes the table of Kafka's settings, which Kafka's own definitions of them give: ``settings.json``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from kafka_message_generator.spec.companions import SETTINGS
+from kafka_protocol_upstream.kafka.artifacts import BROKER, Jars, resolve
+from kafka_protocol_upstream.vectors.java_oracle import ANSWER_SECONDS, OracleError, call, compiled
+from kafka_protocol_upstream.vectors.write import pinned_release
+
+ABOUT = "write the table of Kafka's settings, by Kafka's own classes (needs Maven and a JDK)"
+SOURCES = Path(__file__).parent / "java_settings"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The compiled program, ready to be asked."""
+
+    classpath: str
+
+    def table(self) -> str:
+        """Every setting with its type and what has it, as a JSON list, one a line by name."""
+        printed = self._run("table", "").splitlines()
+        lines = ",\n".join(f"  {json.dumps(json.loads(line))}" for line in printed)
+        return f"[\n{lines}\n]\n"
+
+    def hidden(self, names: Sequence[str]) -> list[bool]:
+        """Whether a broker keeps the values of settings with these names out of its own log."""
+        printed = self._run("hidden", "".join(f"{name}\n" for name in names)).split()
+        if len(printed) != len(names) or not {"true", "false"} >= {*printed}:
+            raise OracleError(f"Java gave {len(printed)} answers to {len(names)} questions")
+        return [answer == "true" for answer in printed]
+
+    def _run(self, mode: str, asked: str) -> str:
+        return call(["java", "-Xmx1g", "-cp", self.classpath, "Settings", mode], ANSWER_SECONDS, asked)
+
+
+@contextmanager
+def settings(jars: Jars) -> Iterator[Settings]:
+    """Compile the Java program against ``jars``, those of a broker, and lend it. Raises OracleError."""
+    with compiled(SOURCES, jars) as classpath:
+        yield Settings(classpath)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the task."""
+    parser.add_argument(
+        "--specs", type=Path, default=Path("specs/kafka"), metavar="FOLDER", help="default: %(default)s"
+    )
+    parser.add_argument("--work", type=Path, default=Path(".work/settings"), help="for jars (default: %(default)s)")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the table of the pinned release."""
+    release = pinned_release(arguments.specs)
+    with settings(resolve(release, arguments.work, BROKER)) as java:
+        table = java.table()
+    (arguments.specs / SETTINGS).write_text(table, encoding="utf-8", newline="\n")
+    print(f"Kafka {release}: {len(json.loads(table))} settings")
+    return 0

@@ -1,0 +1,152 @@
+"""Writes the test vectors, the error table and the API table that Kafka's own classes give for the definitions."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kafka_protocol_upstream.kafka.artifacts import ARTIFACTS, ArtifactError, Jars
+from kafka_protocol_upstream.vectors.definitions import Definition, read_definitions
+from kafka_protocol_upstream.vectors.java_oracle import Answer, JavaClasses, Oracle, OracleError, error_codes, oracle
+from kafka_protocol_upstream.vectors.samples import Json, samples
+
+MOST_REFUSALS_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Case:
+    """One sample of one message at one version."""
+
+    definition: Definition
+    version: int
+    kind: str
+    json: dict[str, Json] | None
+    shift: int = 0
+    """What Kafka's class adds to the version: keys of coordinators were told apart by versions once."""
+
+    def line(self, answer: Answer) -> str:
+        """The vector: a JSON object in ASCII."""
+        vector: dict[str, Json] = {"message": self.definition.name, "file": self.definition.file}
+        vector |= {"version": self.version, "sample": self.kind}
+        if self.json is not None:
+            vector["json_in"] = self.json
+        return _compact(vector | {"hex": answer.hex, "json_out": answer.json})
+
+
+def write_vectors(specs: Path, jars: Jars, target: Path) -> int:
+    """Write ``kafka-<release>/<folder>.jsonl.gz`` below ``target`` for the definitions in ``specs``; how many vectors.
+
+    Lines are sorted by message, version and sample. A file whose lines did not change is not touched,
+    and one whose folder is gone is removed. Raises SpecError, ValueError, and OracleError when Java
+    refuses a single sample.
+    """
+    cases = [
+        Case(definition, version, kind, made)
+        for definition in read_definitions(specs)
+        for version in definition.versions
+        for kind, made in sorted(samples(definition, version), key=lambda sample: sample[0])
+    ]
+    with oracle(jars) as java:
+        answers = ask(java, jars, cases)
+    write_cases(cases, answers, _folder(jars, target))
+    return len(cases)
+
+
+def write_cases(cases: Sequence[Case], answers: Sequence[Answer], folder: Path) -> None:
+    """Write the files of a folder of vectors, and remove those that are not of it any more."""
+    lines: dict[str, list[str]] = {}
+    for case, answer in zip(cases, answers, strict=True):
+        lines.setdefault(case.definition.folder, []).append(case.line(answer))
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in sorted(folder.glob("*.jsonl.gz")):
+        if path.name.removesuffix(".jsonl.gz") not in lines:
+            path.unlink()
+    for name, content in lines.items():
+        write_compressed(folder / f"{name}.jsonl.gz", "".join(line + "\n" for line in content))
+
+
+def write_errors(jars: Jars, path: Path) -> int:
+    """Write Kafka's error codes to ``path`` as a JSON list, one a line in Kafka's order (by code); how many.
+
+    Our descriptions that are there already are kept.
+    """
+    errors = error_codes(jars)
+    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    about = {error["name"]: {"about": error["about"]} for error in known if "about" in error}
+    lines = ",\n".join(f"  {json.dumps(error | about.get(error['name'], {}))}" for error in errors)
+    path.write_text(f"[\n{lines}\n]\n", encoding="utf-8", newline="\n")
+    return len(errors)
+
+
+def write_apis(jars: Jars, target: Path) -> int:
+    """Write Kafka's API table to ``kafka-<release>/apis.jsonl`` below ``target``, by id; how many APIs."""
+    with oracle(jars) as java:
+        apis = java.apis()
+    text = "".join(_compact(api) + "\n" for api in apis)
+    (_folder(jars, target) / "apis.jsonl").write_text(text, encoding="utf-8", newline="\n")
+    return len(apis)
+
+
+def pinned_release(specs: Path) -> str:
+    """The release named by ``SOURCE`` in ``specs``. Raises OSError or ValueError."""
+    release = json.loads((specs / "SOURCE").read_text(encoding="utf-8")).get("release")
+    if not isinstance(release, str):
+        raise ValueError(f"{specs / 'SOURCE'} names no release")
+    return release
+
+
+def jars_in(folder: Path, release: str) -> Jars:
+    """The jars that ``folder`` holds, as those of ``release``. Raises ArtifactError when they are not."""
+    classpath = tuple(sorted(folder.glob("*.jar")))
+    versions = {}
+    for artifact in ARTIFACTS:
+        pattern = re.compile(rf"{re.escape(artifact)}-([0-9][0-9.]*)\.jar")
+        found = [match[1] for jar in classpath if (match := pattern.fullmatch(jar.name))]
+        if len(found) != 1:
+            raise ArtifactError(f"{folder} should have one jar of {artifact}; it has versions {found or 'none'}")
+        versions[artifact] = found[0]
+    if versions["kafka-clients"] != release:
+        raise ArtifactError(f"{folder} has the clients of Kafka {versions['kafka-clients']}, not {release}")
+    return Jars(release, versions, classpath)
+
+
+def ask(java: Oracle, jars: Jars, cases: Sequence[Case]) -> list[Answer]:
+    """What the classes of a release write for cases; raises OracleError where they refuse one."""
+    classes = JavaClasses(jars)
+    answers = java.encode([classes.question(case.definition, case.version + case.shift, case.json) for case in cases])
+    refused = [
+        f"{case.definition.name} v{case.version} {case.kind}: {answer.error}"
+        for case, answer in zip(cases, answers, strict=True)
+        if answer.error is not None
+    ]
+    if refused:
+        shown = "\n".join(refused[:MOST_REFUSALS_SHOWN])
+        raise OracleError(f"Java refused {len(refused)} of {len(cases)} samples:\n{shown}")
+    return answers
+
+
+def _folder(jars: Jars, target: Path) -> Path:
+    folder = target / f"kafka-{jars.release}"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _compact(value: Json) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def write_compressed(path: Path, text: str) -> None:
+    """Write ASCII text with gzip, unless the file holds the same text already."""
+    content = text.encode("ascii")
+    # Two zlibs compress differently; only other lines are a reason to write another file.
+    if path.exists() and gzip.decompress(path.read_bytes()) == content:
+        return
+    packed = io.BytesIO()
+    with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=packed, mtime=0) as file:
+        file.write(content)
+    path.write_bytes(packed.getvalue())

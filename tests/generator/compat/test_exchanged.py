@@ -1,0 +1,232 @@
+"""What a reader makes of a writer's bytes, on which every verdict rests: values are compared where they stand."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_message_generator.compat.annotated import parting, shown
+from kafka_message_generator.compat.atoms import layout_of
+from kafka_message_generator.compat.compare import difference
+from kafka_message_generator.compat.witness import Witness, exchanged, schemas_of_plan, witness
+from kafka_message_generator.plan.model import MessagePlan
+from tests.support.edits import Json, plan_of
+
+
+def field(name: str, kind: str = "int32", **more: object) -> Json:
+    return {"name": name, "type": kind, "versions": "0+", **more}
+
+
+def tagged(name: str, kind: str = "int32", **more: object) -> Json:
+    return field(name, kind, tag=0, taggedVersions="0+", **more)
+
+
+def plan(*fields: Json, flexible: str = "0+", valid: str = "0") -> MessagePlan:
+    definition: Json = {"type": "data", "name": "Foo", "validVersions": valid, "flexibleVersions": flexible}
+    found = plan_of({**definition, "fields": fields})
+    assert found is not None
+    return found
+
+
+def sent(data: str, writer: MessagePlan, reader: MessagePlan) -> Witness | None:
+    return exchanged(bytes.fromhex(data), *(schemas_of_plan(each.facts)[0] for each in (writer, reader)))
+
+
+INNER = field("S", "Inner", fields=[field("Y"), tagged("A")])
+
+
+def test_the_sections_of_a_struct_and_of_what_holds_it_are_two() -> None:
+    """They may stand side by side: a tag of one is not to be taken for the same tag of the other."""
+    before, after = plan(field("N", "int16"), INNER, tagged("B", default="7")), plan(field("N", "int16"), INNER)
+    assert difference(layout_of(before, 0), layout_of(after, 0)) is None
+    assert sent("0000 00000000 00 00", before, after) is None
+    assert sent("0000 00000000 00 01 00 04 00000001", before, after) is None
+
+
+def test_the_bytes_that_are_shown_show_what_differs() -> None:
+    """Bytes whose difference is another one than the finding's send its reader to the wrong field."""
+    before, after = plan(field("N", "int16"), INNER, tagged("B", default="7")), plan(field("N", "uint16"), INNER)
+    found = witness(before, after, 0)
+    assert found is not None
+    assert (found.data.hex(), found.detail) == ("8000000000000000", "n = -32768 is read as 32768")
+
+
+def test_values_in_a_tagged_struct_are_compared_where_they_stand() -> None:
+    """Their names may differ, too."""
+    before = plan(tagged("S", "Inner", fields=[field("A", "int16")]))
+    after = plan(tagged("S", "Inner", fields=[field("B", "uint16")]))
+    found = sent("01 00 03 8000 00", before, after)
+    assert found is not None
+    assert found.detail == "tag 0: s.a = -32768 is read as s.b = 32768"
+
+
+def test_a_default_that_is_left_out_is_the_same_where_null_may_stand() -> None:
+    """It takes no bytes, so a presence in front of it is none: what differs are other bytes."""
+    inner = [field("A", "int16")]
+    before = plan(tagged("S", "Inner", fields=inner))
+    after = plan(tagged("S", "Inner", nullableVersions="0+", fields=inner))
+    assert sent("00", before, after) is None
+    assert sent("01 00 03 0001 00", before, after) is not None
+
+
+A, B = field("A"), field("B")
+SWAPPED = {
+    "an array": (plan(field("Ts", "[]T", fields=[A, B])), plan(field("Us", "[]T", fields=[B, A]))),
+    "a struct": (plan(field("S", "T", fields=[A, B])), plan(field("R", "T", fields=[B, A]))),
+    "a tagged struct": (plan(tagged("S", "T", fields=[A, B])), plan(tagged("R", "T", fields=[B, A]))),
+}
+
+
+@pytest.mark.parametrize("case", SWAPPED)
+def test_fields_that_change_places_are_found_under_another_name_of_what_holds_them(case: str) -> None:
+    """Two things that happen at once hide each other: each value would be taken for the other one."""
+    before, after = SWAPPED[case]
+    found = difference(layout_of(before, 0), layout_of(after, 0))
+    assert found is not None
+    assert found.reason == "REORDERED"
+    assert difference(layout_of(before, 0), layout_of(before, 0)) is None
+
+
+MOVED = {
+    "behind a new one": ([A, B], [field("C"), A], "A at place 1", "A at place 2, where B was"),
+    "in front of a new one": ([A, B], [B, field("C")], "B at place 2", "B at place 1, where A was"),
+    "in an array": (
+        [field("Ts", "[]T", fields=[A, B])],
+        [field("Us", "[]T", fields=[field("C"), A])],
+        "Ts[].A at place 1",
+        "Ts[].A at place 2, where Ts[].B was",
+    ),
+    "in a tagged struct": (
+        [tagged("S", "T", fields=[A, B])],
+        [tagged("R", "T", fields=[field("C"), A])],
+        "S.A at place 1",
+        "S.A at place 2, where S.B was",
+    ),
+    "by another tag": (
+        [tagged("A"), {**tagged("B"), "tag": 1}],
+        [tagged("C"), {**tagged("A"), "tag": 1}],
+        "A by tag 0",
+        "A by tag 1",
+    ),
+    "by a tag now": ([A], [field("C"), tagged("A", "string")], "A at place 1", "A by tag 0"),
+    "by a tag before": ([A, tagged("B", "T", fields=[field("X")])], [B], "B by tag 0", "B at place 1"),
+    "by a tag now, as a struct": ([A, B], [A, field("C"), tagged("B", "T", fields=[A])], "B at place 2", "B by tag 0"),
+    "a struct that takes no bytes, by a tag now": (
+        [tagged("S", "T", fields=[field("P", "T2", fields=[A])])],
+        [tagged("S", "T", fields=[field("R", "T2", fields=[A]), tagged("P")])],
+        "S.P at place 1",
+        "S.P by tag 0",
+    ),
+    "a struct, by a tag now": (
+        [field("S", "[]T", fields=[A])],
+        [field("R", "[]T", fields=[A]), tagged("S", "T2", fields=[A])],
+        "S at place 1",
+        "S by tag 0",
+    ),
+    "a struct": (
+        [field("S", "[]T", fields=[A]), field("R", "[]T2", fields=[A])],
+        [field("Q", "[]T", fields=[A]), field("S", "[]T2", fields=[A])],
+        "S at place 1",
+        "S at place 2, where R was",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MOVED)
+def test_a_field_at_the_place_of_one_that_is_gone_has_moved(case: str) -> None:
+    """Its neighbour has its values now: the same bytes under names that both sides know mean something else."""
+    fields, others, wrote, reads = MOVED[case]
+    before, after = plan(*fields), plan(*others)
+    found = difference(layout_of(before, 0), layout_of(after, 0))
+    assert found is not None
+    assert (found.reason, found.wrote, found.reads) == ("REORDERED", wrote, reads)
+    shown_by = witness(before, after, 0)
+    assert shown_by is not None
+    assert shown_by.outcome == "reads differently"
+
+
+@pytest.mark.parametrize("case", SWAPPED)
+def test_what_has_another_name_is_shown_by_bytes(case: str) -> None:
+    """A break that no bytes show is a claim; the names on the way to a value are not those of the other side."""
+    found = witness(*SWAPPED[case], 0)
+    assert found is not None
+    assert found.outcome == "reads differently"
+
+
+KEPT = {
+    "another name": ([A, B], [A, field("C")]),
+    "all names": ([A, B], [field("C"), field("D")]),
+    "a name inside a struct of another name": (
+        [field("Ts", "[]T", fields=[A, B])],
+        [field("Us", "[]T", fields=[A, field("C")])],
+    ),
+    "NaN, which is no number and not even itself": (
+        [tagged("A", "float64", default="NaN")],
+        [tagged("B", "float64", default="NaN")],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", KEPT)
+def test_other_names_at_the_same_places_are_the_same(case: str) -> None:
+    """Names are labels; who is told of a break where none is waives the next one, too."""
+    before, after = (plan(*fields) for fields in KEPT[case])
+    assert difference(layout_of(before, 0), layout_of(after, 0)) is None
+    assert witness(before, after, 0) is None
+
+
+def test_the_rows_part_where_what_is_left_out_has_another_name() -> None:
+    """The bytes of all rows are the same, and so is what each tag means; the name of the field is at another tag."""
+    before = plan(tagged("A", default="1"), {**tagged("B", default="2"), "tag": 1})
+    after = plan(tagged("C", default="1"), {**tagged("A", default="2"), "tag": 1})
+    found = witness(before, after, 0)
+    assert found is not None
+    assert (found.data.hex(), found.detail) == ("00", "a = 1 is read as 2")
+    assert parting(found.written, found.read) == 0
+    assert [row.note for row in (*found.written, *found.read)] == [
+        "not there, so a = 1, b = 2",
+        "not there, so c = 1, a = 2",
+    ]
+
+
+def words_of(before: MessagePlan, after: MessagePlan) -> tuple[str, str, str]:
+    found = difference(layout_of(before, 0), layout_of(after, 0))
+    assert found is not None
+    return found.reason, found.wrote, found.reads
+
+
+def test_the_words_of_a_difference() -> None:
+    """Both sides are said in the same words, as definitions have them, and a new name is no new field."""
+    null, text = (tagged("A", "string", nullableVersions="0+", default=default) for default in ("null", ""))
+    never = tagged("A", "string")
+    assert words_of(plan(null), plan(text)) == (
+        "TAGGED_DEFAULT",
+        "null where tag 0 is left out",
+        '"" where tag 0 is left out',
+    )
+    assert words_of(plan(text), plan(never)) == (
+        "TAGGED_VALUE",
+        "tag 0: A: compact string?",
+        "tag 0: A: compact string",
+    )
+    assert words_of(plan(A, B), plan(A, field("C", "int64"))) == ("REPLACED", "B: int32", "C: int64")
+
+
+def test_a_struct_around_fields_takes_no_bytes() -> None:
+    """Where no tags end it, it is its fields."""
+    before, after = (plan(*fields, flexible="none") for fields in ([A, B], [field("S", "T", fields=[A, B])]))
+    assert difference(layout_of(before, 0), layout_of(after, 0)) is None
+    assert witness(before, after, 0) is None
+
+
+def test_a_struct_without_fields_is_no_null() -> None:
+    """It takes no bytes; null would be another value."""
+    before, after = (
+        plan(field("Ts", "[]T", fields=[each]), flexible="none", valid="0-1") for each in ({**A, "versions": "1+"}, A)
+    )
+    found = witness(before, after, 0)
+    assert found is not None
+    assert list(shown(found.written, 1)) == [
+        "0000  00 00 00 01  ts.count  1  INT32",
+        "0004               ts[0]     STRUCT",
+        "0004  end",
+    ]

@@ -1,0 +1,150 @@
+"""Verdicts on random edits of random definitions, against what happens when messages are exchanged."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kafka_message_generator.compat.annotated import parting
+from kafka_message_generator.compat.atoms import layout_of
+from kafka_message_generator.compat.compare import difference
+from kafka_message_generator.compat.witness import (
+    REWRITES_DIFFERENTLY,
+    Witness,
+    exchanged,
+    schemas_of_plan,
+    witness,
+)
+from kafka_message_generator.plan.model import MessagePlan
+from kafka_message_generator.runtime.schema import Schema, SchemaError
+from tests.support.building import build_message
+from tests.support.edits import Json, definition_of, edited, plan_of, value_of
+from tests.support.pages import ROOT
+
+EDITS = 500
+MESSAGES = 12
+"""Exchanged for each version and direction."""
+PACKAGES = 20
+"""Edits of which both sides are generated, too."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """A definition and its plan."""
+
+    definition: Json
+    plan: MessagePlan
+
+
+def pairs(seed: int) -> Iterator[tuple[Side, Side]]:
+    """Definitions and edited ones, both of which the generator takes."""
+    rng = random.Random(seed)
+    folders = (
+        ROOT / "specs" / "kafka" / "clients",
+        ROOT / "specs" / "kafka" / "metadata",
+        ROOT / "specs" / "proposals",
+    )
+    paths = [path for folder in folders for path in sorted(folder.glob("*.json"))]
+    while True:
+        definition = definition_of(rng.choice(paths))
+        changed = edited(definition, rng)
+        before, after = plan_of(definition), plan_of(changed)
+        if before is not None and after is not None:
+            yield Side(definition, before), Side(changed, after)
+
+
+def exchanges(one: Side, other: Side) -> Iterator[tuple[int, Side, Side]]:
+    """The newest versions that both sides have, in both directions: version, who writes, who reads."""
+    for version in sorted(set(one.plan.valid) & set(other.plan.valid))[-3:]:
+        yield version, one, other
+        yield version, other, one
+
+
+def written(schema: Schema, rng: random.Random) -> bytes | None:
+    out = bytearray()
+    try:
+        schema.write(out, value_of(schema, rng))
+    except SchemaError:
+        return None
+    return bytes(out)
+
+
+def is_annotated(found: Witness) -> bool:
+    """Whether the rows of both sides tile their bytes, and a place is found where they part."""
+    again = b"".join(row.data for row in found.read)
+    tiled = b"".join(row.data for row in found.written) == found.data
+    tiled = tiled and (again == found.data) == (found.outcome != REWRITES_DIFFERENTLY)
+    return tiled and parting(found.written, found.read) < max(len(found.written), len(found.read))
+
+
+def test_verdicts_are_what_exchanging_messages_shows() -> None:
+    """Proved is a strong word: nothing that was proved may differ, and nothing is said to break without bytes for it."""
+    rng, counts, wrong = random.Random(7), Counter[str](), []
+    for number, pair in zip(range(EDITS), pairs(11), strict=False):
+        for version, writer, reader in exchanges(*pair):
+            found = difference(layout_of(writer.plan, version), layout_of(reader.plan, version))
+            write, read = (schemas_of_plan(side.plan.facts)[version] for side in (writer, reader))
+            data = [each for _ in range(MESSAGES) if (each := written(write, rng)) is not None]
+            shown = [each for one in data if (each := exchanged(one, write, read)) is not None]
+            case = (number, writer.plan.name, version)
+            if found is None and shown:
+                wrong.append((*case, "proved, but", shown[0]))
+            elif found is not None:
+                bytes_for_it = witness(writer.plan, reader.plan, version)
+                if bytes_for_it is None:
+                    wrong.append((*case, "no witness", found))
+                elif not is_annotated(bytes_for_it):
+                    wrong.append((*case, "not annotated", bytes_for_it))
+            counts["breaks" if found else "proved"] += 1
+    assert wrong == []
+    assert min(counts["breaks"], counts["proved"]) > EDITS / 4, counts
+
+
+def alone(definition: Json) -> Json:
+    """The same message as one of type data, which needs no partner."""
+    of_apis = ("apiKey", "listeners", "latestVersionUnstable", "headerVersions")
+    return {key: value for key, value in definition.items() if key not in of_apis} | {"type": "data"}
+
+
+def values(message: object) -> object:
+    """A message as data, in the order of its fields."""
+    names = getattr(message, "_names", None)
+    if names is not None:
+        return [(name, values(getattr(message, name))) for name in names]
+    return [values(each) for each in message] if isinstance(message, list) else message
+
+
+def broken(data: bytes, version: int, writer: Any, reader: Any) -> bool:
+    """Whether a generated class does not take what another one wrote as the same."""
+    meant = writer.read(data, version)
+    assert meant.write(version) == data
+    try:
+        got = reader.read(data, version)
+        return bool(got.write(version) != data or values(got) != values(meant))
+    except ValueError:  # what the errors of every package are, too
+        return True
+
+
+def test_generated_packages_exchange_what_the_verdict_says(tmp_path: Path) -> None:
+    """The verdict is about the code that people run: both sides are generated, and their classes read each other's bytes."""
+    rng, counts = random.Random(5), Counter[str]()
+    for number, pair in zip(range(PACKAGES), pairs(3), strict=False):
+        classes = {id(side): build_message(tmp_path, alone(side.definition)) for side in pair}
+        for version, writer, reader in exchanges(*pair):
+            found = difference(layout_of(writer.plan, version), layout_of(reader.plan, version))
+            sides = classes[id(writer)], classes[id(reader)]
+            case = (number, writer.plan.name, version, found)
+            if found is None:
+                schema = schemas_of_plan(writer.plan.facts)[version]
+                data = [each for _ in range(MESSAGES) if (each := written(schema, rng)) is not None]
+                assert all(sides[1].read(each, version).write(version) == each for each in data), case
+            else:
+                shown = witness(writer.plan, reader.plan, version)
+                assert shown is not None
+                assert broken(shown.data, version, *sides), case
+            counts["breaks" if found else "proved"] += 1
+    assert min(counts["breaks"], counts["proved"]) > PACKAGES / 4, counts

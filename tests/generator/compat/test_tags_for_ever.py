@@ -1,0 +1,104 @@
+"""A tag stands for one field, for ever: over releases that lack it, and under other names of what holds it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kafka_message_generator.compat.report import compare
+from kafka_message_generator.compat.sides import baseline
+from kafka_message_generator.compat.texts import lines_of
+from kafka_message_generator.definitions import side_of_folder
+
+Json = dict[str, object]
+
+
+def field(name: str, kind: str = "int32", versions: str = "0+", **more: object) -> Json:
+    return {"name": name, "type": kind, "versions": versions, **more}
+
+
+def tagged(name: str, kind: str = "int32", tag: int = 0, **more: object) -> Json:
+    return {**field(name, kind), "tag": tag, "taggedVersions": "0+", **more}
+
+
+X = field("X")
+
+
+def tag_findings(tmp_path: Path, *releases: list[Json]) -> list[str]:
+    """What is said of tags when the last of some lists of fields follows the others."""
+    sides = []
+    for number, fields in enumerate(releases):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        definition = {"type": "data", "name": "Foo", "validVersions": "0", "flexibleVersions": "0+", "fields": fields}
+        (folder / "Foo.json").write_text(json.dumps(definition))
+        sides.append(replace(side_of_folder(folder), name=f"release {number}"))
+    found = compare(baseline("releases", sides[:-1]), sides[-1]).findings
+    return ["\n".join(lines_of(each)).split(": ", 2)[2] for each in found if each.rule in ("TAG_REUSED", "TAG_MOVED")]
+
+
+def holds(name: str, *fields: Json) -> list[Json]:
+    return [field(name, f"[]{name.removesuffix('s')}", fields=list(fields))]
+
+
+REUSED: dict[str, tuple[list[list[Json]], str]] = {
+    "the same type, after a release without it": (
+        [[X, tagged("A")], [X], [X, tagged("B")]],
+        "Foo B: TAG_REUSED: tag 0 was A (int32), is B (int32)\n    give B a tag that was never used",
+    ),
+    "its own name, with another type, after a release without it": (
+        [[X, tagged("A")], [X], [X, tagged("A", "string")]],
+        "Foo A: TAG_REUSED: tag 0 was A (int32), is A (string)\n    give A a tag that was never used",
+    ),
+    "in a struct under another name": (
+        [holds("Rows", X, tagged("A")), holds("Rows", X), holds("Lines", X, tagged("B", "string"))],
+        "Foo Lines[].B: TAG_REUSED: tag 0 was A (int32), is B (string)\n    give B a tag that was never used",
+    ),
+    "in a struct that had two other names": (
+        [holds("Rows", X, tagged("A")), holds("Lines", X), holds("Items", X), holds("Items", X, tagged("B"))],
+        "Foo Items[].B: TAG_REUSED: tag 0 was A (int32), is B (int32)\n    give B a tag that was never used",
+    ),
+    "moved to the one of a field that is gone": (
+        [[X, tagged("A"), tagged("B", tag=1)], [X, tagged("C"), tagged("A", tag=1)]],
+        "Foo A: TAG_MOVED: A had tag 0, has 1\n    give it back tag 0",
+    ),
+    "moved, in a struct under another name": (
+        [holds("Rows", X, tagged("A")), holds("Rows", X), holds("Lines", X, tagged("B"), tagged("A", tag=1))],
+        "Foo Lines[].A: TAG_MOVED: Lines[].A had tag 0, has 1\n    give it back tag 0\n\n"
+        "Foo Lines[].B: TAG_REUSED: tag 0 was A (int32), is B (int32)\n    give B a tag that was never used",
+    ),
+}
+KEPT: dict[str, list[list[Json]]] = {
+    "another name": [[X, tagged("A")], [X, tagged("B")]],
+    "another name, with its default in words": [[X, tagged("A", default="0")], [X, tagged("B")]],
+    "another name, with its default in other digits": [
+        [X, tagged("A", default="16")],
+        [X, tagged("B", default="0x10")],
+    ],
+    "a struct under another name of itself and its class": [
+        [X, tagged("S", "Inner", fields=[X])],
+        [X, tagged("T", "Other", fields=[X])],
+    ],
+    "a struct under another name, with one more tagged field": [
+        [X, tagged("S", "Inner", fields=[X])],
+        [X, tagged("T", "Inner", fields=[X, tagged("B")])],
+    ],
+    "the field that had it, back again": [[X, tagged("A")], [X], [X, tagged("A")]],
+    "what holds it under another name": [holds("Rows", X, tagged("A")), holds("Lines", X, tagged("A"))],
+}
+
+
+@pytest.mark.parametrize("case", REUSED)
+def test_a_tag_that_was_used_is_not_free_again(case: str, tmp_path: Path) -> None:
+    """Bytes of an old release are read for years: its tag may not come back as something else, wherever it is found."""
+    releases, text = REUSED[case]
+    assert tag_findings(tmp_path, *releases) == text.split("\n\n")
+
+
+@pytest.mark.parametrize("case", KEPT)
+def test_another_name_for_the_same_bytes_is_no_reuse(case: str, tmp_path: Path) -> None:
+    """Names are not on the wire; a rule that cries at them is waived, and then it finds nothing."""
+    assert tag_findings(tmp_path, *KEPT[case]) == []

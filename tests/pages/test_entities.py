@@ -1,0 +1,66 @@
+"""The entities of Kafka's messages: the pages, the command and protocol.json say the same."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from kafka_messages.command import main
+
+from kafka_message_generator import definitions
+from kafka_message_generator.export.document import document
+from kafka_message_generator.rules.names import snake_case
+from kafka_protocol_pages import indexes
+from kafka_protocol_pages.message import page_of
+from tests.support.pages import ROOT
+
+
+def test_pages_command_and_protocol_json_agree(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each of them answers which fields name a group; who rewrites topics by one of them must miss none."""
+    found = definitions.load(ROOT / "specs" / "kafka")
+    pages = [page_of(plan, found) for plan in sorted(found.plans, key=lambda plan: plan.name)]
+    told = {
+        each.id: {(holder.message, field.path) for holder in each.holders for field in holder.fields}
+        for each in indexes.entities(pages)
+    }
+    counts = {entity: len({message for message, _ in fields}) for entity, fields in told.items()}
+    assert counts == {
+        "brokerId": 67,
+        "clientId": 14,
+        "clientMetrics": 8,
+        "delegationToken": 11,
+        "groupId": 78,
+        "principal": 8,
+        "producerId": 19,
+        "shareKey": 2,
+        "topicId": 59,
+        "topicName": 109,
+        "transactionalId": 20,
+        "user": 16,
+    }
+    for entity, fields in told.items():
+        assert main(["show", "--entity", entity, "--json"]) == 0
+        lines = map(json.loads, capsys.readouterr().out.splitlines())
+        assert {(row["message"], row["path"]) for row in lines} == fields
+    assert _of_document(document(found)) == {
+        (entity, message, snake_case(path.rpartition(".")[2]))
+        for entity, fields in told.items()
+        for message, path in fields
+    }
+
+
+def _of_document(found: Any) -> set[tuple[str, str, str]]:
+    """Entity type, message and field of ``protocol.json``."""
+    return {
+        (entity, message["name"], field.get("snakeName", snake_case(field["name"])))
+        for message in found["messages"]
+        for struct in message["structs"]
+        for field in struct["fields"]
+        for entity in _entities(field)
+    }
+
+
+def _entities(field: dict[str, Any]) -> list[str]:
+    one = [field["entityType"]] if "entityType" in field else []
+    return one + list(field.get("entityTypes", {"values": {}})["values"].values())

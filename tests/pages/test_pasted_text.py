@@ -1,0 +1,116 @@
+"""What people paste: hex in the forms of many tools, dumps, base64; and what the bytes could be."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import pytest
+from kafka_messages import ApiVersionsRequest, MetadataRequest, MetadataResponse
+from kafka_messages.protocol import encode_request, encode_response
+
+from kafka_message_generator.export.command import write
+from tests.support import javascript
+from tests.support.pages import ROOT
+
+pytestmark = pytest.mark.skipif(bool(javascript.missing()), reason=javascript.missing())
+DATA = ApiVersionsRequest(client_software_name="java", client_software_version="4.4.0").write(3)
+XXD = "00000000: 056a 6176 6106 342e 342e 3000            .java.4.4.0.\n"
+HEXDUMP = "00000000  05 6a 61 76 61 06 34 2e  34 2e 30 00              |.java.4.4.0.|\n0000000c\n"
+
+
+@pytest.fixture(scope="module")
+def protocol(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(ROOT / "specs" / "kafka", tmp_path_factory.mktemp("protocol"))[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        (DATA.hex(), "hex"),
+        (DATA.hex().upper(), "hex"),
+        (DATA.hex(" "), "hex"),
+        (DATA.hex(":"), "hex"),
+        (", ".join(f"0x{byte:02x}" for byte in DATA), "hex"),
+        ("".join(f"\\x{byte:02x}" for byte in DATA), "hex"),
+        (f"  {DATA.hex()[:10]}\n{DATA.hex()[10:]}\n", "hex"),
+        (XXD, "a hex dump"),
+        (HEXDUMP, "a hex dump"),
+        (base64.b64encode(DATA).decode(), "base64"),
+        (base64.urlsafe_b64encode(DATA + b"\xff\xfe").decode().rstrip("="), "base64"),
+    ],
+)
+def test_forms(protocol: Path, text: str, form: str) -> None:
+    """Everybody has bytes in another form; all are the same bytes, and the page says which form it took them for."""
+    (answer,) = javascript.ask(protocol, [{"as": "text", "text": text}])
+    assert answer["form"] == form
+    assert bytes.fromhex(answer["hex"])[: len(DATA)] == DATA
+
+
+@pytest.mark.parametrize("size", [1, 8, 15, 16, 17, 40])
+def test_dumps_of_characters_that_look_like_hex(protocol: Path, size: int) -> None:
+    """Behind a full row of xxd stand two blanks and the characters; those that are hex digits were taken for bytes."""
+    data = b"0123456789abcdefcafe" * 2
+    rows = [(at, data[at : min(at + 16, size)]) for at in range(0, size, 16)]
+    dumps = {
+        "xxd": [f"{at:08x}: {row.hex(' ', -2):39}  {row.decode()}" for at, row in rows],
+        "hexdump -C": [f"{at:08x}  {row[:8].hex(' '):23}  {row[8:].hex(' '):23}  |{row.decode()}|" for at, row in rows],
+        "Wireshark": [f"{at:04x}   {row.hex(' '):47}   {row.decode()}" for at, row in rows],
+    }
+    answers = javascript.ask(protocol, [{"as": "text", "text": "\n".join(dump)} for dump in dumps.values()])
+    assert answers == [{"hex": data[:size].hex(), "form": "a hex dump"}] * 3
+
+
+@pytest.mark.parametrize(("text", "data"), [("[10, 18]", "0a12"), ("{0, -1, 100}", "00ff64"), ("[0x10, 0x18]", "1018")])
+def test_numbers_in_brackets(protocol: Path, text: str, data: str) -> None:
+    """Programs print arrays of bytes in decimal; taken for hex they would be other bytes, without a word."""
+    (answer,) = javascript.ask(protocol, [{"as": "text", "text": text}])
+    assert answer["hex"] == data
+
+
+def test_dumps_of_many_lines(protocol: Path) -> None:
+    """Real captures have many rows; the addresses and the characters beside them are no bytes."""
+    data = bytes(range(256)) * 3 + b"0123 4567 89ab"
+    lines = (
+        f"{at:08x}: {data[at : at + 16].hex(' ', 2):39}  "
+        + "".join(chr(byte) if 32 <= byte < 127 else "." for byte in data[at : at + 16])
+        for at in range(0, len(data), 16)
+    )
+    (answer,) = javascript.ask(protocol, [{"as": "text", "text": "\n".join(lines)}])
+    assert answer == {"hex": data.hex(), "form": "a hex dump"}
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "There is nothing yet."),
+        ("056a6", "These are 5 hex digits, an odd number: one is missing."),
+        ("hello, world", "This is neither hex nor base64: “h” is no hex digit."),
+        ("00 1 2", "“1” has an odd number of hex digits; bytes have two each."),
+        ("[10, 256]", "“256” is no number of a byte."),
+        ("[10, ab]", "“ab” is no number of a byte."),
+        ("00000000: 0012 0003\n00000008: 01\n", "The dump goes on at the address 8, but 4 comes next."),
+        ("zz", "This is neither hex nor base64: “z” is no hex digit."),
+        ("0" * (8 * (1 << 20) + 1), "That is more than 1048576 bytes; the command line takes it."),
+    ],
+)
+def test_what_is_no_bytes(protocol: Path, text: str, problem: str) -> None:
+    """A clear word for what cannot be read, and nothing is taken for something else."""
+    assert javascript.ask(protocol, [{"as": "text", "text": text}]) == [{"problem": problem}]
+
+
+def test_guesses(protocol: Path) -> None:
+    """Most who paste do not know what they have: what it is comes first, whatever stands before it."""
+    request, response = MetadataRequest(topics=None), MetadataResponse(cluster_id="the-cluster", controller_id=1)
+    cases = {
+        encode_request(request, 12, 7, "me"): ["request", "MetadataRequest", 12, True],
+        encode_request(request, 12, 7, "me", framed=False): ["request", "MetadataRequest", 12, False],
+        encode_response(response, 12, 7): ["response", "MetadataResponse", 12, True],
+        DATA: ["message", "ApiVersionsRequest", 4, False],
+    }
+    answers = javascript.ask(protocol, [{"as": "guess", "hex": data.hex()} for data in cases])
+    assert [answer[0][:2] for answer in answers] == [expected[:2] for expected in cases.values()]
+    assert answers[0][0] == ["request", "MetadataRequest", 12, True]
+    assert answers[1][0] == ["request", "MetadataRequest", 12, False]
+    assert answers[3][0] == ["message", "ApiVersionsRequest", 4, False]
+    assert javascript.ask(protocol, [{"as": "guess", "hex": "ff"}]) == [[]]

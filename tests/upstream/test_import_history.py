@@ -1,0 +1,109 @@
+"""Definitions of every release out of its jars into a history."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from kafka_message_generator.compat import store
+from kafka_protocol_upstream.kafka import fixups
+from kafka_protocol_upstream.kafka import history as importer
+
+DEFINITION = """// A comment, as Kafka's files have.
+{ "apiKey": 1, "type": "request", "name": "PayRequest", "validVersions": "0-1",
+  "about": "Their words, which stay with them.",
+  "fields": [ { "name": "Sum", "type": "int32", "versions": "0+", "about": "More words." } ] }
+"""
+FACTS = """{
+  "apiKey": 1,
+  "type": "request",
+  "name": "PayRequest",
+  "validVersions": "0-1",
+  "flexibleVersions": "none",
+  "fields": [
+    { "name": "Sum", "type": "int32", "versions": "0+" }
+  ]
+}
+"""
+
+
+def jar(folder: Path, name: str, **files: str) -> Path:
+    path = folder / name
+    with zipfile.ZipFile(path, "w") as archive:
+        for file, text in files.items():
+            archive.writestr(f"common/message/{file}.json", text)
+    return path
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    """A small history of two releases."""
+    one = jar(tmp_path, "kafka-clients-3.0.0.jar", PayRequest=DEFINITION)
+    two = jar(
+        tmp_path,
+        "kafka-clients-3.1.0.jar",
+        PayRequest=DEFINITION.replace("0-1", "0-2"),
+        Other=DEFINITION.replace("Pay", "Get"),
+    )
+    root = tmp_path / "history"
+    importer.import_history({"3.1.0": [two], "3.0.0": [one]}, root)
+    return root
+
+
+def test_what_is_imported_are_facts(copied: Path) -> None:
+    """Comments and descriptions are the authors' words; they stay in the jar."""
+    assert (copied / "definitions" / "PayRequest" / "3.0.0.json").read_text() == FACTS
+    history = store.read(copied)
+    assert {name: found.since for name, found in history.definitions("3.1.0").items()} == {
+        "GetRequest": "3.1.0",
+        "PayRequest": "3.1.0",
+    }
+    assert list(history.definitions("3.0.0")) == ["PayRequest"]
+
+
+def test_an_import_twice_changes_nothing(copied: Path, tmp_path: Path) -> None:
+    """Deterministic, or every import would be a change to review."""
+    jars = {"3.0.0": [tmp_path / "kafka-clients-3.0.0.jar"], "3.1.0": [tmp_path / "kafka-clients-3.1.0.jar"]}
+    assert importer.import_history(jars, copied) == []
+
+
+def test_two_definitions_of_one_name(tmp_path: Path) -> None:
+    """One of them would be lost."""
+    one = jar(tmp_path, "kafka-clients-3.0.0.jar", PayRequest=DEFINITION)
+    two = jar(tmp_path, "kafka-raft-3.0.0.jar", PayRequest=DEFINITION.replace("int32", "int64"))
+    with pytest.raises(store.HistoryError) as error:
+        importer.import_history({"3.0.0": [one, two]}, tmp_path / "history")
+    assert str(error.value) == f"{two}: PayRequest is also in clients, and says something else"
+
+
+def test_a_definition_that_cannot_be_read(tmp_path: Path) -> None:
+    """The error names jar, file and place."""
+    path = jar(tmp_path, "kafka-clients-3.0.0.jar", PayRequest=DEFINITION + "]")
+    with pytest.raises(store.HistoryError) as error:
+        importer.import_history({"3.0.0": [path]}, tmp_path / "history")
+    assert str(error.value) == (
+        "kafka-clients-3.0.0.jar!common/message/PayRequest.json:5: $: ']' follows the end of the definition; "
+        "a file holds one JSON object"
+    )
+
+
+def test_a_mend_is_said_and_must_fit(tmp_path: Path) -> None:
+    """What is changed in a released file is told at each import, and never done where the text is another."""
+    mend = fixups.MENDS[0]
+    broken = (
+        '{ "name": "DescribeProducersRequest", "type": "request", "validVersions": "0",\n  "fields": [\n    ]}\n  ]\n}'
+    )
+    said: list[str] = []
+    file = mend.file.removesuffix(".json")
+    for text in (broken, broken.replace("  ]\n", " ]\n")):
+        path = jar(tmp_path, "kafka-clients-2.8.0.jar", **{file: text})
+        if text is broken:
+            importer.import_history({"2.8.0": [path]}, tmp_path / "history", said.append)
+            assert said == [f"kafka-clients-2.8.0.jar!common/message/{mend.file}: mended: {mend.why}"]
+        else:
+            with pytest.raises(
+                store.HistoryError, match=r"what is mended in DescribeProducersRequest\.json of 2\.8\.0 is not there"
+            ):
+                importer.import_history({"2.8.0": [path]}, tmp_path / "other")

@@ -1,0 +1,329 @@
+"""A new release of Kafka by one command, from a folder of jars: what is written, what is told, and what is left to say."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from kafka_message_generator import definitions
+from kafka_message_generator.compat import store
+from kafka_message_generator.spec.source import SpecError
+from kafka_protocol_upstream.cli import main
+from kafka_protocol_upstream.kafka.decisions import could_be_secret, decisions
+from kafka_protocol_upstream.tasks.import_release import NEXT
+from tests.support.pages import ROOT
+
+SPECS, HISTORY = ROOT / "specs" / "kafka", ROOT / "specs" / "history"
+PAY = """{ "apiKey": 1, "type": "request", "name": "PayRequest", "validVersions": "0", "flexibleVersions": "none",
+  "listeners": ["broker"], "fields": [
+    { "name": "Sum", "type": "int32", "versions": "0+" },
+    { "name": "GroupId", "type": "string", "versions": "0+", "entityType": "groupId" } ] }
+"""
+PAID = """{ "apiKey": 1, "type": "response", "name": "PayResponse", "validVersions": "0", "flexibleVersions": "none",
+  "fields": [ { "name": "ErrorCode", "type": "int16", "versions": "0+" } ] }
+"""
+NEW_PAY = PAY.replace('"validVersions": "0"', '"validVersions": "0-1"').replace(
+    '"fields": [',
+    """"fields": [
+    { "name": "Kind", "type": "int8", "versions": "1+" },
+    { "name": "Payers", "type": "[]Payer", "versions": "1+", "fields": [
+      { "name": "GroupId", "type": "string", "versions": "1+" },
+      { "name": "Secret", "type": "bytes", "versions": "1+" } ] },""",
+)
+OWNED = """{ "type": "data", "name": "OwnedData", "validVersions": "0", "flexibleVersions": "none",
+  "fields": [ { "name": "Owner", "type": "int32", "versions": "0+" } ] }
+"""
+NEW_PAID = PAID.replace('"validVersions": "0"', '"validVersions": "0-1"')
+
+
+def jar(folder: Path, release: str, **files: str) -> Path:
+    """A folder with one jar of a release."""
+    folder.mkdir()
+    with zipfile.ZipFile(folder / f"kafka-clients-{release}.jar", "w") as archive:
+        for file, text in files.items():
+            archive.writestr(f"common/message/{file}.json", text)
+    return folder
+
+
+def run(what: Path | str, root: Path, *options: str) -> int:
+    folders = ("--specs", str(root / "kafka"), "--history", str(root / "history"), "--work", str(root / "work"))
+    return main(["import-release", str(what), *folders, *(options or ("--write",))])
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A history of one release, and the definitions of it."""
+    store.write(tmp_path / "history", {}, {})
+    assert run(jar(tmp_path / "one", "3.0.0", PayRequest=PAY, PayResponse=PAID), tmp_path) == 0
+    return tmp_path
+
+
+SAID = """\
+/history: write definitions/PayRequest/3.1.0.json
+/history: write definitions/PayResponse/3.1.0.json
+/history: write releases.json
+/kafka: write SOURCE
+/kafka: write clients/PayRequest.json
+/kafka: write clients/PayResponse.json
+/kafka: write package.toml
+Kafka 3.1.0 against Kafka 3.0.0:
+  2 released message versions proved equal
+  2 in no release, and free to change
+  findings: 1 advice; 0 count at level policy
+6 left to decide:
+  /kafka/clients/PayRequest.json: PayRequest Kind: a field without a description (about)
+  /kafka/clients/PayRequest.json: PayRequest Payers: a field without a description (about)
+  /kafka/clients/PayRequest.json: PayRequest Payers.GroupId: a field without a description (about)
+  /kafka/clients/PayRequest.json: PayRequest Payers.Secret: a field without a description (about)
+  /kafka/enumerations.json: PayRequest Kind: one byte: the enumeration that it takes, or it is a plain number \
+(PLAIN in tests/package/test_enums.py)
+  /kafka/entities.json: PayRequest Payers.GroupId: fields of this name say what they name elsewhere: an entity, \
+if it names one
+next:
+"""
+
+
+def describe(folder: Path) -> None:
+    """Give every message and field that has none a description."""
+    for path in folder.rglob("*.json"):
+        text = re.sub(
+            r'("versions": "[0-9+-]+"(?:, "entityType": "groupId")?) }', r'\1, "about": "Ours." }', path.read_text()
+        )
+        path.write_text(text.replace('  "fields": [', '  "about": "Ours.",\n  "fields": [', 1))
+
+
+def test_a_new_release_is_taken_in(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """History and definitions are those of the release, descriptions stay, and what is left to say is told."""
+    (root / "kafka" / "package.toml").write_text('[package]\nversion = "3.0.0.1"\n')
+    secrets = {"secrets": [{"message": "PayRequest", "fields": ["Payers.Secret"]}]}
+    (root / "kafka" / "secrets.json").write_text(json.dumps(secrets))
+    describe(root / "kafka" / "clients")
+    capsys.readouterr()
+    assert run(jar(root / "two", "3.1.0", PayRequest=NEW_PAY, PayResponse=NEW_PAID), root) == 0
+    said = capsys.readouterr().out.replace(str(root), "")
+    assert said.startswith(SAID)
+    assert store.read(root / "history").names == ("3.0.0", "3.1.0")
+    assert json.loads((root / "kafka" / "SOURCE").read_text())["release"] == "3.1.0"
+    assert (root / "kafka" / "package.toml").read_text() == '[package]\nversion = "3.1.0.1"\n'
+    assert (
+        '"Sum", "type": "int32", "versions": "0+", "about": "Ours." }'
+        in (root / "kafka" / "clients" / "PayRequest.json").read_text()
+    )
+
+
+def test_a_trial_prints_the_same_and_writes_nothing(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without --write the comparison and what is left to decide are printed, and no file changes."""
+    two = jar(root / "two", "3.1.0", PayRequest=NEW_PAY, PayResponse=NEW_PAID)
+    before = files(root)
+    capsys.readouterr()
+    assert run(two, root, "--history", str(root / "history")) == 0
+    trial = capsys.readouterr()
+    assert files(root) == before
+    assert run(two, root) == 0
+    written = capsys.readouterr()
+    last = "nothing was written: this was a trial; the same with --write writes it\n"
+    assert trial == (written.out.removesuffix(NEXT) + last, "")
+    assert files(root) != before
+
+
+NEW_TYPE = PAY.replace('"groupId"', '"tenantId"')
+NEW_PROPERTY = PAY.replace('"int32",', '"int32", "shape": "round",')
+SHAPE = "unknown property 'shape' of field Sum; known are"
+
+
+def test_a_new_entity_type_is_left_to_decide(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The release is imported, the type is added to entity-types.json, and the generator takes it from there."""
+    two = jar(root / "two", "3.1.0", PayRequest=NEW_TYPE, PayResponse=PAID)
+    capsys.readouterr()
+    assert run(two, root) == 0
+    said = capsys.readouterr().out.replace(str(root), "")
+    assert "/kafka: write entity-types.json\n" in said
+    assert (
+        "  /kafka/entity-types.json: tenantId: a new entity type: name it in EntityType of runtime/connection of the "
+        "generator, describe it in pages/indexes.py, and in entities.json the fields without it\n"
+    ) in said
+    assert "refuses" not in said
+    assert json.loads((root / "kafka" / "entity-types.json").read_text()) == {"tenantId": "string"}
+    requests = [each for each in definitions.load(root / "kafka").messages if each.name == "PayRequest"]
+    assert [member.entity_type for each in requests for member in each.fields] == ["unknown", "tenantId"]
+    before = files(root)
+    assert run(two, root) == 0
+    assert files(root) == before
+
+
+def test_a_new_property_is_left_to_decide(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The release is imported whole; the generator refuses the property until somebody says what it means."""
+    capsys.readouterr()
+    assert run(jar(root / "two", "3.1.0", PayRequest=NEW_PROPERTY, PayResponse=PAID), root) == 0
+    said = capsys.readouterr().out.replace(str(root), "")
+    assert f"left to decide:\n  /kafka/clients/PayRequest.json:9: $.fields[0].shape: {SHAPE}" in said
+    assert " zeroCopy (the generator refuses it)\n" in said
+    assert store.read(root / "history").names == ("3.0.0", "3.1.0")
+    assert '"shape": "round"' in (root / "kafka" / "clients" / "PayRequest.json").read_text()
+    with pytest.raises(SpecError, match=re.escape(SHAPE)):
+        definitions.load(root / "kafka")
+
+
+BROKEN = {
+    "syntax": (PAID.replace("[", ""), "kafka-clients-3.1.0.jar!common/message/PayResponse.json:2: "),
+    "type": (PAID.replace("int16", "int128"), "/history/definitions/PayResponse/3.1.0.json:8: $.fields[0].type: "),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_definition_that_cannot_be_read_stops_before_the_first_file(
+    case: str, root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Definitions are read before anything is written: there is no half import."""
+    text, place = BROKEN[case]
+    two = jar(root / "two", "3.1.0", PayRequest=NEW_PAY, PayResponse=text)
+    before = files(root)
+    capsys.readouterr()
+    assert run(two, root) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.replace(str(root), "").startswith(place)
+    assert said.err.endswith("\nnothing was written\n")
+    assert files(root) == before
+
+
+def files(root: Path) -> dict[Path, bytes]:
+    return {path.relative_to(root): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
+
+
+def test_a_second_time_changes_nothing(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Who is not sure whether it was done does it again."""
+    before = files(root)
+    capsys.readouterr()
+    assert run(root / "one", root) == 0
+    assert files(root) == before
+    said = capsys.readouterr().out.replace(str(root), "")
+    assert said.startswith("/history has Kafka 3.0.0 already\n/kafka is Kafka 3.0.0 already\n")
+
+
+def test_an_older_line_goes_into_the_history_alone(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A patch of an older line comes after a newer release; the definitions are still those of the newest."""
+    assert run(jar(root / "two", "3.1.0", PayRequest=NEW_PAY, PayResponse=NEW_PAID), root) == 0
+    specs = files(root / "kafka")
+    capsys.readouterr()
+    assert run(jar(root / "patch", "3.0.1", PayRequest=PAY, PayResponse=PAID), root) == 0
+    assert store.read(root / "history").names == ("3.0.0", "3.0.1", "3.1.0")
+    assert files(root / "kafka") == specs
+    assert capsys.readouterr().out.replace(str(root), "") == (
+        "/history: write releases.json\n"
+        "Kafka 3.0.1 against Kafka 3.0.0:\n"
+        "  2 released message versions proved equal\n"
+        "  findings: none; 0 count at level policy\n"
+        "Kafka 3.0.1 is not the newest release: /kafka is left as it is\n" + NEXT
+    )
+
+
+REFUSED = {
+    "no jar of the clients": ((), "{folder}: one kafka-clients-RELEASE.jar says which release it is; there are 0"),
+    "two releases": (
+        ("kafka-clients-3.1.0.jar", "kafka-clients-3.2.0.jar"),
+        "{folder}: one kafka-clients-RELEASE.jar says which release it is; there are 2",
+    ),
+    "no definitions": (("kafka-clients-3.1.0.jar",), "Kafka 3.1.0: its jars have no definitions"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_no_release(case: str, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is written: a history that lost a release would prove breaks compatible."""
+    names, text = REFUSED[case]
+    folder = root / "jars"
+    folder.mkdir()
+    for name in names:
+        with zipfile.ZipFile(folder / name, "w") as archive:
+            archive.writestr("no.json", "{}")
+    before = files(root)
+    capsys.readouterr()
+    assert run(folder, root) == 1
+    assert capsys.readouterr().err == text.format(folder=folder) + "\nnothing was written\n"
+    assert files(root) == before
+
+
+@pytest.mark.parametrize("release", ["3.1.0", "3.0.0"])
+def test_a_folder_without_a_jar_of_the_release_before(
+    release: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a jar that was forgotten defines would be deleted as dropped, in a new release and in one that is there."""
+    store.write(tmp_path / "history", {}, {})
+    whole = jar(tmp_path / "one", "3.0.0", PayRequest=PAY, PayResponse=PAID)
+    with zipfile.ZipFile(whole / "kafka-raft-3.0.0.jar", "w") as archive:
+        archive.writestr("common/message/OwnedData.json", OWNED)
+    assert run(whole, tmp_path) == 0
+    before = files(tmp_path)
+    capsys.readouterr()
+    with tempfile.TemporaryDirectory() as beside:
+        less = jar(Path(beside, "less"), release, PayRequest=PAY, PayResponse=PAID)
+        assert run(less, tmp_path) == 1
+    assert capsys.readouterr().err == (
+        f"Kafka {release}: no jar of kafka-raft, which Kafka 3.0.0 had; a release needs one jar of each of its modules\n"
+        "nothing was written\n"
+    )
+    assert files(tmp_path) == before
+
+
+def test_maven_that_does_not_end(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It was a traceback after a quarter of an hour."""
+
+    def waiting(command: list[str], **rest: object) -> None:
+        raise subprocess.TimeoutExpired(command, 900)
+
+    monkeypatch.setattr(shutil, "which", lambda name: name)
+    monkeypatch.setattr(subprocess, "run", waiting)
+    before = files(root / "history")
+    capsys.readouterr()
+    assert run("3.1.0", root) == 1
+    assert (
+        capsys.readouterr().err
+        == f"Maven did not resolve what {root.as_posix()}/work/ranges.xml names within 900 seconds\nnothing was written\n"
+    )
+    assert files(root / "history") == before
+
+
+def test_the_newest_release_can_be_taken_out_and_put_back(tmp_path: Path) -> None:
+    """The history is a function of its releases: each file, byte for byte, whether all came at once or one by one."""
+    root = tmp_path / "history"
+    shutil.copytree(HISTORY, root)
+    releases, codes = store.releases_of(root), store.codes_of(root, store.read(root).names)
+    newest = list(releases)[-1]
+    fewer = {name: kept for name, kept in releases.items() if name != newest}
+    assert store.write(root, fewer, {name: codes[name] for name in fewer}) != []
+    assert files(root) != files(HISTORY)
+    store.write(root, store.releases_of(root) | {newest: releases[newest]}, codes)
+    assert files(root) == files(HISTORY)
+
+
+def test_everything_of_ours_is_described() -> None:
+    """What a release leaves to us was done for this one: no message, field or error code is without a word."""
+    found = decisions(SPECS, HISTORY, store.read(HISTORY).names[-1])
+    assert {each.file for each in found} <= {"entities.json", "answers.json"}, list(map(str, found))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "beside", "could"),
+    [
+        ("Password", "string", (), True),
+        ("auth_bytes", "string", (), True),
+        ("Password", "int8", (), False),
+        ("Value", "string", ("name",), True),
+        ("Value", "string", ("count",), False),
+        ("Anything", "bytes", (), True),
+        ("Host", "string", (), False),
+    ],
+)
+def test_what_could_be_secret(name: str, kind: str, beside: tuple[str, ...], could: bool) -> None:
+    """A field that is passed over here is printed by every tool."""
+    assert could_be_secret(name, kind, frozenset(beside)) == could

@@ -1,0 +1,106 @@
+"""Definitions of a release out of its jars: any release, into any folder."""
+
+from __future__ import annotations
+
+import json
+import struct
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from kafka_message_generator import definitions
+from kafka_message_generator.compat.store import HistoryError
+from kafka_protocol_upstream.kafka.artifacts import CORE, Jars
+from kafka_protocol_upstream.kafka.constants import ERRORS, enum_constants, enum_numbers, error_codes
+from kafka_protocol_upstream.kafka.definitions import import_specs
+from kafka_protocol_upstream.kafka.history import import_history
+
+REQUEST = """// Kafka's files have comments.
+{ "apiKey": 3, "type": "request", "name": "AskRequest", "validVersions": "0",
+  "fields": [ { "name": "Count", "type": "int32", "versions": "0+" } ] }
+"""
+RESPONSE = '{"apiKey": 3, "type": "response", "name": "AskResponse", "validVersions": "0", "fields": []}'
+KEY = """{ "type": "data", "name": "OldKey", "validVersions": "2", "flexibleVersions": "none",
+  "fields": [ { "name": "Group", "type": "string", "versions": "2" } ] }"""
+
+
+def jar(path: Path, **files: str) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(f"common/message/{name}.json", text)
+        archive.writestr("kafka/version.json", '{"not": "a definition"}')
+    return path
+
+
+def test_a_release_with_fewer_modules(tmp_path: Path) -> None:
+    """Kafka 2.8 has five of them, and the broker's own jar; what nobody published is left out, and what is there loads."""
+    paths = (
+        jar(tmp_path / "kafka-clients-2.8.2.jar", AskRequest=REQUEST, AskResponse=RESPONSE),
+        jar(tmp_path / f"{CORE}-2.8.2.jar", OldKey=KEY),
+    )
+    jars = Jars("2.8.2", {"kafka-clients": "2.8.2", CORE: "2.8.2"}, paths)
+    target = tmp_path / "kafka-2.8"
+    assert import_specs(jars, target) == [
+        "write SOURCE",
+        "write clients/AskRequest.json",
+        "write clients/AskResponse.json",
+        "write core/OldKey.json",
+    ]
+    assert import_specs(jars, target) == []
+    source = json.loads((target / "SOURCE").read_text())
+    assert (source["release"], sorted(source["artifacts"])) == ("2.8.2", ["kafka-clients", CORE])
+    assert [plan.name for plan in definitions.load(target).plans] == ["AskRequest", "AskResponse", "OldKey"]
+
+
+def class_file(*fields: tuple[str, int], code: bytes = b"") -> bytes:
+    """A class with fields of these names and flags, as the JVM specification has it; one constant takes two places.
+
+    The String with the name of field N is constant 3 + fields + N. ``code`` stands behind the fields, as that of methods.
+    """
+    texts = [name.encode() for name, _ in fields]
+    pool = b"\x05" + bytes(8) + b"".join(b"\x01" + struct.pack(">H", len(text)) + text for text in texts)
+    pool += b"".join(b"\x08" + struct.pack(">H", number + 3) for number in range(len(texts)))
+    members = b"".join(
+        struct.pack(">HHHH", flags, number + 3, number + 3, 1) + struct.pack(">HI", number + 3, 2) + b"ab"
+        for number, (_, flags) in enumerate(fields)
+    )
+    head = b"\xca\xfe\xba\xbe" + struct.pack(">HHH", 0, 61, 2 * len(texts) + 3)
+    return head + pool + struct.pack(">HHHHH", 1, 7, 0, 1, 9) + struct.pack(">H", len(fields)) + members + code
+
+
+MADE = b"\xbb\x00\x07\x59"
+"""``new`` of the class itself, which is constant 7, and ``dup``."""
+
+
+def test_constants_of_an_enumeration(tmp_path: Path) -> None:
+    """Error codes of sixty releases are read without starting Java; other static fields are none.
+
+    A number is put on the stack by one of three instructions, and a name by one of two.
+    """
+    fields = ("NONE", 0x4019), ("log", 0x1A), ("UNKNOWN_TOPIC_ID", 0x4019), ("FAR", 0x4019)
+    code = MADE + b"\x12\x07" + b"\x03" + b"\x02" + b"\x01"  # ldc, iconst_0, iconst_m1, aconst_null
+    code += MADE + b"\x13\x00\x09" + b"\x10\x01" + b"\x10\x64"  # ldc_w, bipush 1, bipush 100
+    code += MADE + b"\x12\x0a" + b"\x05" + b"\x11\x01\x00"  # ldc, iconst_2, sipush 256
+    data = class_file(*fields, code=code)
+    assert enum_constants(data) == ["NONE", "UNKNOWN_TOPIC_ID", "FAR"]
+    assert enum_numbers(data) == {"NONE": -1, "UNKNOWN_TOPIC_ID": 100, "FAR": 256}
+    path = tmp_path / "kafka-clients-1.jar"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(ERRORS, data)
+    assert error_codes(path) == enum_numbers(data)
+    assert error_codes(jar(tmp_path / "other-1.jar")) == {}
+
+
+def test_an_enumeration_of_another_form(tmp_path: Path) -> None:
+    """Another compiler may make its constants in another way; a number is never guessed."""
+    data = class_file(("NONE", 0x4019), ("OTHER", 0x4019), code=MADE + b"\x12\x05\x03\x03")
+    with pytest.raises(ValueError, match=r"^no number is found for OTHER$"):
+        enum_numbers(data)
+    path = tmp_path / "kafka-clients-3.0.0.jar"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(ERRORS, data)
+        archive.writestr("common/message/AskRequest.json", REQUEST)
+    with pytest.raises(HistoryError) as caught:
+        import_history({"3.0.0": [path]}, tmp_path / "history")
+    assert str(caught.value) == f"{path}: the error codes: no number is found for OTHER"

@@ -1,0 +1,87 @@
+"""What ``nox -s release`` refuses before it builds anything, and what it says at the end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from kafka_protocol_upstream.publish import versions
+from kafka_protocol_upstream.publish.versions import MESSAGES, PRIVATE, Project
+from kafka_protocol_upstream.publish.wheels import PROJECTS
+
+PROPOSALS = Project("kafka-messages-proposals", "0.2.0", (), True)
+
+
+def projects(needs: str, messages: str = "4.4.0.1", generator: str = "0.2.0") -> list[Project]:
+    """A pipeline with what it needs, and what is released with it."""
+    return [
+        Project("kafka-messages-spark", "0.2.0", (Requirement("pyspark>=4"), Requirement(needs)), False),
+        Project("kafka-message-generator", generator, (), False),
+        Project(MESSAGES, messages, (), False),
+        PROPOSALS,
+    ]
+
+
+def test_ours_fit() -> None:
+    """The state of the repository can always be released."""
+    assert list(versions.misfits([versions.read(folder) for folder in PROJECTS.values()])) == []
+
+
+@pytest.mark.parametrize(
+    ("found", "lines"),
+    [
+        (projects("kafka-messages[arrow]>=4.4.0.1,<4.5"), []),
+        (
+            projects("kafka_messages[arrow]>=4.4.0.1,<4.5", "4.5.0.1"),
+            [
+                "kafka-messages-spark asks for kafka_messages[arrow]<4.5,>=4.4.0.1, and this is 4.5.0.1; "
+                "change one of the two"
+            ],
+        ),
+        (
+            projects("kafka-messages>=4.4"),
+            [
+                "kafka-messages-spark asks for kafka-messages>=4.4, which has no upper bound: say with which versions "
+                "it works"
+            ],
+        ),
+        (
+            projects("kafka-messages<5", generator="0.3.0"),
+            [
+                "kafka-messages-spark has 0.2.0, kafka-message-generator has 0.3.0, kafka-messages-proposals has 0.2.0; "
+                "what is released together has one version, but for kafka-messages, which has Kafka's"
+            ],
+        ),
+    ],
+)
+def test_misfits(found: list[Project], lines: list[str]) -> None:
+    """Versions that pip could not install together, or that nobody could tell apart, are refused with the remedy."""
+    assert list(versions.misfits(found)) == lines
+
+
+def test_uploads(tmp_path: Path) -> None:
+    """What another one needs goes first, and what is not for an index is not among the commands."""
+    for stem in ("kafka_messages-4.4.0.1", "kafka_messages_spark-0.2.0", "kafka_message_generator-0.2.0"):
+        for end in ("-py3-none-any.whl", ".tar.gz"):
+            (tmp_path / f"{stem}{end}").touch()
+    lines = list(versions.uploads(projects("kafka_messages>=4,<5"), tmp_path))
+    commands = [line.split() for line in lines[1:-1]]
+    assert all(command[:2] == ["twine", "upload"] and len(command) == 4 for command in commands)
+    names = [Path(command[2]).name.partition("-")[0] for command in commands]
+    assert sorted(names) == ["kafka_message_generator", "kafka_messages", "kafka_messages_spark"]
+    assert names.index("kafka_messages") < names.index("kafka_messages_spark")
+    assert lines[-1] == f"kafka-messages-proposals 0.2.0 stays here: {PRIVATE}"
+
+
+def test_uploads_of_compiled_wheels(tmp_path: Path) -> None:
+    """An index refuses a wheel that was made for one machine; whoever releases is told where the others come from."""
+    for end in ("-cp311-cp311-linux_x86_64.whl", "-cp312-cp312-manylinux_2_28_x86_64.whl", ".tar.gz"):
+        (tmp_path / f"kafka_messages_native-0.2.0{end}").touch()
+    stem, place = (tmp_path / "kafka_messages_native-0.2.0").as_posix(), tmp_path.as_posix()
+    assert list(versions.uploads([Project("kafka-messages-native", "0.2.0", (), False)], tmp_path)) == [
+        "Nothing was uploaded. In this order, each when the one before is there:",
+        f"  twine upload {stem}-cp312-cp312-manylinux_2_28_x86_64.whl {stem}.tar.gz",
+        f"  and its wheels, which cibuildwheel makes; those in {place} are for this machine",
+    ]
