@@ -1,4 +1,4 @@
-"""What the traversals, ``lost`` and ``fitted`` must give, by a walk that asks the definition at every struct.
+"""What the traversals, ``unsupported_fields`` and ``downgraded`` must give, by a walk that asks the definition at every struct.
 
 It is slow and compiles nothing. What it finds are plain tuples: the path first, and objects that have the value.
 """
@@ -104,7 +104,7 @@ def entities(message: Message, *types: str, request: Message | None = None) -> l
     return found
 
 
-def lost(message: Message, version: int) -> list[tuple[str, bool, str]]:
+def unsupported_fields(message: Message, version: int) -> list[tuple[str, bool, str]]:
     """Return path, whether ``write`` refuses it, and the reason of each value that a version cannot carry."""
     facts = facts_of(type(message))
     builder, is_extensible = Builder(facts), version in facts.flexible or version in facts.with_optional
@@ -126,7 +126,7 @@ def lost(message: Message, version: int) -> list[tuple[str, bool, str]]:
     return list(inside(facts.fields, message, ""))
 
 
-def fitted(message: Message, version: int) -> Any:
+def downgraded(message: Message, version: int) -> Any:
     """Return a copy of a message, made by the constructors, of what a version can carry."""
     facts = facts_of(type(message))
     is_extensible = version in facts.flexible or version in facts.with_optional

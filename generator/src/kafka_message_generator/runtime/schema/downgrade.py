@@ -28,7 +28,7 @@ _FAILURES = (SchemaError, AttributeError)
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class UnsupportedField:
     """A value that a version cannot carry."""
 
     path: str
@@ -42,12 +42,12 @@ class Lost:
         return f"{self.path}: {'refused' if self.is_refused else 'dropped'}, {self.reason}"
 
 
-def losses_at(cls: type[Described], version: int) -> Callable[[Any], tuple[Lost, ...]]:
+def losses_at(cls: type[Described], version: int) -> Callable[[Any], tuple[UnsupportedField, ...]]:
     """Return the function that lists what a message loses at a version, in the order of the definition."""
     return _Losses(message_class(cls), version).compiled()
 
 
-def _nothing(message: object) -> tuple[Lost, ...]:
+def _nothing(message: object) -> tuple[UnsupportedField, ...]:
     return ()
 
 
@@ -70,7 +70,7 @@ class _Losses(Loops):
         self.builder = Builder(self.facts)
         self.is_extensible = version in self.facts.flexible or version in self.facts.with_optional
 
-    def compiled(self) -> Callable[[Any], tuple[Lost, ...]]:
+    def compiled(self) -> Callable[[Any], tuple[UnsupportedField, ...]]:
         source = self.source
         source.add(0, "def losses(x):")
         source.add(1, "out = []")
@@ -136,7 +136,7 @@ class _Losses(Loops):
         path = spot.path_to(name)
         text = f"{path!r} % ({''.join(f'{each}, ' for each in spot.indices)})" if spot.indices else repr(path)
         self.source.add(depth, f"if {condition}:")
-        self.source.add(depth + 1, f"out.append({self.source.constant(Lost)}({text}, {is_refused}, {reason!r}))")
+        self.source.add(depth + 1, f"out.append({self.source.constant(UnsupportedField)}({text}, {is_refused}, {reason!r}))")
 
 
 def fit_at(cls: type[Described], version: int) -> Callable[[Any], Any]:
