@@ -56,9 +56,9 @@ def test_losses_and_copies_are_those_of_a_walk(name: str) -> None:
     for message in of_vectors(name):
         before = repr(message)
         for version in versions_of(type(message)):
-            assert [(each.path, each.is_refused, each.reason) for each in message.unsupported_fields(version)] == slow.unsupported_fields(
-                message, version
-            )
+            assert [
+                (each.path, each.is_refused, each.reason) for each in message.unsupported_fields(version)
+            ] == slow.unsupported_fields(message, version)
             copy = message.downgraded(version)
             assert repr(copy) == repr(slow.downgraded(message, version))
             assert type(copy) is type(message)

@@ -79,7 +79,9 @@ def test_what_is_lost_is_told_apart() -> None:
         "topics: refused, version 0 has no null here"
     ]
     fetch = FetchRequest(topics=[FetchTopic(topic="orders", partitions=[FetchPartition()])])
-    assert [str(each) for each in fetch.unsupported_fields(13)] == ["topics[0].topic: dropped, only versions 0-12 have this field"]
+    assert [str(each) for each in fetch.unsupported_fields(13)] == [
+        "topics[0].topic: dropped, only versions 0-12 have this field"
+    ]
 
 
 def test_a_fitted_message_is_a_copy() -> None:

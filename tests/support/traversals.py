@@ -1,4 +1,4 @@
-"""What the traversals, ``unsupported_fields`` and ``downgraded`` must give, by a walk that asks the definition at every struct.
+"""The traversals, ``unsupported_fields`` and ``downgraded``, by a walk that asks the definition at every struct.
 
 It is slow and compiles nothing. What it finds are plain tuples: the path first, and objects that have the value.
 """

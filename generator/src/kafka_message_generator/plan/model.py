@@ -279,7 +279,7 @@ class MessagePlan:
     valid: Versions
     flexible: Versions
     structs: tuple[StructPlan, ...]
-    facts: str
+    descriptor: str
     about: str
     response: str = ""
     """Of a request: the message that answers it; empty where none does, and for all other kinds."""

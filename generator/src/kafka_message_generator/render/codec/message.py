@@ -76,7 +76,7 @@ class Bind:
 
     base: str
     codecs: tuple[tuple[int, str], ...]
-    facts: tuple[str, ...]
+    descriptor: tuple[str, ...]
     plan: tuple[str, ...]
 
 
@@ -208,7 +208,7 @@ def _bind(plan: MessagePlan) -> Bind:
     return Bind(
         _constants_base(plan.name),
         tuple(codecs),
-        tuple(map(_literal, _pieces(plan.facts))),
+        tuple(map(_literal, _pieces(plan.descriptor))),
         tuple(map(_literal, text)),
     )
 

@@ -53,7 +53,7 @@ class Message(StructBase):
     _codecs: ClassVar[dict[int, Codec]] = {}
     _losses: ClassVar[dict[int, Callable[[Any], tuple[UnsupportedField, ...]]]] = {}
     _fits: ClassVar[dict[int, Callable[[Any], Any]]] = {}
-    _facts: ClassVar[str] = ""
+    _descriptor: ClassVar[str] = ""
     _plan: ClassVar[str]
 
     def __init_subclass__(cls, **named: object) -> None:

@@ -11,7 +11,7 @@ from .._core.value import dataclass
 from .._core.wire import new
 from .build import Builder
 from .explain import explain_write
-from .facts import Described, FieldFacts, class_in, facts_of, message_class
+from .facts import FieldFacts, HasDescriptor, class_in, facts_of, message_class
 from .loops import Loops, Spot, array_class, is_late, path_of
 from .struct import is_default
 from .types import SchemaError, elements
@@ -42,7 +42,7 @@ class UnsupportedField:
         return f"{self.path}: {'refused' if self.is_refused else 'dropped'}, {self.reason}"
 
 
-def losses_at(cls: type[Described], version: int) -> Callable[[Any], tuple[UnsupportedField, ...]]:
+def losses_at(cls: type[HasDescriptor], version: int) -> Callable[[Any], tuple[UnsupportedField, ...]]:
     """Return the function that lists what a message loses at a version, in the order of the definition."""
     return _Losses(message_class(cls), version).compiled()
 
@@ -64,7 +64,7 @@ def _listed(value: object, place: Place) -> list[object]:
 class _Losses(Loops):
     """What a message loses at one version."""
 
-    def __init__(self, cls: type[Described], version: int) -> None:
+    def __init__(self, cls: type[HasDescriptor], version: int) -> None:
         super().__init__(cls, check=_check, listed=_listed, is_default=is_default, failures=_FAILURES)
         self.version = version
         self.builder = Builder(self.facts)
@@ -136,10 +136,12 @@ class _Losses(Loops):
         path = spot.path_to(name)
         text = f"{path!r} % ({''.join(f'{each}, ' for each in spot.indices)})" if spot.indices else repr(path)
         self.source.add(depth, f"if {condition}:")
-        self.source.add(depth + 1, f"out.append({self.source.constant(UnsupportedField)}({text}, {is_refused}, {reason!r}))")
+        self.source.add(
+            depth + 1, f"out.append({self.source.constant(UnsupportedField)}({text}, {is_refused}, {reason!r}))"
+        )
 
 
-def fit_at(cls: type[Described], version: int) -> Callable[[Any], Any]:
+def fit_at(cls: type[HasDescriptor], version: int) -> Callable[[Any], Any]:
     """Return the function that copies a message without what it loses at a version."""
     return _Fit(message_class(cls), version).compiled()
 
@@ -147,7 +149,7 @@ def fit_at(cls: type[Described], version: int) -> Callable[[Any], Any]:
 class _Fit:
     """Copies of a message for one version."""
 
-    def __init__(self, cls: type[Described], version: int) -> None:
+    def __init__(self, cls: type[HasDescriptor], version: int) -> None:
         self.cls = cls
         self.facts = facts_of(cls)
         self.version = version

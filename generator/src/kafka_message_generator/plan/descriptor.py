@@ -15,7 +15,7 @@ from kafka_message_generator.spec.model import Field, Message, Struct
 
 
 def of(message: Message, structs: dict[str, Struct], enumerations: Taken, secrets: Marked) -> str:
-    """JSON of a checked message with resolved structs and parsed defaults; ``_facts`` in the runtime reads it."""
+    """JSON of a checked message with resolved structs and parsed defaults; ``_descriptor`` in the runtime reads it."""
 
     def fields(struct: str, members: tuple[Field, ...]) -> list[dict[str, object]]:
         places = [(struct, snake_case(member.name)) for member in members]
