@@ -11,7 +11,7 @@ from .._core.generic import Generic
 from .._core.native import derive, hang
 from .._core.shown import shown
 from .._core.structs import StructBase, as_derived, no_message_class, owner_of
-from .._core.wire import READ_FAILURES, WRITE_FAILURES, as_bytes, in_pieces
+from .._core.wire import READ_FAILURES, WRITE_FAILURES, as_bytes, in_chunks
 from ..errors import DecodeError, EncodeError, UnsupportedVersionError
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar  # checkers bring it along
 
     from .._core.wire import BytesLike
-    from ..schema.fitting import Lost
+    from ..schema.downgrade import UnsupportedField
     from ..schema.schema import Schema
 
     Text: TypeAlias = Literal["strict", "surrogateescape"]
@@ -52,9 +52,9 @@ class Message(StructBase):
     LOWEST_FLEXIBLE_VERSION: ClassVar[int] = 32768
     """First version with tagged fields and compact lengths; 32768 where there is none."""
     _codecs: ClassVar[dict[int, Codec]] = {}
-    _losses: ClassVar[dict[int, Callable[[Any], tuple[Lost, ...]]]] = {}
+    _losses: ClassVar[dict[int, Callable[[Any], tuple[UnsupportedField, ...]]]] = {}
     _fits: ClassVar[dict[int, Callable[[Any], Any]]] = {}
-    _facts: ClassVar[str] = ""
+    _descriptor: ClassVar[str] = ""
     _plan: ClassVar[str]
 
     def __init_subclass__(cls, **named: object) -> None:
@@ -130,7 +130,7 @@ class Message(StructBase):
         except WRITE_FAILURES as error:
             raise _encode_error(self, version, error) from error
 
-    def parts(self, version: int, *, text: Text = "strict") -> list[bytes]:
+    def chunks(self, version: int, *, text: Text = "strict") -> list[bytes]:
         """The bytes of ``write`` in pieces, for ``writelines``; errors as there.
 
         Long ``bytes`` and ``records`` are pieces of their own and are not copied; what is between them is. Where else
@@ -139,7 +139,7 @@ class Message(StructBase):
         if text != "strict":
             _check_text(text)
             try:
-                return self.parts(version)
+                return self.chunks(version)
             except EncodeError:
                 return [_write_escaped(self, version, text)]
         codec = self._codecs.get(version) if type(version) is int else _codec_at(type(self), version)
@@ -148,7 +148,7 @@ class Message(StructBase):
         out: list[bytes] = []
         try:
             codec[1](out, self)
-            return in_pieces(out)
+            return in_chunks(out)
         except WRITE_FAILURES as error:
             raise _encode_error(self, version, error) from error
 
@@ -168,7 +168,7 @@ class Message(StructBase):
         except WRITE_FAILURES as error:
             raise _encode_error(self, version, error) from error
 
-    def lost(self, version: int) -> tuple[Lost, ...]:
+    def unsupported_fields(self, version: int) -> tuple[UnsupportedField, ...]:
         """What of this message ``version`` cannot carry: fields that it does not have, nulls, unknown tagged fields.
 
         Each says where it is, and whether ``write`` refuses it or, for an ignorable field, drops it. Empty where
@@ -179,8 +179,8 @@ class Message(StructBase):
         losses = self._losses.get(version) if type(version) is int else None
         return (losses or _losses_at(type(self), version))(self)
 
-    def fitted(self, version: int) -> Self:
-        """A copy that can be written at ``version``: what ``lost`` names is at its default.
+    def downgraded(self, version: int) -> Self:
+        """A copy that can be written at ``version``: what ``unsupported_fields`` names is at its default.
 
         It is what a reader of that version gets. Values are shared with this message, structs and lists are not. Numbers
         that are out of range stay, and are refused by ``write``. Raises EncodeError for a value that is no struct or no
@@ -273,21 +273,21 @@ def _codec_at(message: type[Message], version: int) -> Codec:
     return message._codecs[checked_version(message, version)]
 
 
-def _losses_at(cls: type[Message], version: int) -> Callable[[Any], tuple[Lost, ...]]:
-    """The function behind ``lost``, compiled on first use and kept with the printed class."""
+def _losses_at(cls: type[Message], version: int) -> Callable[[Any], tuple[UnsupportedField, ...]]:
+    """The function behind ``unsupported_fields``, compiled on first use and kept with the printed class."""
     version = checked_version(cls, version)
     if version not in cls._losses:
-        from ..schema.fitting import losses_at
+        from ..schema.downgrade import losses_at
 
         _kept(cls, "_losses")[version] = losses_at(cls, version)
     return cls._losses[version]
 
 
 def _fit_at(cls: type[Message], version: int) -> Callable[[Any], Any]:
-    """The function behind ``fitted``, compiled on first use and kept with the printed class."""
+    """The function behind ``downgraded``, compiled on first use and kept with the printed class."""
     version = checked_version(cls, version)
     if version not in cls._fits:
-        from ..schema.fitting import fit_at
+        from ..schema.downgrade import fit_at
 
         _kept(cls, "_fits")[version] = fit_at(cls, version)
     return cls._fits[version]

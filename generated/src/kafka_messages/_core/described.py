@@ -31,7 +31,7 @@ def docstring(cls: type[Any], text: str) -> str:
     owner = message_of(cls)
     if owner is None:
         return text
-    facts = json.loads(owner._facts)
+    facts = json.loads(owner._descriptor)
     structs = {facts["name"]: facts["fields"], **facts.get("structs", {})}
     history = _history(owner.NAME)
     younger = {} if history is None else _younger(history, owner.NAME, structs, cls.__name__)

@@ -41,26 +41,26 @@ def as_bytes(data: BytesLike, what: str = "data") -> bytes:
 
 
 LONG = 16384
-"""So many bytes are a piece of their own where a message is written in pieces."""
+"""So many bytes are a chunk of their own where a message is written in chunks."""
 
 
-def in_pieces(parts: list[bytes]) -> list[bytes]:
-    """The same bytes, short parts that follow each other as one."""
-    for part in parts:  # of a small message; max of their lengths takes three times as long
-        if len(part) >= LONG:
-            return _apart(parts)
-    return [b"".join(parts)]
+def in_chunks(pieces: list[bytes]) -> list[bytes]:
+    """The same bytes, short pieces that follow each other as one."""
+    for piece in pieces:  # of a small message; max of their lengths takes three times as long
+        if len(piece) >= LONG:
+            return _apart(pieces)
+    return [b"".join(pieces)]
 
 
-def _apart(parts: list[bytes]) -> list[bytes]:
-    """Long parts as they are, what is between them as one."""
-    pieces: list[bytes] = []
+def _apart(pieces: list[bytes]) -> list[bytes]:
+    """Long pieces as they are, what is between them as one."""
+    chunks: list[bytes] = []
     start = 0
-    for index, part in enumerate(parts):
-        if len(part) >= LONG:
-            pieces += [b"".join(parts[start:index]), bytes(part)]
+    for index, piece in enumerate(pieces):
+        if len(piece) >= LONG:
+            chunks += [b"".join(pieces[start:index]), bytes(piece)]
             start = index + 1
-    return [*pieces, b"".join(parts[start:])]
+    return [*chunks, b"".join(pieces[start:])]
 
 
 UNSET: Any = object()

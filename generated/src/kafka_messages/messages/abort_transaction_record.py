@@ -140,7 +140,7 @@ def _size_abort_transaction_record_0(x: AbortTransactionRecord) -> int:
 _AbortTransactionRecordConstants._codecs = {
     0: (_read_abort_transaction_record_0, _write_abort_transaction_record_0, _size_abort_transaction_record_0),
 }
-_AbortTransactionRecordConstants._facts = (
+_AbortTransactionRecordConstants._descriptor = (
     '{"name":"AbortTransactionRecord","type":"metadata","validVersions":"0","flexibleVersions":'
     '"0+","fields":[{"name":"reason","json":"reason","type":"string","versions":"0+","nullableV'
     'ersions":"0+","tag":0,"taggedVersions":"0+","default":null,"about":"Text that says why the'

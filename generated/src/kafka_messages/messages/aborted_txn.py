@@ -91,7 +91,7 @@ def _size_aborted_txn_0(x: AbortedTxn) -> int:
 _AbortedTxnConstants._codecs = {
     0: (_read_aborted_txn_0, _write_aborted_txn_0, _size_aborted_txn_0),
 }
-_AbortedTxnConstants._facts = (
+_AbortedTxnConstants._descriptor = (
     '{"name":"AbortedTxn","type":"data","validVersions":"0","flexibleVersions":"none","fields":'
     '[{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","enumeration":"P'
     'roducerId","about":"Id of the producer whose transaction was aborted."},{"name":"first_off'

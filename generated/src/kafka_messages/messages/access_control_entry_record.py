@@ -192,7 +192,7 @@ def _size_access_control_entry_record_0(x: AccessControlEntryRecord) -> int:
 _AccessControlEntryRecordConstants._codecs = {
     0: (_read_access_control_entry_record_0, _write_access_control_entry_record_0, _size_access_control_entry_record_0),
 }
-_AccessControlEntryRecordConstants._facts = (
+_AccessControlEntryRecordConstants._descriptor = (
     '{"name":"AccessControlEntryRecord","type":"metadata","validVersions":"0","flexibleVersions'
     '":"0+","fields":[{"name":"id","json":"id","type":"uuid","versions":"0+","about":"Id of the'
     ' rule, by which it is removed again."},{"name":"resource_type","json":"resourceType","type'

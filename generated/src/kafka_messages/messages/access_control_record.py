@@ -183,7 +183,7 @@ def _size_access_control_record_0(x: AccessControlRecord) -> int:
 _AccessControlRecordConstants._codecs = {
     0: (_read_access_control_record_0, _write_access_control_record_0, _size_access_control_record_0),
 }
-_AccessControlRecordConstants._facts = (
+_AccessControlRecordConstants._descriptor = (
     '{"name":"AccessControlRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+'
     '","fields":[{"name":"resource_type","json":"resourceType","type":"int8","versions":"0+","e'
     'numeration":"ResourceType","about":"Kind of resource."},{"name":"resource_name","json":"re'

@@ -198,7 +198,7 @@ _AddOffsetsToTxnRequestConstants._codecs = {
     3: (_read_add_offsets_to_txn_request_3, _write_add_offsets_to_txn_request_3, _size_add_offsets_to_txn_request_3),
     4: (_read_add_offsets_to_txn_request_3, _write_add_offsets_to_txn_request_3, _size_add_offsets_to_txn_request_3),
 }
-_AddOffsetsToTxnRequestConstants._facts = (
+_AddOffsetsToTxnRequestConstants._descriptor = (
     '{"name":"AddOffsetsToTxnRequest","type":"request","validVersions":"0-4","flexibleVersions"'
     ':"3+","fields":[{"name":"transactional_id","json":"transactionalId","type":"string","versi'
     'ons":"0+","entityType":"transactionalId","about":"Transactional id configured on the produ'

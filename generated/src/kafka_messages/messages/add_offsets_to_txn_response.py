@@ -114,7 +114,7 @@ _AddOffsetsToTxnResponseConstants._codecs = {
     3: (_read_add_offsets_to_txn_response_3, _write_add_offsets_to_txn_response_3, _size_add_offsets_to_txn_response_3),
     4: (_read_add_offsets_to_txn_response_3, _write_add_offsets_to_txn_response_3, _size_add_offsets_to_txn_response_3),
 }
-_AddOffsetsToTxnResponseConstants._facts = (
+_AddOffsetsToTxnResponseConstants._descriptor = (
     '{"name":"AddOffsetsToTxnResponse","type":"response","validVersions":"0-4","flexibleVersion'
     's":"3+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versi'
     'ons":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."}'

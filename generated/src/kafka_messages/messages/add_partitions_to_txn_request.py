@@ -633,7 +633,7 @@ _AddPartitionsToTxnRequestConstants._codecs = {
         _size_add_partitions_to_txn_request_4,
     ),
 }
-_AddPartitionsToTxnRequestConstants._facts = (
+_AddPartitionsToTxnRequestConstants._descriptor = (
     '{"name":"AddPartitionsToTxnRequest","type":"request","validVersions":"0-5","flexibleVersio'
     'ns":"3+","fields":[{"name":"transactions","json":"transactions","type":"[]AddPartitionsToT'
     'xnTransaction","versions":"4+","about":"From version 4: the transactions to treat, one ent'

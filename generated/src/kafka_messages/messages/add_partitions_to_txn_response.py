@@ -704,7 +704,7 @@ _AddPartitionsToTxnResponseConstants._codecs = {
         _size_add_partitions_to_txn_response_4,
     ),
 }
-_AddPartitionsToTxnResponseConstants._facts = (
+_AddPartitionsToTxnResponseConstants._descriptor = (
     '{"name":"AddPartitionsToTxnResponse","type":"response","validVersions":"0-5","flexibleVers'
     'ions":"3+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","ve'
     'rsions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none'

@@ -378,7 +378,7 @@ _AddRaftVoterRequestConstants._codecs = {
     0: (_read_add_raft_voter_request_0, _write_add_raft_voter_request_0, _size_add_raft_voter_request_0),
     1: (_read_add_raft_voter_request_1, _write_add_raft_voter_request_1, _size_add_raft_voter_request_1),
 }
-_AddRaftVoterRequestConstants._facts = (
+_AddRaftVoterRequestConstants._descriptor = (
     '{"name":"AddRaftVoterRequest","type":"request","validVersions":"0-1","flexibleVersions":"0'
     '+","fields":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","null'
     'ableVersions":"0+","about":"Cluster the request is meant for; null skips the check."},{"na'

@@ -127,7 +127,7 @@ _AddRaftVoterResponseConstants._codecs = {
     0: (_read_add_raft_voter_response_0, _write_add_raft_voter_response_0, _size_add_raft_voter_response_0),
     1: (_read_add_raft_voter_response_0, _write_add_raft_voter_response_0, _size_add_raft_voter_response_0),
 }
-_AddRaftVoterResponseConstants._facts = (
+_AddRaftVoterResponseConstants._descriptor = (
     '{"name":"AddRaftVoterResponse","type":"response","validVersions":"0-1","flexibleVersions":'
     '"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
     '":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},{"'

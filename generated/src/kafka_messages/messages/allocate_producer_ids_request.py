@@ -96,7 +96,7 @@ _AllocateProducerIdsRequestConstants._codecs = {
         _size_allocate_producer_ids_request_0,
     ),
 }
-_AllocateProducerIdsRequestConstants._facts = (
+_AllocateProducerIdsRequestConstants._descriptor = (
     '{"name":"AllocateProducerIdsRequest","type":"request","validVersions":"0","flexibleVersion'
     's":"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","en'
     'tityType":"brokerId","about":"Broker that wants the block."},{"name":"broker_epoch","json"'

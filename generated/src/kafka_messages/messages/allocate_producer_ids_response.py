@@ -101,7 +101,7 @@ _AllocateProducerIdsResponseConstants._codecs = {
         _size_allocate_producer_ids_response_0,
     ),
 }
-_AllocateProducerIdsResponseConstants._facts = (
+_AllocateProducerIdsResponseConstants._descriptor = (
     '{"name":"AllocateProducerIdsResponse","type":"response","validVersions":"0","flexibleVersi'
     'ons":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","ver'
     'sions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none.'

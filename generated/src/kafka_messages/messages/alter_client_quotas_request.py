@@ -599,7 +599,7 @@ _AlterClientQuotasRequestConstants._codecs = {
     0: (_read_alter_client_quotas_request_0, _write_alter_client_quotas_request_0, _size_alter_client_quotas_request_0),
     1: (_read_alter_client_quotas_request_1, _write_alter_client_quotas_request_1, _size_alter_client_quotas_request_1),
 }
-_AlterClientQuotasRequestConstants._facts = (
+_AlterClientQuotasRequestConstants._descriptor = (
     '{"name":"AlterClientQuotasRequest","type":"request","validVersions":"0-1","flexibleVersion'
     's":"1+","fields":[{"name":"entries","json":"entries","type":"[]EntryData","versions":"0+",'
     '"about":"Quota changes, one entry per entity."},{"name":"validate_only","json":"validateOn'

@@ -498,7 +498,7 @@ _AlterClientQuotasResponseConstants._codecs = {
         _size_alter_client_quotas_response_1,
     ),
 }
-_AlterClientQuotasResponseConstants._facts = (
+_AlterClientQuotasResponseConstants._descriptor = (
     '{"name":"AlterClientQuotasResponse","type":"response","validVersions":"0-1","flexibleVersi'
     'ons":"1+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","ver'
     'sions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none.'

@@ -532,7 +532,7 @@ _AlterConfigsRequestConstants._codecs = {
     1: (_read_alter_configs_request_0, _write_alter_configs_request_0, _size_alter_configs_request_0),
     2: (_read_alter_configs_request_2, _write_alter_configs_request_2, _size_alter_configs_request_2),
 }
-_AlterConfigsRequestConstants._facts = (
+_AlterConfigsRequestConstants._descriptor = (
     '{"name":"AlterConfigsRequest","type":"request","validVersions":"0-2","flexibleVersions":"2'
     '+","fields":[{"name":"resources","json":"resources","type":"[]AlterConfigsResource","versi'
     'ons":"0+","about":"Resources to configure, one entry each."},{"name":"validate_only","json'

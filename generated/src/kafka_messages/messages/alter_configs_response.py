@@ -358,7 +358,7 @@ _AlterConfigsResponseConstants._codecs = {
     1: (_read_alter_configs_response_0, _write_alter_configs_response_0, _size_alter_configs_response_0),
     2: (_read_alter_configs_response_2, _write_alter_configs_response_2, _size_alter_configs_response_2),
 }
-_AlterConfigsResponseConstants._facts = (
+_AlterConfigsResponseConstants._descriptor = (
     '{"name":"AlterConfigsResponse","type":"response","validVersions":"0-2","flexibleVersions":'
     '"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
     '":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},{"'

@@ -396,7 +396,7 @@ _AlterPartitionReassignmentsRequestConstants._codecs = {
         _size_alter_partition_reassignments_request_1,
     ),
 }
-_AlterPartitionReassignmentsRequestConstants._facts = (
+_AlterPartitionReassignmentsRequestConstants._descriptor = (
     '{"name":"AlterPartitionReassignmentsRequest","type":"request","validVersions":"0-1","flexi'
     'bleVersions":"0+","fields":[{"name":"timeout_ms","json":"timeoutMs","type":"int32","versio'
     'ns":"0+","default":60000,"about":"Milliseconds to wait for the moves to be accepted, one m'

@@ -452,7 +452,7 @@ _AlterPartitionReassignmentsResponseConstants._codecs = {
         _size_alter_partition_reassignments_response_1,
     ),
 }
-_AlterPartitionReassignmentsResponseConstants._facts = (
+_AlterPartitionReassignmentsResponseConstants._descriptor = (
     '{"name":"AlterPartitionReassignmentsResponse","type":"response","validVersions":"0-1","fle'
     'xibleVersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"i'
     'nt32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 m'

@@ -863,7 +863,7 @@ _AlterPartitionRequestConstants._codecs = {
     2: (_read_alter_partition_request_2, _write_alter_partition_request_2, _size_alter_partition_request_2),
     3: (_read_alter_partition_request_3, _write_alter_partition_request_3, _size_alter_partition_request_3),
 }
-_AlterPartitionRequestConstants._facts = (
+_AlterPartitionRequestConstants._descriptor = (
     '{"name":"AlterPartitionRequest","type":"request","validVersions":"0-3","flexibleVersions":'
     '"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entit'
     'yType":"brokerId","about":"Broker sending the request, leader of the listed partitions."},'

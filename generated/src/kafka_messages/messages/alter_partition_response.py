@@ -631,7 +631,7 @@ _AlterPartitionResponseConstants._codecs = {
     2: (_read_alter_partition_response_2, _write_alter_partition_response_2, _size_alter_partition_response_2),
     3: (_read_alter_partition_response_2, _write_alter_partition_response_2, _size_alter_partition_response_2),
 }
-_AlterPartitionResponseConstants._facts = (
+_AlterPartitionResponseConstants._descriptor = (
     '{"name":"AlterPartitionResponse","type":"response","validVersions":"0-3","flexibleVersions'
     '":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versio'
     'ns":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'

@@ -512,7 +512,7 @@ _AlterReplicaLogDirsRequestConstants._codecs = {
         _size_alter_replica_log_dirs_request_2,
     ),
 }
-_AlterReplicaLogDirsRequestConstants._facts = (
+_AlterReplicaLogDirsRequestConstants._descriptor = (
     '{"name":"AlterReplicaLogDirsRequest","type":"request","validVersions":"0-2","flexibleVersi'
     'ons":"2+","fields":[{"name":"dirs","json":"dirs","type":"[]AlterReplicaLogDir","versions":'
     '"0+","about":"Target directories, one entry each."}],"structs":{"AlterReplicaLogDir":[{"na'

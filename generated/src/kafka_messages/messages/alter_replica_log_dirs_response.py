@@ -443,7 +443,7 @@ _AlterReplicaLogDirsResponseConstants._codecs = {
         _size_alter_replica_log_dirs_response_2,
     ),
 }
-_AlterReplicaLogDirsResponseConstants._facts = (
+_AlterReplicaLogDirsResponseConstants._descriptor = (
     '{"name":"AlterReplicaLogDirsResponse","type":"response","validVersions":"0-2","flexibleVer'
     'sions":"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","v'
     'ersions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means non'

@@ -344,7 +344,7 @@ _AlterShareGroupOffsetsRequestConstants._codecs = {
         _size_alter_share_group_offsets_request_0,
     ),
 }
-_AlterShareGroupOffsetsRequestConstants._facts = (
+_AlterShareGroupOffsetsRequestConstants._descriptor = (
     '{"name":"AlterShareGroupOffsetsRequest","type":"request","validVersions":"0","flexibleVers'
     'ions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","'
     'entityType":"groupId","about":"Share group to change."},{"name":"topics","json":"topics","'

@@ -409,7 +409,7 @@ _AlterShareGroupOffsetsResponseConstants._codecs = {
         _size_alter_share_group_offsets_response_0,
     ),
 }
-_AlterShareGroupOffsetsResponseConstants._facts = (
+_AlterShareGroupOffsetsResponseConstants._descriptor = (
     '{"name":"AlterShareGroupOffsetsResponse","type":"response","validVersions":"0","flexibleVe'
     'rsions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","'
     'versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means no'

@@ -376,7 +376,7 @@ _AlterUserScramCredentialsRequestConstants._codecs = {
         _size_alter_user_scram_credentials_request_0,
     ),
 }
-_AlterUserScramCredentialsRequestConstants._facts = (
+_AlterUserScramCredentialsRequestConstants._descriptor = (
     '{"name":"AlterUserScramCredentialsRequest","type":"request","validVersions":"0","flexibleV'
     'ersions":"0+","fields":[{"name":"deletions","json":"deletions","type":"[]ScramCredentialDe'
     'letion","versions":"0+","about":"Credentials to delete, one entry per user and mechanism."'

@@ -253,7 +253,7 @@ _AlterUserScramCredentialsResponseConstants._codecs = {
         _size_alter_user_scram_credentials_response_0,
     ),
 }
-_AlterUserScramCredentialsResponseConstants._facts = (
+_AlterUserScramCredentialsResponseConstants._descriptor = (
     '{"name":"AlterUserScramCredentialsResponse","type":"response","validVersions":"0","flexibl'
     'eVersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32'
     '","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means'

@@ -246,7 +246,7 @@ _ApiVersionsRequestConstants._codecs = {
     4: (_read_api_versions_request_3, _write_api_versions_request_3, _size_api_versions_request_3),
     5: (_read_api_versions_request_5, _write_api_versions_request_5, _size_api_versions_request_5),
 }
-_ApiVersionsRequestConstants._facts = (
+_ApiVersionsRequestConstants._descriptor = (
     '{"name":"ApiVersionsRequest","type":"request","validVersions":"0-5","flexibleVersions":"3+'
     '","fields":[{"name":"client_software_name","json":"clientSoftwareName","type":"string","ve'
     'rsions":"3+","ignorable":true,"about":"Name of the client library."},{"name":"client_softw'

@@ -726,7 +726,7 @@ _ApiVersionsResponseConstants._codecs = {
     4: (_read_api_versions_response_3, _write_api_versions_response_3, _size_api_versions_response_3),
     5: (_read_api_versions_response_3, _write_api_versions_response_3, _size_api_versions_response_3),
 }
-_ApiVersionsResponseConstants._facts = (
+_ApiVersionsResponseConstants._descriptor = (
     '{"name":"ApiVersionsResponse","type":"response","validVersions":"0-5","flexibleVersions":"'
     '3+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enum'
     'eration":"ErrorCode","about":"Error code of the whole request, 0 for none."},{"name":"api_'

@@ -381,7 +381,7 @@ _AssignReplicasToDirsRequestConstants._codecs = {
         _size_assign_replicas_to_dirs_request_0,
     ),
 }
-_AssignReplicasToDirsRequestConstants._facts = (
+_AssignReplicasToDirsRequestConstants._descriptor = (
     '{"name":"AssignReplicasToDirsRequest","type":"request","validVersions":"0","flexibleVersio'
     'ns":"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","e'
     'ntityType":"brokerId","about":"Broker that owns the directories."},{"name":"broker_epoch",'

@@ -382,7 +382,7 @@ _AssignReplicasToDirsResponseConstants._codecs = {
         _size_assign_replicas_to_dirs_response_0,
     ),
 }
-_AssignReplicasToDirsResponseConstants._facts = (
+_AssignReplicasToDirsResponseConstants._descriptor = (
     '{"name":"AssignReplicasToDirsResponse","type":"response","validVersions":"0","flexibleVers'
     'ions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","ve'
     'rsions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none'

@@ -623,7 +623,7 @@ _BeginQuorumEpochRequestConstants._codecs = {
     0: (_read_begin_quorum_epoch_request_0, _write_begin_quorum_epoch_request_0, _size_begin_quorum_epoch_request_0),
     1: (_read_begin_quorum_epoch_request_1, _write_begin_quorum_epoch_request_1, _size_begin_quorum_epoch_request_1),
 }
-_BeginQuorumEpochRequestConstants._facts = (
+_BeginQuorumEpochRequestConstants._descriptor = (
     '{"name":"BeginQuorumEpochRequest","type":"request","validVersions":"0-1","flexibleVersions'
     '":"1+","fields":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","'
     'nullableVersions":"0+","default":null,"about":"Cluster the request is meant for; null skip'

@@ -600,7 +600,7 @@ _BeginQuorumEpochResponseConstants._codecs = {
     0: (_read_begin_quorum_epoch_response_0, _write_begin_quorum_epoch_response_0, _size_begin_quorum_epoch_response_0),
     1: (_read_begin_quorum_epoch_response_1, _write_begin_quorum_epoch_response_1, _size_begin_quorum_epoch_response_1),
 }
-_BeginQuorumEpochResponseConstants._facts = (
+_BeginQuorumEpochResponseConstants._descriptor = (
     '{"name":"BeginQuorumEpochResponse","type":"response","validVersions":"0-1","flexibleVersio'
     'ns":"1+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+",'
     '"enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},{"name":'

@@ -140,7 +140,7 @@ def _size_begin_transaction_record_0(x: BeginTransactionRecord) -> int:
 _BeginTransactionRecordConstants._codecs = {
     0: (_read_begin_transaction_record_0, _write_begin_transaction_record_0, _size_begin_transaction_record_0),
 }
-_BeginTransactionRecordConstants._facts = (
+_BeginTransactionRecordConstants._descriptor = (
     '{"name":"BeginTransactionRecord","type":"metadata","validVersions":"0","flexibleVersions":'
     '"0+","fields":[{"name":"name","json":"name","type":"string","versions":"0+","nullableVersi'
     'ons":"0+","tag":0,"taggedVersions":"0+","default":null,"about":"Label that says what the t'

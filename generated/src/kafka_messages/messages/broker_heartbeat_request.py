@@ -426,7 +426,7 @@ _BrokerHeartbeatRequestConstants._codecs = {
     1: (_read_broker_heartbeat_request_1, _write_broker_heartbeat_request_1, _size_broker_heartbeat_request_1),
     2: (_read_broker_heartbeat_request_2, _write_broker_heartbeat_request_2, _size_broker_heartbeat_request_2),
 }
-_BrokerHeartbeatRequestConstants._facts = (
+_BrokerHeartbeatRequestConstants._descriptor = (
     '{"name":"BrokerHeartbeatRequest","type":"request","validVersions":"0-2","flexibleVersions"'
     ':"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","enti'
     'tyType":"brokerId","about":"Broker sending the heartbeat."},{"name":"broker_epoch","json":'

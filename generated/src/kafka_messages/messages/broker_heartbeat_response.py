@@ -119,7 +119,7 @@ _BrokerHeartbeatResponseConstants._codecs = {
     1: (_read_broker_heartbeat_response_0, _write_broker_heartbeat_response_0, _size_broker_heartbeat_response_0),
     2: (_read_broker_heartbeat_response_0, _write_broker_heartbeat_response_0, _size_broker_heartbeat_response_0),
 }
-_BrokerHeartbeatResponseConstants._facts = (
+_BrokerHeartbeatResponseConstants._descriptor = (
     '{"name":"BrokerHeartbeatResponse","type":"response","validVersions":"0-2","flexibleVersion'
     's":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versi'
     'ons":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."}'

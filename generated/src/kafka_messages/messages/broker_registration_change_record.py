@@ -610,7 +610,7 @@ _BrokerRegistrationChangeRecordConstants._codecs = {
         _size_broker_registration_change_record_3,
     ),
 }
-_BrokerRegistrationChangeRecordConstants._facts = (
+_BrokerRegistrationChangeRecordConstants._descriptor = (
     '{"name":"BrokerRegistrationChangeRecord","type":"metadata","validVersions":"0-3","flexible'
     'Versions":"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"'
     '0+","entityType":"brokerId","about":"Broker whose registration changes."},{"name":"broker_'

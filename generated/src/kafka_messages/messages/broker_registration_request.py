@@ -838,7 +838,7 @@ _BrokerRegistrationRequestConstants._codecs = {
     3: (_read_broker_registration_request_3, _write_broker_registration_request_3, _size_broker_registration_request_3),
     4: (_read_broker_registration_request_3, _write_broker_registration_request_3, _size_broker_registration_request_3),
 }
-_BrokerRegistrationRequestConstants._facts = (
+_BrokerRegistrationRequestConstants._descriptor = (
     '{"name":"BrokerRegistrationRequest","type":"request","validVersions":"0-4","flexibleVersio'
     'ns":"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","e'
     'ntityType":"brokerId","about":"Id of the broker that registers."},{"name":"cluster_id","js'

@@ -116,7 +116,7 @@ _BrokerRegistrationResponseConstants._codecs = {
         _size_broker_registration_response_0,
     ),
 }
-_BrokerRegistrationResponseConstants._facts = (
+_BrokerRegistrationResponseConstants._descriptor = (
     '{"name":"BrokerRegistrationResponse","type":"response","validVersions":"0-4","flexibleVers'
     'ions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","ve'
     'rsions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none'

@@ -97,7 +97,7 @@ def _size_clear_elr_record_0(x: ClearElrRecord) -> int:
 _ClearElrRecordConstants._codecs = {
     0: (_read_clear_elr_record_0, _write_clear_elr_record_0, _size_clear_elr_record_0),
 }
-_ClearElrRecordConstants._facts = (
+_ClearElrRecordConstants._descriptor = (
     '{"name":"ClearElrRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fi'
     'elds":[{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType'
     '":"topicName","about":"Topic whose partitions are cleared, empty for all topics."}]}'

@@ -249,7 +249,7 @@ def _size_client_quota_record_0(x: ClientQuotaRecord) -> int:
 _ClientQuotaRecordConstants._codecs = {
     0: (_read_client_quota_record_0, _write_client_quota_record_0, _size_client_quota_record_0),
 }
-_ClientQuotaRecordConstants._facts = (
+_ClientQuotaRecordConstants._descriptor = (
     '{"name":"ClientQuotaRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+",'
     '"fields":[{"name":"entity","json":"entity","type":"[]EntityData","versions":"0+","about":"'
     'Parts that together name who the quota is for, for example a user and a client id."},{"nam'

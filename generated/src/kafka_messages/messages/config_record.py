@@ -160,7 +160,7 @@ def _size_config_record_0(x: ConfigRecord) -> int:
 _ConfigRecordConstants._codecs = {
     0: (_read_config_record_0, _write_config_record_0, _size_config_record_0),
 }
-_ConfigRecordConstants._facts = (
+_ConfigRecordConstants._descriptor = (
     '{"name":"ConfigRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fiel'
     'ds":[{"name":"resource_type","json":"resourceType","type":"int8","versions":"0+","enumerat'
     'ion":"ConfigResourceType","about":"Kind of resource: 2 topic, 4 broker, 16 client metrics,'

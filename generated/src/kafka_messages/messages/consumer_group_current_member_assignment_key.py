@@ -113,7 +113,7 @@ _ConsumerGroupCurrentMemberAssignmentKeyConstants._codecs = {
         _size_consumer_group_current_member_assignment_key_0,
     ),
 }
-_ConsumerGroupCurrentMemberAssignmentKeyConstants._facts = (
+_ConsumerGroupCurrentMemberAssignmentKeyConstants._descriptor = (
     '{"name":"ConsumerGroupCurrentMemberAssignmentKey","type":"coordinator-key","validVersions"'
     ':"0","flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"strin'
     'g","versions":"0","about":"Id of the group."},{"name":"member_id","json":"memberId","type"'

@@ -353,7 +353,7 @@ _ConsumerGroupCurrentMemberAssignmentValueConstants._codecs = {
         _size_consumer_group_current_member_assignment_value_0,
     ),
 }
-_ConsumerGroupCurrentMemberAssignmentValueConstants._facts = (
+_ConsumerGroupCurrentMemberAssignmentValueConstants._descriptor = (
     '{"name":"ConsumerGroupCurrentMemberAssignmentValue","type":"coordinator-value","validVersi'
     'ons":"0","flexibleVersions":"0+","fields":[{"name":"member_epoch","json":"memberEpoch","ty'
     'pe":"int32","versions":"0+","about":"Group epoch the member has caught up with."},{"name":'

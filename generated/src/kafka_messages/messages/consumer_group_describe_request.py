@@ -138,7 +138,7 @@ _ConsumerGroupDescribeRequestConstants._codecs = {
         _size_consumer_group_describe_request_0,
     ),
 }
-_ConsumerGroupDescribeRequestConstants._facts = (
+_ConsumerGroupDescribeRequestConstants._descriptor = (
     '{"name":"ConsumerGroupDescribeRequest","type":"request","validVersions":"0-1","flexibleVer'
     'sions":"0+","fields":[{"name":"group_ids","json":"groupIds","type":"[]string","versions":"'
     '0+","entityType":"groupId","about":"Groups to describe."},{"name":"include_authorized_oper'

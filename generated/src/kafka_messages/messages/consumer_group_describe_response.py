@@ -1116,7 +1116,7 @@ _ConsumerGroupDescribeResponseConstants._codecs = {
         _size_consumer_group_describe_response_1,
     ),
 }
-_ConsumerGroupDescribeResponseConstants._facts = (
+_ConsumerGroupDescribeResponseConstants._descriptor = (
     '{"name":"ConsumerGroupDescribeResponse","type":"response","validVersions":"0-1","flexibleV'
     'ersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32",'
     '"versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means n'

@@ -625,7 +625,7 @@ _ConsumerGroupHeartbeatRequestConstants._codecs = {
         _size_consumer_group_heartbeat_request_1,
     ),
 }
-_ConsumerGroupHeartbeatRequestConstants._facts = (
+_ConsumerGroupHeartbeatRequestConstants._descriptor = (
     '{"name":"ConsumerGroupHeartbeatRequest","type":"request","validVersions":"0-1","flexibleVe'
     'rsions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+"'
     ',"entityType":"groupId","about":"Group to which the member belongs."},{"name":"member_id",'

@@ -367,7 +367,7 @@ _ConsumerGroupHeartbeatResponseConstants._codecs = {
         _size_consumer_group_heartbeat_response_0,
     ),
 }
-_ConsumerGroupHeartbeatResponseConstants._facts = (
+_ConsumerGroupHeartbeatResponseConstants._descriptor = (
     '{"name":"ConsumerGroupHeartbeatResponse","type":"response","validVersions":"0-1","flexible'
     'Versions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32"'
     ',"versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means '

@@ -109,7 +109,7 @@ _ConsumerGroupMemberMetadataKeyConstants._codecs = {
         _size_consumer_group_member_metadata_key_0,
     ),
 }
-_ConsumerGroupMemberMetadataKeyConstants._facts = (
+_ConsumerGroupMemberMetadataKeyConstants._descriptor = (
     '{"name":"ConsumerGroupMemberMetadataKey","type":"coordinator-key","validVersions":"0","fle'
     'xibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","versi'
     'ons":"0","about":"Id of the group."},{"name":"member_id","json":"memberId","type":"string"'

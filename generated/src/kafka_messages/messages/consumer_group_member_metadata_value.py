@@ -556,7 +556,7 @@ _ConsumerGroupMemberMetadataValueConstants._codecs = {
         _size_consumer_group_member_metadata_value_0,
     ),
 }
-_ConsumerGroupMemberMetadataValueConstants._facts = (
+_ConsumerGroupMemberMetadataValueConstants._descriptor = (
     '{"name":"ConsumerGroupMemberMetadataValue","type":"coordinator-value","validVersions":"0",'
     '"flexibleVersions":"0+","fields":[{"name":"instance_id","json":"instanceId","type":"string'
     '","versions":"0+","nullableVersions":"0+","about":"Static membership id, null for a dynami'

@@ -84,7 +84,7 @@ def _size_consumer_group_metadata_key_0(x: ConsumerGroupMetadataKey) -> int:
 _ConsumerGroupMetadataKeyConstants._codecs = {
     0: (_read_consumer_group_metadata_key_0, _write_consumer_group_metadata_key_0, _size_consumer_group_metadata_key_0),
 }
-_ConsumerGroupMetadataKeyConstants._facts = (
+_ConsumerGroupMetadataKeyConstants._descriptor = (
     '{"name":"ConsumerGroupMetadataKey","type":"coordinator-key","validVersions":"0","flexibleV'
     'ersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"'
     '0","about":"Id of the group."}]}'

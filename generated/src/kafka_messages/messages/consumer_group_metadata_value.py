@@ -145,7 +145,7 @@ _ConsumerGroupMetadataValueConstants._codecs = {
         _size_consumer_group_metadata_value_0,
     ),
 }
-_ConsumerGroupMetadataValueConstants._facts = (
+_ConsumerGroupMetadataValueConstants._descriptor = (
     '{"name":"ConsumerGroupMetadataValue","type":"coordinator-value","validVersions":"0","flexi'
     'bleVersions":"0+","fields":[{"name":"epoch","json":"epoch","type":"int32","versions":"0+",'
     '"about":"Version of the group, raised when its members, subscriptions or topics change."},'

@@ -90,7 +90,7 @@ _ConsumerGroupPartitionMetadataKeyConstants._codecs = {
         _size_consumer_group_partition_metadata_key_0,
     ),
 }
-_ConsumerGroupPartitionMetadataKeyConstants._facts = (
+_ConsumerGroupPartitionMetadataKeyConstants._descriptor = (
     '{"name":"ConsumerGroupPartitionMetadataKey","type":"coordinator-key","validVersions":"0","'
     'flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","ve'
     'rsions":"0","about":"Id of the group."}]}'

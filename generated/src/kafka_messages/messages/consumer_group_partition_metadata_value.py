@@ -337,7 +337,7 @@ _ConsumerGroupPartitionMetadataValueConstants._codecs = {
         _size_consumer_group_partition_metadata_value_0,
     ),
 }
-_ConsumerGroupPartitionMetadataValueConstants._facts = (
+_ConsumerGroupPartitionMetadataValueConstants._descriptor = (
     '{"name":"ConsumerGroupPartitionMetadataValue","type":"coordinator-value","validVersions":"'
     '0","flexibleVersions":"0+","fields":[{"name":"topics","json":"topics","type":"[]TopicMetad'
     'ata","versions":"0+","about":"One entry per subscribed topic."}],"structs":{"TopicMetadata'

@@ -111,7 +111,7 @@ _ConsumerGroupRegularExpressionKeyConstants._codecs = {
         _size_consumer_group_regular_expression_key_0,
     ),
 }
-_ConsumerGroupRegularExpressionKeyConstants._facts = (
+_ConsumerGroupRegularExpressionKeyConstants._descriptor = (
     '{"name":"ConsumerGroupRegularExpressionKey","type":"coordinator-key","validVersions":"0","'
     'flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","ve'
     'rsions":"0","about":"Id of the group that subscribes by the expression."},{"name":"regular'

@@ -124,7 +124,7 @@ _ConsumerGroupRegularExpressionValueConstants._codecs = {
         _size_consumer_group_regular_expression_value_0,
     ),
 }
-_ConsumerGroupRegularExpressionValueConstants._facts = (
+_ConsumerGroupRegularExpressionValueConstants._descriptor = (
     '{"name":"ConsumerGroupRegularExpressionValue","type":"coordinator-value","validVersions":"'
     '0","flexibleVersions":"0+","fields":[{"name":"topics","json":"topics","type":"[]string","v'
     'ersions":"0+","about":"Names of the matching topics."},{"name":"version","json":"version",'

@@ -113,7 +113,7 @@ _ConsumerGroupTargetAssignmentMemberKeyConstants._codecs = {
         _size_consumer_group_target_assignment_member_key_0,
     ),
 }
-_ConsumerGroupTargetAssignmentMemberKeyConstants._facts = (
+_ConsumerGroupTargetAssignmentMemberKeyConstants._descriptor = (
     '{"name":"ConsumerGroupTargetAssignmentMemberKey","type":"coordinator-key","validVersions":'
     '"0","flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string'
     '","versions":"0","about":"Id of the group."},{"name":"member_id","json":"memberId","type":'

@@ -217,7 +217,7 @@ _ConsumerGroupTargetAssignmentMemberValueConstants._codecs = {
         _size_consumer_group_target_assignment_member_value_0,
     ),
 }
-_ConsumerGroupTargetAssignmentMemberValueConstants._facts = (
+_ConsumerGroupTargetAssignmentMemberValueConstants._descriptor = (
     '{"name":"ConsumerGroupTargetAssignmentMemberValue","type":"coordinator-value","validVersio'
     'ns":"0","flexibleVersions":"0+","fields":[{"name":"topic_partitions","json":"topicPartitio'
     'ns","type":"[]TopicPartition","versions":"0+","about":"One entry per topic of the target a'

@@ -92,7 +92,7 @@ _ConsumerGroupTargetAssignmentMetadataKeyConstants._codecs = {
         _size_consumer_group_target_assignment_metadata_key_0,
     ),
 }
-_ConsumerGroupTargetAssignmentMetadataKeyConstants._facts = (
+_ConsumerGroupTargetAssignmentMetadataKeyConstants._descriptor = (
     '{"name":"ConsumerGroupTargetAssignmentMetadataKey","type":"coordinator-key","validVersions'
     '":"0","flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"stri'
     'ng","versions":"0","about":"Id of the group."}]}'

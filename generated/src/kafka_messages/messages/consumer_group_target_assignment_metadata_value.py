@@ -153,7 +153,7 @@ _ConsumerGroupTargetAssignmentMetadataValueConstants._codecs = {
         _size_consumer_group_target_assignment_metadata_value_0,
     ),
 }
-_ConsumerGroupTargetAssignmentMetadataValueConstants._facts = (
+_ConsumerGroupTargetAssignmentMetadataValueConstants._descriptor = (
     '{"name":"ConsumerGroupTargetAssignmentMetadataValue","type":"coordinator-value","validVers'
     'ions":"0","flexibleVersions":"0+","fields":[{"name":"assignment_epoch","json":"assignmentE'
     'poch","type":"int32","versions":"0+","about":"Group epoch the target assignment belongs to'

@@ -247,7 +247,7 @@ _ConsumerProtocolAssignmentConstants._codecs = {
         _size_consumer_protocol_assignment_0,
     ),
 }
-_ConsumerProtocolAssignmentConstants._facts = (
+_ConsumerProtocolAssignmentConstants._descriptor = (
     '{"name":"ConsumerProtocolAssignment","type":"data","validVersions":"0-3","flexibleVersions'
     '":"none","fields":[{"name":"assigned_partitions","json":"assignedPartitions","type":"[]Top'
     'icPartition","versions":"0+","about":"Partitions given to the member, one entry per topic.'

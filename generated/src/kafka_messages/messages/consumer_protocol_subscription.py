@@ -487,7 +487,7 @@ _ConsumerProtocolSubscriptionConstants._codecs = {
         _size_consumer_protocol_subscription_3,
     ),
 }
-_ConsumerProtocolSubscriptionConstants._facts = (
+_ConsumerProtocolSubscriptionConstants._descriptor = (
     '{"name":"ConsumerProtocolSubscription","type":"data","validVersions":"0-3","flexibleVersio'
     'ns":"none","fields":[{"name":"topics","json":"topics","type":"[]string","versions":"0+","a'
     'bout":"Names of the topics the member subscribes to."},{"name":"user_data","json":"userDat'

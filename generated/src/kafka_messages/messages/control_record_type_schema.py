@@ -74,7 +74,7 @@ def _size_control_record_type_schema_0(x: ControlRecordTypeSchema) -> int:
 _ControlRecordTypeSchemaConstants._codecs = {
     0: (_read_control_record_type_schema_0, _write_control_record_type_schema_0, _size_control_record_type_schema_0),
 }
-_ControlRecordTypeSchemaConstants._facts = (
+_ControlRecordTypeSchemaConstants._descriptor = (
     '{"name":"ControlRecordTypeSchema","type":"data","validVersions":"0","flexibleVersions":"no'
     'ne","fields":[{"name":"type","json":"type","type":"int16","versions":"0+","enumeration":"C'
     'ontrolRecordType","about":"0 transaction abort, 1 transaction commit, 2 leader change, 3 s'

@@ -141,7 +141,7 @@ _ControlledShutdownRequestConstants._codecs = {
     2: (_read_controlled_shutdown_request_2, _write_controlled_shutdown_request_2, _size_controlled_shutdown_request_2),
     3: (_read_controlled_shutdown_request_3, _write_controlled_shutdown_request_3, _size_controlled_shutdown_request_3),
 }
-_ControlledShutdownRequestConstants._facts = (
+_ControlledShutdownRequestConstants._descriptor = (
     '{"name":"ControlledShutdownRequest","type":"request","validVersions":"0-3","flexibleVersio'
     'ns":"3+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","e'
     'ntityType":"brokerId","about":"Id of the broker that is about to stop."},{"name":"broker_e'

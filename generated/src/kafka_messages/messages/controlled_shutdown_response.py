@@ -330,7 +330,7 @@ _ControlledShutdownResponseConstants._codecs = {
         _size_controlled_shutdown_response_3,
     ),
 }
-_ControlledShutdownResponseConstants._facts = (
+_ControlledShutdownResponseConstants._descriptor = (
     '{"name":"ControlledShutdownResponse","type":"response","validVersions":"0-3","flexibleVers'
     'ions":"3+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+'
     '","enumeration":"ErrorCode","about":"Error code, 0 for none."},{"name":"remaining_partitio'

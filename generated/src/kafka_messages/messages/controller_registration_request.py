@@ -410,7 +410,7 @@ _ControllerRegistrationRequestConstants._codecs = {
         _size_controller_registration_request_0,
     ),
 }
-_ControllerRegistrationRequestConstants._facts = (
+_ControllerRegistrationRequestConstants._descriptor = (
     '{"name":"ControllerRegistrationRequest","type":"request","validVersions":"0","flexibleVers'
     'ions":"0+","fields":[{"name":"controller_id","json":"controllerId","type":"int32","version'
     's":"0+","about":"Node id of the controller that registers."},{"name":"incarnation_id","jso'

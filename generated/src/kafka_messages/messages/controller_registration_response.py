@@ -130,7 +130,7 @@ _ControllerRegistrationResponseConstants._codecs = {
         _size_controller_registration_response_0,
     ),
 }
-_ControllerRegistrationResponseConstants._facts = (
+_ControllerRegistrationResponseConstants._descriptor = (
     '{"name":"ControllerRegistrationResponse","type":"response","validVersions":"0","flexibleVe'
     'rsions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","'
     'versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means no'

@@ -475,7 +475,7 @@ _CreateAclsRequestConstants._codecs = {
     2: (_read_create_acls_request_2, _write_create_acls_request_2, _size_create_acls_request_2),
     3: (_read_create_acls_request_2, _write_create_acls_request_2, _size_create_acls_request_2),
 }
-_CreateAclsRequestConstants._facts = (
+_CreateAclsRequestConstants._descriptor = (
     '{"name":"CreateAclsRequest","type":"request","validVersions":"0-3","flexibleVersions":"2+"'
     ',"fields":[{"name":"creations","json":"creations","type":"[]AclCreation","versions":"0+","'
     'about":"Rules to add, one entry each."}],"structs":{"AclCreation":[{"name":"resource_type"'

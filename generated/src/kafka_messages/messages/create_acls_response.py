@@ -302,7 +302,7 @@ _CreateAclsResponseConstants._codecs = {
     2: (_read_create_acls_response_2, _write_create_acls_response_2, _size_create_acls_response_2),
     3: (_read_create_acls_response_2, _write_create_acls_response_2, _size_create_acls_response_2),
 }
-_CreateAclsResponseConstants._facts = (
+_CreateAclsResponseConstants._descriptor = (
     '{"name":"CreateAclsResponse","type":"response","validVersions":"0-3","flexibleVersions":"2'
     '+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":'
     '"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},{"na'

@@ -437,7 +437,7 @@ _CreateDelegationTokenRequestConstants._codecs = {
         _size_create_delegation_token_request_3,
     ),
 }
-_CreateDelegationTokenRequestConstants._facts = (
+_CreateDelegationTokenRequestConstants._descriptor = (
     '{"name":"CreateDelegationTokenRequest","type":"request","validVersions":"0-3","flexibleVer'
     'sions":"2+","fields":[{"name":"owner_principal_type","json":"ownerPrincipalType","type":"s'
     'tring","versions":"3+","nullableVersions":"3+","about":"Principal type of the token\'s owne'

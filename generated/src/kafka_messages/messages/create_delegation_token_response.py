@@ -452,7 +452,7 @@ _CreateDelegationTokenResponseConstants._codecs = {
         _size_create_delegation_token_response_3,
     ),
 }
-_CreateDelegationTokenResponseConstants._facts = (
+_CreateDelegationTokenResponseConstants._descriptor = (
     '{"name":"CreateDelegationTokenResponse","type":"response","validVersions":"0-3","flexibleV'
     'ersions":"2+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":'
     '"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},{"n'

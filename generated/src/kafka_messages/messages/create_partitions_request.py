@@ -500,7 +500,7 @@ _CreatePartitionsRequestConstants._codecs = {
     2: (_read_create_partitions_request_2, _write_create_partitions_request_2, _size_create_partitions_request_2),
     3: (_read_create_partitions_request_2, _write_create_partitions_request_2, _size_create_partitions_request_2),
 }
-_CreatePartitionsRequestConstants._facts = (
+_CreatePartitionsRequestConstants._descriptor = (
     '{"name":"CreatePartitionsRequest","type":"request","validVersions":"0-3","flexibleVersions'
     '":"2+","fields":[{"name":"topics","json":"topics","type":"[]CreatePartitionsTopic","versio'
     'ns":"0+","about":"Topics to enlarge, one entry each."},{"name":"timeout_ms","json":"timeou'

@@ -342,7 +342,7 @@ _CreatePartitionsResponseConstants._codecs = {
     2: (_read_create_partitions_response_2, _write_create_partitions_response_2, _size_create_partitions_response_2),
     3: (_read_create_partitions_response_2, _write_create_partitions_response_2, _size_create_partitions_response_2),
 }
-_CreatePartitionsResponseConstants._facts = (
+_CreatePartitionsResponseConstants._descriptor = (
     '{"name":"CreatePartitionsResponse","type":"response","validVersions":"0-3","flexibleVersio'
     'ns":"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","vers'
     'ions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."'

@@ -777,7 +777,7 @@ _CreateTopicsRequestConstants._codecs = {
     6: (_read_create_topics_request_5, _write_create_topics_request_5, _size_create_topics_request_5),
     7: (_read_create_topics_request_5, _write_create_topics_request_5, _size_create_topics_request_5),
 }
-_CreateTopicsRequestConstants._facts = (
+_CreateTopicsRequestConstants._descriptor = (
     '{"name":"CreateTopicsRequest","type":"request","validVersions":"0-7","flexibleVersions":"5'
     '+","fields":[{"name":"topics","json":"topics","type":"[]CreatableTopic","versions":"0+","a'
     'bout":"Topics to create, one entry each."},{"name":"timeout_ms","json":"timeoutMs","type":'

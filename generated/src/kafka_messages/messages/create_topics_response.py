@@ -897,7 +897,7 @@ _CreateTopicsResponseConstants._codecs = {
     6: (_read_create_topics_response_5, _write_create_topics_response_5, _size_create_topics_response_5),
     7: (_read_create_topics_response_7, _write_create_topics_response_7, _size_create_topics_response_7),
 }
-_CreateTopicsResponseConstants._facts = (
+_CreateTopicsResponseConstants._descriptor = (
     '{"name":"CreateTopicsResponse","type":"response","validVersions":"0-7","flexibleVersions":'
     '"5+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
     '":"2+","ignorable":true,"about":"Quota delay in milliseconds that applies to the client; 0'

@@ -131,7 +131,7 @@ def _size_default_principal_data_0(x: DefaultPrincipalData) -> int:
 _DefaultPrincipalDataConstants._codecs = {
     0: (_read_default_principal_data_0, _write_default_principal_data_0, _size_default_principal_data_0),
 }
-_DefaultPrincipalDataConstants._facts = (
+_DefaultPrincipalDataConstants._descriptor = (
     '{"name":"DefaultPrincipalData","type":"data","validVersions":"0","flexibleVersions":"0+","'
     'fields":[{"name":"type","json":"type","type":"string","versions":"0+","about":"Principal t'
     'ype, such as User."},{"name":"name","json":"name","type":"string","versions":"0+","about":'

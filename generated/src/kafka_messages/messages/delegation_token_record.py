@@ -195,7 +195,7 @@ def _size_delegation_token_record_0(x: DelegationTokenRecord) -> int:
 _DelegationTokenRecordConstants._codecs = {
     0: (_read_delegation_token_record_0, _write_delegation_token_record_0, _size_delegation_token_record_0),
 }
-_DelegationTokenRecordConstants._facts = (
+_DelegationTokenRecordConstants._descriptor = (
     '{"name":"DelegationTokenRecord","type":"metadata","validVersions":"0","flexibleVersions":"'
     '0+","fields":[{"name":"owner","json":"owner","type":"string","versions":"0+","about":"Prin'
     'cipal the token authenticates as."},{"name":"requester","json":"requester","type":"string"'

@@ -526,7 +526,7 @@ _DeleteAclsRequestConstants._codecs = {
     2: (_read_delete_acls_request_2, _write_delete_acls_request_2, _size_delete_acls_request_2),
     3: (_read_delete_acls_request_2, _write_delete_acls_request_2, _size_delete_acls_request_2),
 }
-_DeleteAclsRequestConstants._facts = (
+_DeleteAclsRequestConstants._descriptor = (
     '{"name":"DeleteAclsRequest","type":"request","validVersions":"0-3","flexibleVersions":"2+"'
     ',"fields":[{"name":"filters","json":"filters","type":"[]DeleteAclsFilter","versions":"0+",'
     '"about":"Filters, one entry each; a rule goes when it matches any of them."}],"structs":{"'

@@ -798,7 +798,7 @@ _DeleteAclsResponseConstants._codecs = {
     2: (_read_delete_acls_response_2, _write_delete_acls_response_2, _size_delete_acls_response_2),
     3: (_read_delete_acls_response_2, _write_delete_acls_response_2, _size_delete_acls_response_2),
 }
-_DeleteAclsResponseConstants._facts = (
+_DeleteAclsResponseConstants._descriptor = (
     '{"name":"DeleteAclsResponse","type":"response","validVersions":"0-3","flexibleVersions":"2'
     '+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":'
     '"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},{"na'

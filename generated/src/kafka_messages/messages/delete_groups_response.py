@@ -436,7 +436,7 @@ _DeleteGroupsResponseConstants._codecs = {
     2: (_read_delete_groups_response_2, _write_delete_groups_response_2, _size_delete_groups_response_2),
     3: (_read_delete_groups_response_3, _write_delete_groups_response_3, _size_delete_groups_response_3),
 }
-_DeleteGroupsResponseConstants._facts = (
+_DeleteGroupsResponseConstants._descriptor = (
     '{"name":"DeleteGroupsResponse","type":"response","validVersions":"0-3","flexibleVersions":'
     '"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
     '":"0+","about":"How long the client should pause before its next request, in milliseconds;'

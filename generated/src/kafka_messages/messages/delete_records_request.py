@@ -413,7 +413,7 @@ _DeleteRecordsRequestConstants._codecs = {
     1: (_read_delete_records_request_0, _write_delete_records_request_0, _size_delete_records_request_0),
     2: (_read_delete_records_request_2, _write_delete_records_request_2, _size_delete_records_request_2),
 }
-_DeleteRecordsRequestConstants._facts = (
+_DeleteRecordsRequestConstants._descriptor = (
     '{"name":"DeleteRecordsRequest","type":"request","validVersions":"0-2","flexibleVersions":"'
     '2+","fields":[{"name":"topics","json":"topics","type":"[]DeleteRecordsTopic","versions":"0'
     '+","about":"Topics to trim, one entry each."},{"name":"timeout_ms","json":"timeoutMs","typ'

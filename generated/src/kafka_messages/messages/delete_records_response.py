@@ -473,7 +473,7 @@ _DeleteRecordsResponseConstants._codecs = {
     1: (_read_delete_records_response_0, _write_delete_records_response_0, _size_delete_records_response_0),
     2: (_read_delete_records_response_2, _write_delete_records_response_2, _size_delete_records_response_2),
 }
-_DeleteRecordsResponseConstants._facts = (
+_DeleteRecordsResponseConstants._descriptor = (
     '{"name":"DeleteRecordsResponse","type":"response","validVersions":"0-2","flexibleVersions"'
     ':"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","version'
     's":"0+","about":"How long the client should pause before its next request, in milliseconds'

@@ -216,7 +216,7 @@ _DeleteShareGroupOffsetsRequestConstants._codecs = {
         _size_delete_share_group_offsets_request_0,
     ),
 }
-_DeleteShareGroupOffsetsRequestConstants._facts = (
+_DeleteShareGroupOffsetsRequestConstants._descriptor = (
     '{"name":"DeleteShareGroupOffsetsRequest","type":"request","validVersions":"0","flexibleVer'
     'sions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+",'
     '"entityType":"groupId","about":"Share group whose offsets are removed."},{"name":"topics",'

@@ -293,7 +293,7 @@ _DeleteShareGroupOffsetsResponseConstants._codecs = {
         _size_delete_share_group_offsets_response_0,
     ),
 }
-_DeleteShareGroupOffsetsResponseConstants._facts = (
+_DeleteShareGroupOffsetsResponseConstants._descriptor = (
     '{"name":"DeleteShareGroupOffsetsResponse","type":"response","validVersions":"0","flexibleV'
     'ersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32",'
     '"versions":"0+","about":"How long the client should pause before its next request, in mill'

@@ -295,7 +295,7 @@ _DeleteShareGroupStateRequestConstants._codecs = {
         _size_delete_share_group_state_request_0,
     ),
 }
-_DeleteShareGroupStateRequestConstants._facts = (
+_DeleteShareGroupStateRequestConstants._descriptor = (
     '{"name":"DeleteShareGroupStateRequest","type":"request","validVersions":"0","flexibleVersi'
     'ons":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","a'
     'bout":"Share group whose state is erased."},{"name":"topics","json":"topics","type":"[]Del'

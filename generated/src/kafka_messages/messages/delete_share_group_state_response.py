@@ -311,7 +311,7 @@ _DeleteShareGroupStateResponseConstants._codecs = {
         _size_delete_share_group_state_response_0,
     ),
 }
-_DeleteShareGroupStateResponseConstants._facts = (
+_DeleteShareGroupStateResponseConstants._descriptor = (
     '{"name":"DeleteShareGroupStateResponse","type":"response","validVersions":"0","flexibleVer'
     'sions":"0+","fields":[{"name":"results","json":"results","type":"[]DeleteStateResult","ver'
     'sions":"0+","about":"One entry per topic of the request."}],"structs":{"DeleteStateResult"'

@@ -328,7 +328,7 @@ _DeleteTopicsRequestConstants._codecs = {
     5: (_read_delete_topics_request_4, _write_delete_topics_request_4, _size_delete_topics_request_4),
     6: (_read_delete_topics_request_6, _write_delete_topics_request_6, _size_delete_topics_request_6),
 }
-_DeleteTopicsRequestConstants._facts = (
+_DeleteTopicsRequestConstants._descriptor = (
     '{"name":"DeleteTopicsRequest","type":"request","validVersions":"0-6","flexibleVersions":"4'
     '+","fields":[{"name":"topics","json":"topics","type":"[]DeleteTopicState","versions":"6+",'
     '"about":"Topics to delete, each given either by name or by id."},{"name":"topic_names","js'

@@ -624,7 +624,7 @@ _DeleteTopicsResponseConstants._codecs = {
     5: (_read_delete_topics_response_5, _write_delete_topics_response_5, _size_delete_topics_response_5),
     6: (_read_delete_topics_response_6, _write_delete_topics_response_6, _size_delete_topics_response_6),
 }
-_DeleteTopicsResponseConstants._facts = (
+_DeleteTopicsResponseConstants._descriptor = (
     '{"name":"DeleteTopicsResponse","type":"response","validVersions":"0-6","flexibleVersions":'
     '"4+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
     '":"1+","ignorable":true,"about":"How long the client should pause before its next request,'

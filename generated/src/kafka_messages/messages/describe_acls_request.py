@@ -370,7 +370,7 @@ _DescribeAclsRequestConstants._codecs = {
     2: (_read_describe_acls_request_2, _write_describe_acls_request_2, _size_describe_acls_request_2),
     3: (_read_describe_acls_request_2, _write_describe_acls_request_2, _size_describe_acls_request_2),
 }
-_DescribeAclsRequestConstants._facts = (
+_DescribeAclsRequestConstants._descriptor = (
     '{"name":"DescribeAclsRequest","type":"request","validVersions":"0-3","flexibleVersions":"2'
     '+","fields":[{"name":"resource_type_filter","json":"resourceTypeFilter","type":"int8","ver'
     'sions":"0+","enumeration":"ResourceType","about":"Kind of resource to match: 1 any, 2 topi'

@@ -661,7 +661,7 @@ _DescribeAclsResponseConstants._codecs = {
     2: (_read_describe_acls_response_2, _write_describe_acls_response_2, _size_describe_acls_response_2),
     3: (_read_describe_acls_response_2, _write_describe_acls_response_2, _size_describe_acls_response_2),
 }
-_DescribeAclsResponseConstants._facts = (
+_DescribeAclsResponseConstants._descriptor = (
     '{"name":"DescribeAclsResponse","type":"response","validVersions":"0-3","flexibleVersions":'
     '"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
     '":"0+","about":"How long the client should pause before its next request, in milliseconds;'

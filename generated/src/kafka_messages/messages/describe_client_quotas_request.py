@@ -349,7 +349,7 @@ _DescribeClientQuotasRequestConstants._codecs = {
         _size_describe_client_quotas_request_1,
     ),
 }
-_DescribeClientQuotasRequestConstants._facts = (
+_DescribeClientQuotasRequestConstants._descriptor = (
     '{"name":"DescribeClientQuotasRequest","type":"request","validVersions":"0-1","flexibleVers'
     'ions":"1+","fields":[{"name":"components","json":"components","type":"[]ComponentData","ve'
     'rsions":"0+","about":"Filter parts, one per entity type; all of them have to match."},{"na'

@@ -663,7 +663,7 @@ _DescribeClientQuotasResponseConstants._codecs = {
         _size_describe_client_quotas_response_1,
     ),
 }
-_DescribeClientQuotasResponseConstants._facts = (
+_DescribeClientQuotasResponseConstants._descriptor = (
     '{"name":"DescribeClientQuotasResponse","type":"response","validVersions":"0-1","flexibleVe'
     'rsions":"1+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","'
     'versions":"0+","about":"How long the client should pause before its next request, in milli'

@@ -171,7 +171,7 @@ _DescribeClusterRequestConstants._codecs = {
     1: (_read_describe_cluster_request_1, _write_describe_cluster_request_1, _size_describe_cluster_request_1),
     2: (_read_describe_cluster_request_2, _write_describe_cluster_request_2, _size_describe_cluster_request_2),
 }
-_DescribeClusterRequestConstants._facts = (
+_DescribeClusterRequestConstants._descriptor = (
     '{"name":"DescribeClusterRequest","type":"request","validVersions":"0-2","flexibleVersions"'
     ':"0+","fields":[{"name":"include_cluster_authorized_operations","json":"includeClusterAuth'
     'orizedOperations","type":"bool","versions":"0+","about":"True to also return what the call'

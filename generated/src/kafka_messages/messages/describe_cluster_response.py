@@ -624,7 +624,7 @@ _DescribeClusterResponseConstants._codecs = {
     1: (_read_describe_cluster_response_1, _write_describe_cluster_response_1, _size_describe_cluster_response_1),
     2: (_read_describe_cluster_response_2, _write_describe_cluster_response_2, _size_describe_cluster_response_2),
 }
-_DescribeClusterResponseConstants._facts = (
+_DescribeClusterResponseConstants._descriptor = (
     '{"name":"DescribeClusterResponse","type":"response","validVersions":"0-2","flexibleVersion'
     's":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versi'
     'ons":"0+","about":"How long the client should pause before its next request, in millisecon'

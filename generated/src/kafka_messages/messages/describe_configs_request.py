@@ -444,7 +444,7 @@ _DescribeConfigsRequestConstants._codecs = {
     3: (_read_describe_configs_request_3, _write_describe_configs_request_3, _size_describe_configs_request_3),
     4: (_read_describe_configs_request_4, _write_describe_configs_request_4, _size_describe_configs_request_4),
 }
-_DescribeConfigsRequestConstants._facts = (
+_DescribeConfigsRequestConstants._descriptor = (
     '{"name":"DescribeConfigsRequest","type":"request","validVersions":"0-4","flexibleVersions"'
     ':"4+","fields":[{"name":"resources","json":"resources","type":"[]DescribeConfigsResource",'
     '"versions":"0+","about":"Resources to describe, one entry each."},{"name":"include_synonym'

@@ -1197,7 +1197,7 @@ _DescribeConfigsResponseConstants._codecs = {
     3: (_read_describe_configs_response_3, _write_describe_configs_response_3, _size_describe_configs_response_3),
     4: (_read_describe_configs_response_4, _write_describe_configs_response_4, _size_describe_configs_response_4),
 }
-_DescribeConfigsResponseConstants._facts = (
+_DescribeConfigsResponseConstants._descriptor = (
     '{"name":"DescribeConfigsResponse","type":"response","validVersions":"0-4","flexibleVersion'
     's":"4+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versi'
     'ons":"0+","about":"How long the client should pause before its next request, in millisecon'

@@ -334,7 +334,7 @@ _DescribeDelegationTokenRequestConstants._codecs = {
         _size_describe_delegation_token_request_2,
     ),
 }
-_DescribeDelegationTokenRequestConstants._facts = (
+_DescribeDelegationTokenRequestConstants._descriptor = (
     '{"name":"DescribeDelegationTokenRequest","type":"request","validVersions":"0-3","flexibleV'
     'ersions":"2+","fields":[{"name":"owners","json":"owners","type":"[]DescribeDelegationToken'
     'Owner","versions":"0+","nullableVersions":"0+","about":"Principals whose tokens are wanted'

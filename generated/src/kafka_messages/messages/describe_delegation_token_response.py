@@ -837,7 +837,7 @@ _DescribeDelegationTokenResponseConstants._codecs = {
         _size_describe_delegation_token_response_3,
     ),
 }
-_DescribeDelegationTokenResponseConstants._facts = (
+_DescribeDelegationTokenResponseConstants._descriptor = (
     '{"name":"DescribeDelegationTokenResponse","type":"response","validVersions":"0-3","flexibl'
     'eVersions":"2+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions'
     '":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},{'

@@ -209,7 +209,7 @@ _DescribeGroupsRequestConstants._codecs = {
     5: (_read_describe_groups_request_5, _write_describe_groups_request_5, _size_describe_groups_request_5),
     6: (_read_describe_groups_request_5, _write_describe_groups_request_5, _size_describe_groups_request_5),
 }
-_DescribeGroupsRequestConstants._facts = (
+_DescribeGroupsRequestConstants._descriptor = (
     '{"name":"DescribeGroupsRequest","type":"request","validVersions":"0-6","flexibleVersions":'
     '"5+","fields":[{"name":"groups","json":"groups","type":"[]string","versions":"0+","entityT'
     'ype":"groupId","about":"Ids of the groups to describe."},{"name":"include_authorized_opera'

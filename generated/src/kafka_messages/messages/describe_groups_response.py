@@ -1300,7 +1300,7 @@ _DescribeGroupsResponseConstants._codecs = {
     5: (_read_describe_groups_response_5, _write_describe_groups_response_5, _size_describe_groups_response_5),
     6: (_read_describe_groups_response_6, _write_describe_groups_response_6, _size_describe_groups_response_6),
 }
-_DescribeGroupsResponseConstants._facts = (
+_DescribeGroupsResponseConstants._descriptor = (
     '{"name":"DescribeGroupsResponse","type":"response","validVersions":"0-6","flexibleVersions'
     '":"5+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versio'
     'ns":"1+","ignorable":true,"about":"How long the client should pause before its next reques'

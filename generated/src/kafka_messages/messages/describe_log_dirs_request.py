@@ -347,7 +347,7 @@ _DescribeLogDirsRequestConstants._codecs = {
     4: (_read_describe_log_dirs_request_2, _write_describe_log_dirs_request_2, _size_describe_log_dirs_request_2),
     5: (_read_describe_log_dirs_request_2, _write_describe_log_dirs_request_2, _size_describe_log_dirs_request_2),
 }
-_DescribeLogDirsRequestConstants._facts = (
+_DescribeLogDirsRequestConstants._descriptor = (
     '{"name":"DescribeLogDirsRequest","type":"request","validVersions":"0-5","flexibleVersions"'
     ':"2+","fields":[{"name":"topics","json":"topics","type":"[]DescribableLogDirTopic","versio'
     'ns":"0+","nullableVersions":"0+","about":"Topics whose replicas are listed; null lists all'

@@ -906,7 +906,7 @@ _DescribeLogDirsResponseConstants._codecs = {
     4: (_read_describe_log_dirs_response_4, _write_describe_log_dirs_response_4, _size_describe_log_dirs_response_4),
     5: (_read_describe_log_dirs_response_5, _write_describe_log_dirs_response_5, _size_describe_log_dirs_response_5),
 }
-_DescribeLogDirsResponseConstants._facts = (
+_DescribeLogDirsResponseConstants._descriptor = (
     '{"name":"DescribeLogDirsResponse","type":"response","validVersions":"0-5","flexibleVersion'
     's":"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versi'
     'ons":"0+","about":"How long the client should pause before its next request, in millisecon'

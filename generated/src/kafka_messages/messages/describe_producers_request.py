@@ -235,7 +235,7 @@ def _size_describe_producers_request_0(x: DescribeProducersRequest) -> int:
 _DescribeProducersRequestConstants._codecs = {
     0: (_read_describe_producers_request_0, _write_describe_producers_request_0, _size_describe_producers_request_0),
 }
-_DescribeProducersRequestConstants._facts = (
+_DescribeProducersRequestConstants._descriptor = (
     '{"name":"DescribeProducersRequest","type":"request","validVersions":"0","flexibleVersions"'
     ':"0+","fields":[{"name":"topics","json":"topics","type":"[]TopicRequest","versions":"0+","'
     'about":"Topics to inspect, one entry each."}],"structs":{"TopicRequest":[{"name":"name","j'

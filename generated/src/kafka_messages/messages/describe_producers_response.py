@@ -469,7 +469,7 @@ def _size_describe_producers_response_0(x: DescribeProducersResponse) -> int:
 _DescribeProducersResponseConstants._codecs = {
     0: (_read_describe_producers_response_0, _write_describe_producers_response_0, _size_describe_producers_response_0),
 }
-_DescribeProducersResponseConstants._facts = (
+_DescribeProducersResponseConstants._descriptor = (
     '{"name":"DescribeProducersResponse","type":"response","validVersions":"0","flexibleVersion'
     's":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versi'
     'ons":"0+","about":"How long the client should pause before its next request, in millisecon'

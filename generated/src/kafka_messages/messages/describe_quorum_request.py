@@ -275,7 +275,7 @@ _DescribeQuorumRequestConstants._codecs = {
     1: (_read_describe_quorum_request_0, _write_describe_quorum_request_0, _size_describe_quorum_request_0),
     2: (_read_describe_quorum_request_0, _write_describe_quorum_request_0, _size_describe_quorum_request_0),
 }
-_DescribeQuorumRequestConstants._facts = (
+_DescribeQuorumRequestConstants._descriptor = (
     '{"name":"DescribeQuorumRequest","type":"request","validVersions":"0-2","flexibleVersions":'
     '"0+","fields":[{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","abou'
     't":"Raft topics to describe, normally only the cluster metadata topic."}],"structs":{"Topi'

@@ -1240,7 +1240,7 @@ _DescribeQuorumResponseConstants._codecs = {
     1: (_read_describe_quorum_response_1, _write_describe_quorum_response_1, _size_describe_quorum_response_1),
     2: (_read_describe_quorum_response_2, _write_describe_quorum_response_2, _size_describe_quorum_response_2),
 }
-_DescribeQuorumResponseConstants._facts = (
+_DescribeQuorumResponseConstants._descriptor = (
     '{"name":"DescribeQuorumResponse","type":"response","validVersions":"0-2","flexibleVersions'
     '":"0+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","e'
     'numeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},{"name":"e'

@@ -349,7 +349,7 @@ _DescribeShareGroupOffsetsRequestConstants._codecs = {
         _size_describe_share_group_offsets_request_0,
     ),
 }
-_DescribeShareGroupOffsetsRequestConstants._facts = (
+_DescribeShareGroupOffsetsRequestConstants._descriptor = (
     '{"name":"DescribeShareGroupOffsetsRequest","type":"request","validVersions":"0-1","flexibl'
     'eVersions":"0+","fields":[{"name":"groups","json":"groups","type":"[]DescribeShareGroupOff'
     'setsRequestGroup","versions":"0+","about":"Share groups to describe, one entry each."}],"s'

@@ -807,7 +807,7 @@ _DescribeShareGroupOffsetsResponseConstants._codecs = {
         _size_describe_share_group_offsets_response_1,
     ),
 }
-_DescribeShareGroupOffsetsResponseConstants._facts = (
+_DescribeShareGroupOffsetsResponseConstants._descriptor = (
     '{"name":"DescribeShareGroupOffsetsResponse","type":"response","validVersions":"0-1","flexi'
     'bleVersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int'
     '32","versions":"0+","about":"How long the client should pause before its next request, in '

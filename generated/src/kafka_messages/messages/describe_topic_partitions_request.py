@@ -290,7 +290,7 @@ _DescribeTopicPartitionsRequestConstants._codecs = {
         _size_describe_topic_partitions_request_0,
     ),
 }
-_DescribeTopicPartitionsRequestConstants._facts = (
+_DescribeTopicPartitionsRequestConstants._descriptor = (
     '{"name":"DescribeTopicPartitionsRequest","type":"request","validVersions":"0","flexibleVer'
     'sions":"0+","fields":[{"name":"topics","json":"topics","type":"[]TopicRequest","versions":'
     '"0+","about":"Topics to describe; an empty list asks for all topics."},{"name":"response_p'

@@ -648,7 +648,7 @@ _DescribeTopicPartitionsResponseConstants._codecs = {
         _size_describe_topic_partitions_response_0,
     ),
 }
-_DescribeTopicPartitionsResponseConstants._facts = (
+_DescribeTopicPartitionsResponseConstants._descriptor = (
     '{"name":"DescribeTopicPartitionsResponse","type":"response","validVersions":"0","flexibleV'
     'ersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32",'
     '"versions":"0+","ignorable":true,"about":"How long the client should pause before its next'

@@ -114,7 +114,7 @@ _DescribeTransactionsRequestConstants._codecs = {
         _size_describe_transactions_request_0,
     ),
 }
-_DescribeTransactionsRequestConstants._facts = (
+_DescribeTransactionsRequestConstants._descriptor = (
     '{"name":"DescribeTransactionsRequest","type":"request","validVersions":"0","flexibleVersio'
     'ns":"0+","fields":[{"name":"transactional_ids","json":"transactionalIds","type":"[]string"'
     ',"versions":"0+","entityType":"transactionalId","about":"Transactional ids to describe."}]'

@@ -425,7 +425,7 @@ _DescribeTransactionsResponseConstants._codecs = {
         _size_describe_transactions_response_0,
     ),
 }
-_DescribeTransactionsResponseConstants._facts = (
+_DescribeTransactionsResponseConstants._descriptor = (
     '{"name":"DescribeTransactionsResponse","type":"response","validVersions":"0","flexibleVers'
     'ions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","ve'
     'rsions":"0+","about":"How long the client should pause before its next request, in millise'

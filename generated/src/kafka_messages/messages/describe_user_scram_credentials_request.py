@@ -200,7 +200,7 @@ _DescribeUserScramCredentialsRequestConstants._codecs = {
         _size_describe_user_scram_credentials_request_0,
     ),
 }
-_DescribeUserScramCredentialsRequestConstants._facts = (
+_DescribeUserScramCredentialsRequestConstants._descriptor = (
     '{"name":"DescribeUserScramCredentialsRequest","type":"request","validVersions":"0","flexib'
     'leVersions":"0+","fields":[{"name":"users","json":"users","type":"[]UserName","versions":"'
     '0+","nullableVersions":"0+","about":"Users to describe; null or an empty list means all of'

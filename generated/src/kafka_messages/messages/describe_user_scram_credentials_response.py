@@ -382,7 +382,7 @@ _DescribeUserScramCredentialsResponseConstants._codecs = {
         _size_describe_user_scram_credentials_response_0,
     ),
 }
-_DescribeUserScramCredentialsResponseConstants._facts = (
+_DescribeUserScramCredentialsResponseConstants._descriptor = (
     '{"name":"DescribeUserScramCredentialsResponse","type":"response","validVersions":"0","flex'
     'ibleVersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"in'
     't32","versions":"0+","about":"How long the client should pause before its next request, in'

@@ -408,7 +408,7 @@ _ElectLeadersRequestConstants._codecs = {
     1: (_read_elect_leaders_request_1, _write_elect_leaders_request_1, _size_elect_leaders_request_1),
     2: (_read_elect_leaders_request_2, _write_elect_leaders_request_2, _size_elect_leaders_request_2),
 }
-_ElectLeadersRequestConstants._facts = (
+_ElectLeadersRequestConstants._descriptor = (
     '{"name":"ElectLeadersRequest","type":"request","validVersions":"0-2","flexibleVersions":"2'
     '+","fields":[{"name":"election_type","json":"electionType","type":"int8","versions":"1+","'
     'enumeration":"ElectionType","about":"0 moves leadership to the preferred replica, 1 allows'

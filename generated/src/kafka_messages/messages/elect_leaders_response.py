@@ -502,7 +502,7 @@ _ElectLeadersResponseConstants._codecs = {
     1: (_read_elect_leaders_response_1, _write_elect_leaders_response_1, _size_elect_leaders_response_1),
     2: (_read_elect_leaders_response_2, _write_elect_leaders_response_2, _size_elect_leaders_response_2),
 }
-_ElectLeadersResponseConstants._facts = (
+_ElectLeadersResponseConstants._descriptor = (
     '{"name":"ElectLeadersResponse","type":"response","validVersions":"0-2","flexibleVersions":'
     '"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
     '":"0+","about":"How long the client should pause before its next request, in milliseconds;'

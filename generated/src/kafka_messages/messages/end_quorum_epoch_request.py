@@ -720,7 +720,7 @@ _EndQuorumEpochRequestConstants._codecs = {
     0: (_read_end_quorum_epoch_request_0, _write_end_quorum_epoch_request_0, _size_end_quorum_epoch_request_0),
     1: (_read_end_quorum_epoch_request_1, _write_end_quorum_epoch_request_1, _size_end_quorum_epoch_request_1),
 }
-_EndQuorumEpochRequestConstants._facts = (
+_EndQuorumEpochRequestConstants._descriptor = (
     '{"name":"EndQuorumEpochRequest","type":"request","validVersions":"0-1","flexibleVersions":'
     '"1+","fields":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nu'
     'llableVersions":"0+","default":null,"about":"Cluster the sender belongs to; null skips the'

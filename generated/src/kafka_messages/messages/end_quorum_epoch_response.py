@@ -600,7 +600,7 @@ _EndQuorumEpochResponseConstants._codecs = {
     0: (_read_end_quorum_epoch_response_0, _write_end_quorum_epoch_response_0, _size_end_quorum_epoch_response_0),
     1: (_read_end_quorum_epoch_response_1, _write_end_quorum_epoch_response_1, _size_end_quorum_epoch_response_1),
 }
-_EndQuorumEpochResponseConstants._facts = (
+_EndQuorumEpochResponseConstants._descriptor = (
     '{"name":"EndQuorumEpochResponse","type":"response","validVersions":"0-1","flexibleVersions'
     '":"1+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","e'
     'numeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},{"name":"t'

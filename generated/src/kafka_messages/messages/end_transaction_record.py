@@ -69,7 +69,7 @@ def _size_end_transaction_record_0(x: EndTransactionRecord) -> int:
 _EndTransactionRecordConstants._codecs = {
     0: (_read_end_transaction_record_0, _write_end_transaction_record_0, _size_end_transaction_record_0),
 }
-_EndTransactionRecordConstants._facts = (
+_EndTransactionRecordConstants._descriptor = (
     '{"name":"EndTransactionRecord","type":"metadata","validVersions":"0","flexibleVersions":"0' '+","fields":[]}'
 )
 _EndTransactionRecordConstants._plan = "1\n" ":EndTransactionRecord\n" "0 ;\n"

@@ -77,7 +77,7 @@ def _size_end_txn_marker_0(x: EndTxnMarker) -> int:
 _EndTxnMarkerConstants._codecs = {
     0: (_read_end_txn_marker_0, _write_end_txn_marker_0, _size_end_txn_marker_0),
 }
-_EndTxnMarkerConstants._facts = (
+_EndTxnMarkerConstants._descriptor = (
     '{"name":"EndTxnMarker","type":"data","validVersions":"0","flexibleVersions":"none","fields'
     '":[{"name":"coordinator_epoch","json":"coordinatorEpoch","type":"int32","versions":"0+","a'
     'bout":"Epoch of the transaction coordinator that wrote the marker, so that markers of repl'

@@ -171,7 +171,7 @@ _EndTxnRequestConstants._codecs = {
     4: (_read_end_txn_request_3, _write_end_txn_request_3, _size_end_txn_request_3),
     5: (_read_end_txn_request_3, _write_end_txn_request_3, _size_end_txn_request_3),
 }
-_EndTxnRequestConstants._facts = (
+_EndTxnRequestConstants._descriptor = (
     '{"name":"EndTxnRequest","type":"request","validVersions":"0-5","flexibleVersions":"3+","fi'
     'elds":[{"name":"transactional_id","json":"transactionalId","type":"string","versions":"0+"'
     ',"entityType":"transactionalId","about":"Transactional id, which a producer keeps when it '

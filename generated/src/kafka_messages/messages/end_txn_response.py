@@ -159,7 +159,7 @@ _EndTxnResponseConstants._codecs = {
     4: (_read_end_txn_response_3, _write_end_txn_response_3, _size_end_txn_response_3),
     5: (_read_end_txn_response_5, _write_end_txn_response_5, _size_end_txn_response_5),
 }
-_EndTxnResponseConstants._facts = (
+_EndTxnResponseConstants._descriptor = (
     '{"name":"EndTxnResponse","type":"response","validVersions":"0-5","flexibleVersions":"3+","'
     'fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+"'
     ',"about":"How long the client should pause before its next request, in milliseconds; 0 whe'

@@ -162,7 +162,7 @@ def _size_envelope_request_0(x: EnvelopeRequest) -> int:
 _EnvelopeRequestConstants._codecs = {
     0: (_read_envelope_request_0, _write_envelope_request_0, _size_envelope_request_0),
 }
-_EnvelopeRequestConstants._facts = (
+_EnvelopeRequestConstants._descriptor = (
     '{"name":"EnvelopeRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fi'
     'elds":[{"name":"request_data","json":"requestData","type":"bytes","versions":"0+","secret"'
     ':true,"about":"The client\'s serialized request, starting with its header."},{"name":"reque'

@@ -114,7 +114,7 @@ def _size_envelope_response_0(x: EnvelopeResponse) -> int:
 _EnvelopeResponseConstants._codecs = {
     0: (_read_envelope_response_0, _write_envelope_response_0, _size_envelope_response_0),
 }
-_EnvelopeResponseConstants._facts = (
+_EnvelopeResponseConstants._descriptor = (
     '{"name":"EnvelopeResponse","type":"response","validVersions":"0","flexibleVersions":"0+","'
     'fields":[{"name":"response_data","json":"responseData","type":"bytes","versions":"0+","nul'
     'lableVersions":"0+","secret":true,"default":null,"about":"Serialized response for the clie'

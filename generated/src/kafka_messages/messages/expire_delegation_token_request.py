@@ -172,7 +172,7 @@ _ExpireDelegationTokenRequestConstants._codecs = {
         _size_expire_delegation_token_request_2,
     ),
 }
-_ExpireDelegationTokenRequestConstants._facts = (
+_ExpireDelegationTokenRequestConstants._descriptor = (
     '{"name":"ExpireDelegationTokenRequest","type":"request","validVersions":"0-2","flexibleVer'
     'sions":"2+","fields":[{"name":"hmac","json":"hmac","type":"bytes","versions":"0+","secret"'
     ':true,"about":"Secret of the token, by which it is found."},{"name":"expiry_time_period_ms'

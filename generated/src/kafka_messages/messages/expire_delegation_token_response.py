@@ -130,7 +130,7 @@ _ExpireDelegationTokenResponseConstants._codecs = {
         _size_expire_delegation_token_response_2,
     ),
 }
-_ExpireDelegationTokenResponseConstants._facts = (
+_ExpireDelegationTokenResponseConstants._descriptor = (
     '{"name":"ExpireDelegationTokenResponse","type":"response","validVersions":"0-2","flexibleV'
     'ersions":"2+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":'
     '"0+","enumeration":"ErrorCode","about":"Error code, 0 for none."},{"name":"expiry_timestam'

@@ -111,7 +111,7 @@ def _size_feature_level_record_0(x: FeatureLevelRecord) -> int:
 _FeatureLevelRecordConstants._codecs = {
     0: (_read_feature_level_record_0, _write_feature_level_record_0, _size_feature_level_record_0),
 }
-_FeatureLevelRecordConstants._facts = (
+_FeatureLevelRecordConstants._descriptor = (
     '{"name":"FeatureLevelRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+"'
     ',"fields":[{"name":"name","json":"name","type":"string","versions":"0+","about":"Name of t'
     'he feature."},{"name":"feature_level","json":"featureLevel","type":"int16","versions":"0+"'

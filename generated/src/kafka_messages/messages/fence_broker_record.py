@@ -89,7 +89,7 @@ def _size_fence_broker_record_0(x: FenceBrokerRecord) -> int:
 _FenceBrokerRecordConstants._codecs = {
     0: (_read_fence_broker_record_0, _write_fence_broker_record_0, _size_fence_broker_record_0),
 }
-_FenceBrokerRecordConstants._facts = (
+_FenceBrokerRecordConstants._descriptor = (
     '{"name":"FenceBrokerRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+",'
     '"fields":[{"name":"id","json":"id","type":"int32","versions":"0+","entityType":"brokerId",'
     '"about":"Broker that is fenced."},{"name":"epoch","json":"epoch","type":"int64","versions"'

@@ -2726,7 +2726,7 @@ _FetchRequestConstants._codecs = {
     17: (_read_fetch_request_17, _write_fetch_request_17, _size_fetch_request_17),
     18: (_read_fetch_request_18, _write_fetch_request_18, _size_fetch_request_18),
 }
-_FetchRequestConstants._facts = (
+_FetchRequestConstants._descriptor = (
     '{"name":"FetchRequest","type":"request","validVersions":"0-18","flexibleVersions":"12+","f'
     'ields":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"12+","nullable'
     'Versions":"12+","tag":0,"taggedVersions":"12+","ignorable":true,"default":null,"about":"Cl'

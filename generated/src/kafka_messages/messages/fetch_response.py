@@ -2111,7 +2111,7 @@ _FetchResponseConstants._codecs = {
     17: (_read_fetch_response_16, _write_fetch_response_16, _size_fetch_response_16),
     18: (_read_fetch_response_16, _write_fetch_response_16, _size_fetch_response_16),
 }
-_FetchResponseConstants._facts = (
+_FetchResponseConstants._descriptor = (
     '{"name":"FetchResponse","type":"response","validVersions":"0-18","flexibleVersions":"12+",'
     '"fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"1+'
     '","ignorable":true,"about":"How long the client should pause before its next request, in m'

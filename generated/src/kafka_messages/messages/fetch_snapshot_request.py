@@ -711,7 +711,7 @@ _FetchSnapshotRequestConstants._codecs = {
     0: (_read_fetch_snapshot_request_0, _write_fetch_snapshot_request_0, _size_fetch_snapshot_request_0),
     1: (_read_fetch_snapshot_request_1, _write_fetch_snapshot_request_1, _size_fetch_snapshot_request_1),
 }
-_FetchSnapshotRequestConstants._facts = (
+_FetchSnapshotRequestConstants._descriptor = (
     '{"name":"FetchSnapshotRequest","type":"request","validVersions":"0-1","flexibleVersions":"'
     '0+","fields":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nul'
     'lableVersions":"0+","tag":0,"taggedVersions":"0+","default":null,"about":"Cluster the send'

@@ -806,7 +806,7 @@ _FetchSnapshotResponseConstants._codecs = {
     0: (_read_fetch_snapshot_response_0, _write_fetch_snapshot_response_0, _size_fetch_snapshot_response_0),
     1: (_read_fetch_snapshot_response_1, _write_fetch_snapshot_response_1, _size_fetch_snapshot_response_1),
 }
-_FetchSnapshotResponseConstants._facts = (
+_FetchSnapshotResponseConstants._descriptor = (
     '{"name":"FetchSnapshotResponse","type":"response","validVersions":"0-1","flexibleVersions"'
     ':"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","version'
     's":"0+","ignorable":true,"about":"How long the client should pause before its next request'

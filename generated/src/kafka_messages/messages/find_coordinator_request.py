@@ -272,7 +272,7 @@ _FindCoordinatorRequestConstants._codecs = {
     5: (_read_find_coordinator_request_4, _write_find_coordinator_request_4, _size_find_coordinator_request_4),
     6: (_read_find_coordinator_request_4, _write_find_coordinator_request_4, _size_find_coordinator_request_4),
 }
-_FindCoordinatorRequestConstants._facts = (
+_FindCoordinatorRequestConstants._descriptor = (
     '{"name":"FindCoordinatorRequest","type":"request","validVersions":"0-6","flexibleVersions"'
     ':"3+","fields":[{"name":"key","json":"key","type":"string","versions":"0-3","about":"The o'
     'ne group id or transactional id to look up."},{"name":"key_type","json":"keyType","type":"'

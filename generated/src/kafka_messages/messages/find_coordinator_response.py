@@ -493,7 +493,7 @@ _FindCoordinatorResponseConstants._codecs = {
     5: (_read_find_coordinator_response_4, _write_find_coordinator_response_4, _size_find_coordinator_response_4),
     6: (_read_find_coordinator_response_4, _write_find_coordinator_response_4, _size_find_coordinator_response_4),
 }
-_FindCoordinatorResponseConstants._facts = (
+_FindCoordinatorResponseConstants._descriptor = (
     '{"name":"FindCoordinatorResponse","type":"response","validVersions":"0-6","flexibleVersion'
     's":"3+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versi'
     'ons":"1+","ignorable":true,"about":"How long quotas held this client back, in milliseconds'

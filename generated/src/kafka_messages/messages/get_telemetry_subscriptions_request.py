@@ -95,7 +95,7 @@ _GetTelemetrySubscriptionsRequestConstants._codecs = {
         _size_get_telemetry_subscriptions_request_0,
     ),
 }
-_GetTelemetrySubscriptionsRequestConstants._facts = (
+_GetTelemetrySubscriptionsRequestConstants._descriptor = (
     '{"name":"GetTelemetrySubscriptionsRequest","type":"request","validVersions":"0","flexibleV'
     'ersions":"0+","fields":[{"name":"client_instance_id","json":"clientInstanceId","type":"uui'
     'd","versions":"0+","about":"Id of this client instance; the all-zero id on first contact a'

@@ -222,7 +222,7 @@ _GetTelemetrySubscriptionsResponseConstants._codecs = {
         _size_get_telemetry_subscriptions_response_0,
     ),
 }
-_GetTelemetrySubscriptionsResponseConstants._facts = (
+_GetTelemetrySubscriptionsResponseConstants._descriptor = (
     '{"name":"GetTelemetrySubscriptionsResponse","type":"response","validVersions":"0","flexibl'
     'eVersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32'
     '","versions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means'

@@ -85,7 +85,7 @@ def _size_group_metadata_key_0(x: GroupMetadataKey) -> int:
 _GroupMetadataKeyConstants._codecs = {
     0: (_read_group_metadata_key_0, _write_group_metadata_key_0, _size_group_metadata_key_0),
 }
-_GroupMetadataKeyConstants._facts = (
+_GroupMetadataKeyConstants._descriptor = (
     '{"name":"GroupMetadataKey","type":"coordinator-key","validVersions":"0","flexibleVersions"'
     ':"none","fields":[{"name":"group","json":"group","type":"string","versions":"0","about":"I'
     'd of the group."}]}'

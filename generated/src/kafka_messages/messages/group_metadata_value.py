@@ -1043,7 +1043,7 @@ _GroupMetadataValueConstants._codecs = {
     3: (_read_group_metadata_value_3, _write_group_metadata_value_3, _size_group_metadata_value_3),
     4: (_read_group_metadata_value_4, _write_group_metadata_value_4, _size_group_metadata_value_4),
 }
-_GroupMetadataValueConstants._facts = (
+_GroupMetadataValueConstants._descriptor = (
     '{"name":"GroupMetadataValue","type":"coordinator-value","validVersions":"0-4","flexibleVer'
     'sions":"4+","fields":[{"name":"protocol_type","json":"protocolType","type":"string","versi'
     'ons":"0+","about":"Kind of group, such as consumer or connect; empty for a group that only'

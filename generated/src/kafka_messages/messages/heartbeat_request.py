@@ -284,7 +284,7 @@ _HeartbeatRequestConstants._codecs = {
     3: (_read_heartbeat_request_3, _write_heartbeat_request_3, _size_heartbeat_request_3),
     4: (_read_heartbeat_request_4, _write_heartbeat_request_4, _size_heartbeat_request_4),
 }
-_HeartbeatRequestConstants._facts = (
+_HeartbeatRequestConstants._descriptor = (
     '{"name":"HeartbeatRequest","type":"request","validVersions":"0-4","flexibleVersions":"4+",'
     '"fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType"'
     ':"groupId","about":"Group the member belongs to."},{"name":"generation_id","json":"generat'

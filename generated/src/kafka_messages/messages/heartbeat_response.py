@@ -137,7 +137,7 @@ _HeartbeatResponseConstants._codecs = {
     3: (_read_heartbeat_response_1, _write_heartbeat_response_1, _size_heartbeat_response_1),
     4: (_read_heartbeat_response_4, _write_heartbeat_response_4, _size_heartbeat_response_4),
 }
-_HeartbeatResponseConstants._facts = (
+_HeartbeatResponseConstants._descriptor = (
     '{"name":"HeartbeatResponse","type":"response","validVersions":"0-4","flexibleVersions":"4+'
     '","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"'
     '1+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 me'

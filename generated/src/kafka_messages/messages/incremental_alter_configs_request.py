@@ -550,7 +550,7 @@ _IncrementalAlterConfigsRequestConstants._codecs = {
         _size_incremental_alter_configs_request_1,
     ),
 }
-_IncrementalAlterConfigsRequestConstants._facts = (
+_IncrementalAlterConfigsRequestConstants._descriptor = (
     '{"name":"IncrementalAlterConfigsRequest","type":"request","validVersions":"0-1","flexibleV'
     'ersions":"1+","fields":[{"name":"resources","json":"resources","type":"[]AlterConfigsResou'
     'rce","versions":"0+","about":"One resource with the changes to make to it."},{"name":"vali'

@@ -365,7 +365,7 @@ _IncrementalAlterConfigsResponseConstants._codecs = {
         _size_incremental_alter_configs_response_1,
     ),
 }
-_IncrementalAlterConfigsResponseConstants._facts = (
+_IncrementalAlterConfigsResponseConstants._descriptor = (
     '{"name":"IncrementalAlterConfigsResponse","type":"response","validVersions":"0-1","flexibl'
     'eVersions":"1+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32'
     '","versions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means'

@@ -345,7 +345,7 @@ _InitProducerIdRequestConstants._codecs = {
     5: (_read_init_producer_id_request_3, _write_init_producer_id_request_3, _size_init_producer_id_request_3),
     6: (_read_init_producer_id_request_6, _write_init_producer_id_request_6, _size_init_producer_id_request_6),
 }
-_InitProducerIdRequestConstants._facts = (
+_InitProducerIdRequestConstants._descriptor = (
     '{"name":"InitProducerIdRequest","type":"request","validVersions":"0-6","flexibleVersions":'
     '"2+","fields":[{"name":"transactional_id","json":"transactionalId","type":"string","versio'
     'ns":"0+","nullableVersions":"0+","entityType":"transactionalId","about":"Transactional id '

@@ -203,7 +203,7 @@ _InitProducerIdResponseConstants._codecs = {
     5: (_read_init_producer_id_response_2, _write_init_producer_id_response_2, _size_init_producer_id_response_2),
     6: (_read_init_producer_id_response_6, _write_init_producer_id_response_6, _size_init_producer_id_response_6),
 }
-_InitProducerIdResponseConstants._facts = (
+_InitProducerIdResponseConstants._descriptor = (
     '{"name":"InitProducerIdResponse","type":"response","validVersions":"0-6","flexibleVersions'
     '":"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versio'
     'ns":"0+","ignorable":true,"about":"How long quotas held this client back, in milliseconds;'

@@ -309,7 +309,7 @@ _InitializeShareGroupStateRequestConstants._codecs = {
         _size_initialize_share_group_state_request_0,
     ),
 }
-_InitializeShareGroupStateRequestConstants._facts = (
+_InitializeShareGroupStateRequestConstants._descriptor = (
     '{"name":"InitializeShareGroupStateRequest","type":"request","validVersions":"0","flexibleV'
     'ersions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+'
     '","about":"Share group that owns the state."},{"name":"topics","json":"topics","type":"[]I'

@@ -313,7 +313,7 @@ _InitializeShareGroupStateResponseConstants._codecs = {
         _size_initialize_share_group_state_response_0,
     ),
 }
-_InitializeShareGroupStateResponseConstants._facts = (
+_InitializeShareGroupStateResponseConstants._descriptor = (
     '{"name":"InitializeShareGroupStateResponse","type":"response","validVersions":"0","flexibl'
     'eVersions":"0+","fields":[{"name":"results","json":"results","type":"[]InitializeStateResu'
     'lt","versions":"0+","about":"The outcomes for one topic."}],"structs":{"InitializeStateRes'

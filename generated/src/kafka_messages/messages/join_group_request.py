@@ -786,7 +786,7 @@ _JoinGroupRequestConstants._codecs = {
     8: (_read_join_group_request_8, _write_join_group_request_8, _size_join_group_request_8),
     9: (_read_join_group_request_8, _write_join_group_request_8, _size_join_group_request_8),
 }
-_JoinGroupRequestConstants._facts = (
+_JoinGroupRequestConstants._descriptor = (
     '{"name":"JoinGroupRequest","type":"request","validVersions":"0-9","flexibleVersions":"6+",'
     '"fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType"'
     ':"groupId","about":"Group to join."},{"name":"session_timeout_ms","json":"sessionTimeoutMs'

@@ -960,7 +960,7 @@ _JoinGroupResponseConstants._codecs = {
     8: (_read_join_group_response_7, _write_join_group_response_7, _size_join_group_response_7),
     9: (_read_join_group_response_9, _write_join_group_response_9, _size_join_group_response_9),
 }
-_JoinGroupResponseConstants._facts = (
+_JoinGroupResponseConstants._descriptor = (
     '{"name":"JoinGroupResponse","type":"response","validVersions":"0-9","flexibleVersions":"6+'
     '","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"'
     '2+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 me'

@@ -86,7 +86,7 @@ def _size_kraft_version_record_0(x: KRaftVersionRecord) -> int:
 _KRaftVersionRecordConstants._codecs = {
     0: (_read_kraft_version_record_0, _write_kraft_version_record_0, _size_kraft_version_record_0),
 }
-_KRaftVersionRecordConstants._facts = (
+_KRaftVersionRecordConstants._descriptor = (
     '{"name":"KRaftVersionRecord","type":"data","validVersions":"0","flexibleVersions":"0+","fi'
     'elds":[{"name":"version","json":"version","type":"int16","versions":"0+","about":"Schema v'
     'ersion of this record."},{"name":"kraft_version","json":"kRaftVersion","type":"int16","ver'

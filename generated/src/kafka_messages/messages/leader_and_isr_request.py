@@ -1827,7 +1827,7 @@ _LeaderAndIsrRequestConstants._codecs = {
     6: (_read_leader_and_isr_request_6, _write_leader_and_isr_request_6, _size_leader_and_isr_request_6),
     7: (_read_leader_and_isr_request_7, _write_leader_and_isr_request_7, _size_leader_and_isr_request_7),
 }
-_LeaderAndIsrRequestConstants._facts = (
+_LeaderAndIsrRequestConstants._descriptor = (
     '{"name":"LeaderAndIsrRequest","type":"request","validVersions":"0-7","flexibleVersions":"4'
     '+","fields":[{"name":"controller_id","json":"controllerId","type":"int32","versions":"0+",'
     '"entityType":"brokerId","about":"Node id of the controller that sends this."},{"name":"is_'

@@ -521,7 +521,7 @@ _LeaderAndIsrResponseConstants._codecs = {
     6: (_read_leader_and_isr_response_5, _write_leader_and_isr_response_5, _size_leader_and_isr_response_5),
     7: (_read_leader_and_isr_response_5, _write_leader_and_isr_response_5, _size_leader_and_isr_response_5),
 }
-_LeaderAndIsrResponseConstants._facts = (
+_LeaderAndIsrResponseConstants._descriptor = (
     '{"name":"LeaderAndIsrResponse","type":"response","validVersions":"0-7","flexibleVersions":'
     '"4+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enu'
     'meration":"ErrorCode","about":"Error code, 0 for none."},{"name":"partition_errors","json"'

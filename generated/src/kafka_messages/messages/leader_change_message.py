@@ -328,7 +328,7 @@ _LeaderChangeMessageConstants._codecs = {
     0: (_read_leader_change_message_0, _write_leader_change_message_0, _size_leader_change_message_0),
     1: (_read_leader_change_message_1, _write_leader_change_message_1, _size_leader_change_message_1),
 }
-_LeaderChangeMessageConstants._facts = (
+_LeaderChangeMessageConstants._descriptor = (
     '{"name":"LeaderChangeMessage","type":"data","validVersions":"0-1","flexibleVersions":"0+",'
     '"fields":[{"name":"version","json":"version","type":"int16","versions":"0+","about":"Schem'
     'a version of this record."},{"name":"leader_id","json":"leaderId","type":"int32","versions'

@@ -556,7 +556,7 @@ _LeaveGroupRequestConstants._codecs = {
     4: (_read_leave_group_request_4, _write_leave_group_request_4, _size_leave_group_request_4),
     5: (_read_leave_group_request_5, _write_leave_group_request_5, _size_leave_group_request_5),
 }
-_LeaveGroupRequestConstants._facts = (
+_LeaveGroupRequestConstants._descriptor = (
     '{"name":"LeaveGroupRequest","type":"request","validVersions":"0-5","flexibleVersions":"4+"'
     ',"fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType'
     '":"groupId","about":"Group to leave."},{"name":"member_id","json":"memberId","type":"strin'

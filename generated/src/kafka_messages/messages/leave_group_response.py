@@ -389,7 +389,7 @@ _LeaveGroupResponseConstants._codecs = {
     4: (_read_leave_group_response_4, _write_leave_group_response_4, _size_leave_group_response_4),
     5: (_read_leave_group_response_4, _write_leave_group_response_4, _size_leave_group_response_4),
 }
-_LeaveGroupResponseConstants._facts = (
+_LeaveGroupResponseConstants._descriptor = (
     '{"name":"LeaveGroupResponse","type":"response","validVersions":"0-5","flexibleVersions":"4'
     '+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":'
     '"1+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 m'

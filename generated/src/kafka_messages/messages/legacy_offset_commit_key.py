@@ -116,7 +116,7 @@ def _size_legacy_offset_commit_key_0(x: LegacyOffsetCommitKey) -> int:
 _LegacyOffsetCommitKeyConstants._codecs = {
     0: (_read_legacy_offset_commit_key_0, _write_legacy_offset_commit_key_0, _size_legacy_offset_commit_key_0),
 }
-_LegacyOffsetCommitKeyConstants._facts = (
+_LegacyOffsetCommitKeyConstants._descriptor = (
     '{"name":"LegacyOffsetCommitKey","type":"coordinator-key","validVersions":"0","flexibleVers'
     'ions":"none","fields":[{"name":"group","json":"group","type":"string","versions":"0","abou'
     't":"Group that committed the offset."},{"name":"topic","json":"topic","type":"string","ver'

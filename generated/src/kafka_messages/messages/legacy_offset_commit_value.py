@@ -102,7 +102,7 @@ def _size_legacy_offset_commit_value_0(x: LegacyOffsetCommitValue) -> int:
 _LegacyOffsetCommitValueConstants._codecs = {
     0: (_read_legacy_offset_commit_value_0, _write_legacy_offset_commit_value_0, _size_legacy_offset_commit_value_0),
 }
-_LegacyOffsetCommitValueConstants._facts = (
+_LegacyOffsetCommitValueConstants._descriptor = (
     '{"name":"LegacyOffsetCommitValue","type":"coordinator-value","validVersions":"0","flexible'
     'Versions":"none","fields":[{"name":"offset","json":"offset","type":"int64","versions":"0",'
     '"about":"Committed offset, which is the next offset the group wants to read."},{"name":"me'

@@ -141,7 +141,7 @@ _ListConfigResourcesRequestConstants._codecs = {
         _size_list_config_resources_request_1,
     ),
 }
-_ListConfigResourcesRequestConstants._facts = (
+_ListConfigResourcesRequestConstants._descriptor = (
     '{"name":"ListConfigResourcesRequest","type":"request","validVersions":"0-1","flexibleVersi'
     'ons":"0+","fields":[{"name":"resource_types","json":"resourceTypes","type":"[]int8","versi'
     'ons":"1+","enumeration":"ConfigResourceType","about":"Kinds to list: 2 topic, 4 broker, 8 '

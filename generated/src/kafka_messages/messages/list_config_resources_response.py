@@ -321,7 +321,7 @@ _ListConfigResourcesResponseConstants._codecs = {
         _size_list_config_resources_response_1,
     ),
 }
-_ListConfigResourcesResponseConstants._facts = (
+_ListConfigResourcesResponseConstants._descriptor = (
     '{"name":"ListConfigResourcesResponse","type":"response","validVersions":"0-1","flexibleVer'
     'sions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","v'
     'ersions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it '

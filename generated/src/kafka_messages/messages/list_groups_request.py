@@ -241,7 +241,7 @@ _ListGroupsRequestConstants._codecs = {
     4: (_read_list_groups_request_4, _write_list_groups_request_4, _size_list_groups_request_4),
     5: (_read_list_groups_request_5, _write_list_groups_request_5, _size_list_groups_request_5),
 }
-_ListGroupsRequestConstants._facts = (
+_ListGroupsRequestConstants._descriptor = (
     '{"name":"ListGroupsRequest","type":"request","validVersions":"0-5","flexibleVersions":"3+"'
     ',"fields":[{"name":"states_filter","json":"statesFilter","type":"[]string","versions":"4+"'
     ',"enumeration":"GroupState","about":"Names of group states to list, such as Stable or Empt'

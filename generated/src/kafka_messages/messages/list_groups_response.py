@@ -618,7 +618,7 @@ _ListGroupsResponseConstants._codecs = {
     4: (_read_list_groups_response_4, _write_list_groups_response_4, _size_list_groups_response_4),
     5: (_read_list_groups_response_5, _write_list_groups_response_5, _size_list_groups_response_5),
 }
-_ListGroupsResponseConstants._facts = (
+_ListGroupsResponseConstants._descriptor = (
     '{"name":"ListGroupsResponse","type":"response","validVersions":"0-5","flexibleVersions":"3'
     '+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":'
     '"1+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 m'

@@ -771,7 +771,7 @@ _ListOffsetsRequestConstants._codecs = {
     10: (_read_list_offsets_request_10, _write_list_offsets_request_10, _size_list_offsets_request_10),
     11: (_read_list_offsets_request_10, _write_list_offsets_request_10, _size_list_offsets_request_10),
 }
-_ListOffsetsRequestConstants._facts = (
+_ListOffsetsRequestConstants._descriptor = (
     '{"name":"ListOffsetsRequest","type":"request","validVersions":"0-11","flexibleVersions":"6'
     '+","fields":[{"name":"replica_id","json":"replicaId","type":"int32","versions":"0+","entit'
     'yType":"brokerId","enumeration":"ReplicaId","about":"Broker id of the asking follower, -1 '

@@ -756,7 +756,7 @@ _ListOffsetsResponseConstants._codecs = {
     10: (_read_list_offsets_response_6, _write_list_offsets_response_6, _size_list_offsets_response_6),
     11: (_read_list_offsets_response_6, _write_list_offsets_response_6, _size_list_offsets_response_6),
 }
-_ListOffsetsResponseConstants._facts = (
+_ListOffsetsResponseConstants._descriptor = (
     '{"name":"ListOffsetsResponse","type":"response","validVersions":"0-11","flexibleVersions":'
     '"6+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
     '":"2+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0'

@@ -255,7 +255,7 @@ _ListPartitionReassignmentsRequestConstants._codecs = {
         _size_list_partition_reassignments_request_0,
     ),
 }
-_ListPartitionReassignmentsRequestConstants._facts = (
+_ListPartitionReassignmentsRequestConstants._descriptor = (
     '{"name":"ListPartitionReassignmentsRequest","type":"request","validVersions":"0","flexible'
     'Versions":"0+","fields":[{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions"'
     ':"0+","default":60000,"about":"Milliseconds the server may take to answer; 60000 unless se'

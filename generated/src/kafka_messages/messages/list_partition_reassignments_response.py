@@ -419,7 +419,7 @@ _ListPartitionReassignmentsResponseConstants._codecs = {
         _size_list_partition_reassignments_response_0,
     ),
 }
-_ListPartitionReassignmentsResponseConstants._facts = (
+_ListPartitionReassignmentsResponseConstants._descriptor = (
     '{"name":"ListPartitionReassignmentsResponse","type":"response","validVersions":"0","flexib'
     'leVersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int3'
     '2","versions":"0+","about":"How long quotas held this client back, in milliseconds; 0 mean'

@@ -336,7 +336,7 @@ _ListTransactionsRequestConstants._codecs = {
     1: (_read_list_transactions_request_1, _write_list_transactions_request_1, _size_list_transactions_request_1),
     2: (_read_list_transactions_request_2, _write_list_transactions_request_2, _size_list_transactions_request_2),
 }
-_ListTransactionsRequestConstants._facts = (
+_ListTransactionsRequestConstants._descriptor = (
     '{"name":"ListTransactionsRequest","type":"request","validVersions":"0-2","flexibleVersions'
     '":"0+","fields":[{"name":"state_filters","json":"stateFilters","type":"[]string","versions'
     '":"0+","enumeration":"TransactionState","about":"Names of transaction states to list; an e'

@@ -274,7 +274,7 @@ _ListTransactionsResponseConstants._codecs = {
     1: (_read_list_transactions_response_0, _write_list_transactions_response_0, _size_list_transactions_response_0),
     2: (_read_list_transactions_response_0, _write_list_transactions_response_0, _size_list_transactions_response_0),
 }
-_ListTransactionsResponseConstants._facts = (
+_ListTransactionsResponseConstants._descriptor = (
     '{"name":"ListTransactionsResponse","type":"response","validVersions":"0-2","flexibleVersio'
     'ns":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","vers'
     'ions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was'

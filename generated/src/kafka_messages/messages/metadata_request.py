@@ -661,7 +661,7 @@ _MetadataRequestConstants._codecs = {
     12: (_read_metadata_request_11, _write_metadata_request_11, _size_metadata_request_11),
     13: (_read_metadata_request_11, _write_metadata_request_11, _size_metadata_request_11),
 }
-_MetadataRequestConstants._facts = (
+_MetadataRequestConstants._descriptor = (
     '{"name":"MetadataRequest","type":"request","validVersions":"0-13","flexibleVersions":"9+",'
     '"fields":[{"name":"topics","json":"topics","type":"[]MetadataRequestTopic","versions":"0+"'
     ',"nullableVersions":"1+","about":"One topic to describe; null asks for all topics, and an '

@@ -2295,7 +2295,7 @@ _MetadataResponseConstants._codecs = {
     12: (_read_metadata_response_12, _write_metadata_response_12, _size_metadata_response_12),
     13: (_read_metadata_response_13, _write_metadata_response_13, _size_metadata_response_13),
 }
-_MetadataResponseConstants._facts = (
+_MetadataResponseConstants._descriptor = (
     '{"name":"MetadataResponse","type":"response","validVersions":"0-13","flexibleVersions":"9+'
     '","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"'
     '3+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 me'

@@ -70,7 +70,7 @@ def _size_no_op_record_0(x: NoOpRecord) -> int:
 _NoOpRecordConstants._codecs = {
     0: (_read_no_op_record_0, _write_no_op_record_0, _size_no_op_record_0),
 }
-_NoOpRecordConstants._facts = (
+_NoOpRecordConstants._descriptor = (
     '{"name":"NoOpRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields' '":[]}'
 )
 _NoOpRecordConstants._plan = "1\n" ":NoOpRecord\n" "0 ;\n"

@@ -115,7 +115,7 @@ def _size_offset_commit_key_0(x: OffsetCommitKey) -> int:
 _OffsetCommitKeyConstants._codecs = {
     0: (_read_offset_commit_key_0, _write_offset_commit_key_0, _size_offset_commit_key_0),
 }
-_OffsetCommitKeyConstants._facts = (
+_OffsetCommitKeyConstants._descriptor = (
     '{"name":"OffsetCommitKey","type":"coordinator-key","validVersions":"0","flexibleVersions":'
     '"none","fields":[{"name":"group","json":"group","type":"string","versions":"0","about":"Gr'
     'oup that committed the offset."},{"name":"topic","json":"topic","type":"string","versions"'

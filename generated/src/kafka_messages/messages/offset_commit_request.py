@@ -1281,7 +1281,7 @@ _OffsetCommitRequestConstants._codecs = {
     9: (_read_offset_commit_request_8, _write_offset_commit_request_8, _size_offset_commit_request_8),
     10: (_read_offset_commit_request_10, _write_offset_commit_request_10, _size_offset_commit_request_10),
 }
-_OffsetCommitRequestConstants._facts = (
+_OffsetCommitRequestConstants._descriptor = (
     '{"name":"OffsetCommitRequest","type":"request","validVersions":"0-10","flexibleVersions":"'
     '8+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityT'
     'ype":"groupId","about":"Group the offsets belong to."},{"name":"generation_id_or_member_ep'

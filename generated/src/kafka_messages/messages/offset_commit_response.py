@@ -581,7 +581,7 @@ _OffsetCommitResponseConstants._codecs = {
     9: (_read_offset_commit_response_8, _write_offset_commit_response_8, _size_offset_commit_response_8),
     10: (_read_offset_commit_response_10, _write_offset_commit_response_10, _size_offset_commit_response_10),
 }
-_OffsetCommitResponseConstants._facts = (
+_OffsetCommitResponseConstants._descriptor = (
     '{"name":"OffsetCommitResponse","type":"response","validVersions":"0-10","flexibleVersions"'
     ':"8+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","version'
     's":"3+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; '

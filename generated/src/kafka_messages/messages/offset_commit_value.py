@@ -316,7 +316,7 @@ _OffsetCommitValueConstants._codecs = {
     3: (_read_offset_commit_value_3, _write_offset_commit_value_3, _size_offset_commit_value_3),
     4: (_read_offset_commit_value_4, _write_offset_commit_value_4, _size_offset_commit_value_4),
 }
-_OffsetCommitValueConstants._facts = (
+_OffsetCommitValueConstants._descriptor = (
     '{"name":"OffsetCommitValue","type":"coordinator-value","validVersions":"0-4","flexibleVers'
     'ions":"4+","fields":[{"name":"offset","json":"offset","type":"int64","versions":"0+","abou'
     't":"Committed offset, which is the next offset the group wants to read."},{"name":"leader_'

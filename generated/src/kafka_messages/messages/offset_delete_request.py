@@ -285,7 +285,7 @@ def _size_offset_delete_request_0(x: OffsetDeleteRequest) -> int:
 _OffsetDeleteRequestConstants._codecs = {
     0: (_read_offset_delete_request_0, _write_offset_delete_request_0, _size_offset_delete_request_0),
 }
-_OffsetDeleteRequestConstants._facts = (
+_OffsetDeleteRequestConstants._descriptor = (
     '{"name":"OffsetDeleteRequest","type":"request","validVersions":"0","flexibleVersions":"non'
     'e","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityTy'
     'pe":"groupId","about":"Group whose offsets are to go."},{"name":"topics","json":"topics","'

@@ -305,7 +305,7 @@ def _size_offset_delete_response_0(x: OffsetDeleteResponse) -> int:
 _OffsetDeleteResponseConstants._codecs = {
     0: (_read_offset_delete_response_0, _write_offset_delete_response_0, _size_offset_delete_response_0),
 }
-_OffsetDeleteResponseConstants._facts = (
+_OffsetDeleteResponseConstants._descriptor = (
     '{"name":"OffsetDeleteResponse","type":"response","validVersions":"0","flexibleVersions":"n'
     'one","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enu'
     'meration":"ErrorCode","about":"Error code for the whole request, 0 for none."},{"name":"th'

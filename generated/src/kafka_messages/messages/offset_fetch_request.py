@@ -1145,7 +1145,7 @@ _OffsetFetchRequestConstants._codecs = {
     9: (_read_offset_fetch_request_9, _write_offset_fetch_request_9, _size_offset_fetch_request_9),
     10: (_read_offset_fetch_request_10, _write_offset_fetch_request_10, _size_offset_fetch_request_10),
 }
-_OffsetFetchRequestConstants._facts = (
+_OffsetFetchRequestConstants._descriptor = (
     '{"name":"OffsetFetchRequest","type":"request","validVersions":"0-10","flexibleVersions":"6'
     '+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0-7","entityT'
     'ype":"groupId","about":"The one group to look up."},{"name":"topics","json":"topics","type'

@@ -1280,7 +1280,7 @@ _OffsetFetchResponseConstants._codecs = {
     9: (_read_offset_fetch_response_8, _write_offset_fetch_response_8, _size_offset_fetch_response_8),
     10: (_read_offset_fetch_response_10, _write_offset_fetch_response_10, _size_offset_fetch_response_10),
 }
-_OffsetFetchResponseConstants._facts = (
+_OffsetFetchResponseConstants._descriptor = (
     '{"name":"OffsetFetchResponse","type":"response","validVersions":"0-10","flexibleVersions":'
     '"6+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
     '":"3+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0'

@@ -622,7 +622,7 @@ _OffsetForLeaderEpochRequestConstants._codecs = {
         _size_offset_for_leader_epoch_request_4,
     ),
 }
-_OffsetForLeaderEpochRequestConstants._facts = (
+_OffsetForLeaderEpochRequestConstants._descriptor = (
     '{"name":"OffsetForLeaderEpochRequest","type":"request","validVersions":"0-4","flexibleVers'
     'ions":"4+","fields":[{"name":"replica_id","json":"replicaId","type":"int32","versions":"3+'
     '","entityType":"brokerId","enumeration":"ReplicaId","ignorable":true,"default":-2,"about":'

@@ -617,7 +617,7 @@ _OffsetForLeaderEpochResponseConstants._codecs = {
         _size_offset_for_leader_epoch_response_4,
     ),
 }
-_OffsetForLeaderEpochResponseConstants._facts = (
+_OffsetForLeaderEpochResponseConstants._descriptor = (
     '{"name":"OffsetForLeaderEpochResponse","type":"response","validVersions":"0-4","flexibleVe'
     'rsions":"4+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","'
     'versions":"2+","ignorable":true,"about":"How long quotas held this client back, in millise'

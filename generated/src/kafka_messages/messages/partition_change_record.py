@@ -1053,7 +1053,7 @@ _PartitionChangeRecordConstants._codecs = {
     1: (_read_partition_change_record_1, _write_partition_change_record_1, _size_partition_change_record_1),
     2: (_read_partition_change_record_2, _write_partition_change_record_2, _size_partition_change_record_2),
 }
-_PartitionChangeRecordConstants._facts = (
+_PartitionChangeRecordConstants._descriptor = (
     '{"name":"PartitionChangeRecord","type":"metadata","validVersions":"0-2","flexibleVersions"'
     ':"0+","fields":[{"name":"partition_id","json":"partitionId","type":"int32","versions":"0+"'
     ',"default":-1,"about":"Partition that changes; the default -1 is not a valid index."},{"na'

@@ -827,7 +827,7 @@ _PartitionRecordConstants._codecs = {
     1: (_read_partition_record_1, _write_partition_record_1, _size_partition_record_1),
     2: (_read_partition_record_2, _write_partition_record_2, _size_partition_record_2),
 }
-_PartitionRecordConstants._facts = (
+_PartitionRecordConstants._descriptor = (
     '{"name":"PartitionRecord","type":"metadata","validVersions":"0-2","flexibleVersions":"0+",'
     '"fields":[{"name":"partition_id","json":"partitionId","type":"int32","versions":"0+","defa'
     'ult":-1,"about":"Index of the partition; the default -1 is not a valid index."},{"name":"t'

@@ -713,7 +713,7 @@ _ProduceRequestConstants._codecs = {
     12: (_read_produce_request_9, _write_produce_request_9, _size_produce_request_9),
     13: (_read_produce_request_13, _write_produce_request_13, _size_produce_request_13),
 }
-_ProduceRequestConstants._facts = (
+_ProduceRequestConstants._descriptor = (
     '{"name":"ProduceRequest","type":"request","validVersions":"0-13","flexibleVersions":"9+","'
     'fields":[{"name":"transactional_id","json":"transactionalId","type":"string","versions":"3'
     '+","nullableVersions":"3+","entityType":"transactionalId","default":null,"about":"Transact'

@@ -1880,7 +1880,7 @@ _ProduceResponseConstants._codecs = {
     12: (_read_produce_response_10, _write_produce_response_10, _size_produce_response_10),
     13: (_read_produce_response_13, _write_produce_response_13, _size_produce_response_13),
 }
-_ProduceResponseConstants._facts = (
+_ProduceResponseConstants._descriptor = (
     '{"name":"ProduceResponse","type":"response","validVersions":"0-13","flexibleVersions":"9+"'
     ',"fields":[{"name":"responses","json":"responses","type":"[]TopicProduceResponse","version'
     's":"0+","about":"The outcomes for one topic."},{"name":"throttle_time_ms","json":"throttle'

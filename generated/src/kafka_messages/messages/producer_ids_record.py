@@ -92,7 +92,7 @@ def _size_producer_ids_record_0(x: ProducerIdsRecord) -> int:
 _ProducerIdsRecordConstants._codecs = {
     0: (_read_producer_ids_record_0, _write_producer_ids_record_0, _size_producer_ids_record_0),
 }
-_ProducerIdsRecordConstants._facts = (
+_ProducerIdsRecordConstants._descriptor = (
     '{"name":"ProducerIdsRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+",'
     '"fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType'
     '":"brokerId","about":"Broker that asked for the block."},{"name":"broker_epoch","json":"br'

@@ -213,7 +213,7 @@ def _size_producer_snapshot_1(x: ProducerSnapshot) -> int:
 _ProducerSnapshotConstants._codecs = {
     1: (_read_producer_snapshot_1, _write_producer_snapshot_1, _size_producer_snapshot_1),
 }
-_ProducerSnapshotConstants._facts = (
+_ProducerSnapshotConstants._descriptor = (
     '{"name":"ProducerSnapshot","type":"data","validVersions":"1","flexibleVersions":"none","fi'
     'elds":[{"name":"crc","json":"crc","type":"uint32","versions":"1","about":"CRC-32C of all b'
     'ytes that follow it in the file."},{"name":"producer_entries","json":"producerEntries","ty'

@@ -157,7 +157,7 @@ def _size_push_telemetry_request_0(x: PushTelemetryRequest) -> int:
 _PushTelemetryRequestConstants._codecs = {
     0: (_read_push_telemetry_request_0, _write_push_telemetry_request_0, _size_push_telemetry_request_0),
 }
-_PushTelemetryRequestConstants._facts = (
+_PushTelemetryRequestConstants._descriptor = (
     '{"name":"PushTelemetryRequest","type":"request","validVersions":"0","flexibleVersions":"0+'
     '","fields":[{"name":"client_instance_id","json":"clientInstanceId","type":"uuid","versions'
     '":"0+","about":"Id of the client instance as assigned by a broker."},{"name":"subscription'

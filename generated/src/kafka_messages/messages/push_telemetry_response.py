@@ -87,7 +87,7 @@ def _size_push_telemetry_response_0(x: PushTelemetryResponse) -> int:
 _PushTelemetryResponseConstants._codecs = {
     0: (_read_push_telemetry_response_0, _write_push_telemetry_response_0, _size_push_telemetry_response_0),
 }
-_PushTelemetryResponseConstants._facts = (
+_PushTelemetryResponseConstants._descriptor = (
     '{"name":"PushTelemetryResponse","type":"response","validVersions":"0","flexibleVersions":"'
     '0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions"'
     ':"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was not '

@@ -287,7 +287,7 @@ _QuorumStateDataConstants._codecs = {
     0: (_read_quorum_state_data_0, _write_quorum_state_data_0, _size_quorum_state_data_0),
     1: (_read_quorum_state_data_1, _write_quorum_state_data_1, _size_quorum_state_data_1),
 }
-_QuorumStateDataConstants._facts = (
+_QuorumStateDataConstants._descriptor = (
     '{"name":"QuorumStateData","type":"data","validVersions":"0-1","flexibleVersions":"0+","fie'
     'lds":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"0","about":"Id o'
     'f the cluster the node belongs to."},{"name":"leader_id","json":"leaderId","type":"int32",'

@@ -304,7 +304,7 @@ _ReadShareGroupStateRequestConstants._codecs = {
         _size_read_share_group_state_request_0,
     ),
 }
-_ReadShareGroupStateRequestConstants._facts = (
+_ReadShareGroupStateRequestConstants._descriptor = (
     '{"name":"ReadShareGroupStateRequest","type":"request","validVersions":"0","flexibleVersion'
     's":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","abo'
     'ut":"Share group that owns the state."},{"name":"topics","json":"topics","type":"[]ReadSta'

@@ -432,7 +432,7 @@ _ReadShareGroupStateResponseConstants._codecs = {
         _size_read_share_group_state_response_0,
     ),
 }
-_ReadShareGroupStateResponseConstants._facts = (
+_ReadShareGroupStateResponseConstants._descriptor = (
     '{"name":"ReadShareGroupStateResponse","type":"response","validVersions":"0","flexibleVersi'
     'ons":"0+","fields":[{"name":"results","json":"results","type":"[]ReadStateResult","version'
     's":"0+","about":"The results for one topic."}],"structs":{"ReadStateResult":[{"name":"topi'

@@ -314,7 +314,7 @@ _ReadShareGroupStateSummaryRequestConstants._codecs = {
         _size_read_share_group_state_summary_request_0,
     ),
 }
-_ReadShareGroupStateSummaryRequestConstants._facts = (
+_ReadShareGroupStateSummaryRequestConstants._descriptor = (
     '{"name":"ReadShareGroupStateSummaryRequest","type":"request","validVersions":"0-1","flexib'
     'leVersions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":'
     '"0+","about":"Share group that owns the state."},{"name":"topics","json":"topics","type":"'

@@ -504,7 +504,7 @@ _ReadShareGroupStateSummaryResponseConstants._codecs = {
         _size_read_share_group_state_summary_response_1,
     ),
 }
-_ReadShareGroupStateSummaryResponseConstants._facts = (
+_ReadShareGroupStateSummaryResponseConstants._descriptor = (
     '{"name":"ReadShareGroupStateSummaryResponse","type":"response","validVersions":"0-1","flex'
     'ibleVersions":"0+","fields":[{"name":"results","json":"results","type":"[]ReadStateSummary'
     'Result","versions":"0+","about":"The results for one topic."}],"structs":{"ReadStateSummar'

@@ -1139,7 +1139,7 @@ _RegisterBrokerRecordConstants._codecs = {
     3: (_read_register_broker_record_3, _write_register_broker_record_3, _size_register_broker_record_3),
     4: (_read_register_broker_record_4, _write_register_broker_record_4, _size_register_broker_record_4),
 }
-_RegisterBrokerRecordConstants._facts = (
+_RegisterBrokerRecordConstants._descriptor = (
     '{"name":"RegisterBrokerRecord","type":"metadata","validVersions":"0-4","flexibleVersions":'
     '"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entit'
     'yType":"brokerId","about":"Broker that registered."},{"name":"is_migrating_zk_broker","jso'

@@ -404,7 +404,7 @@ def _size_register_controller_record_0(x: RegisterControllerRecord) -> int:
 _RegisterControllerRecordConstants._codecs = {
     0: (_read_register_controller_record_0, _write_register_controller_record_0, _size_register_controller_record_0),
 }
-_RegisterControllerRecordConstants._facts = (
+_RegisterControllerRecordConstants._descriptor = (
     '{"name":"RegisterControllerRecord","type":"metadata","validVersions":"0","flexibleVersions'
     '":"0+","fields":[{"name":"controller_id","json":"controllerId","type":"int32","versions":"'
     '0+","about":"Node id of the controller."},{"name":"incarnation_id","json":"incarnationId",'

@@ -495,7 +495,7 @@ _RemoteLogSegmentMetadataRecordConstants._codecs = {
         _size_remote_log_segment_metadata_record_0,
     ),
 }
-_RemoteLogSegmentMetadataRecordConstants._facts = (
+_RemoteLogSegmentMetadataRecordConstants._descriptor = (
     '{"name":"RemoteLogSegmentMetadataRecord","type":"metadata","validVersions":"0","flexibleVe'
     'rsions":"0+","fields":[{"name":"remote_log_segment_id","json":"remoteLogSegmentId","type":'
     '"RemoteLogSegmentIdEntry","versions":"0+","about":"Which segment of which partition this i'

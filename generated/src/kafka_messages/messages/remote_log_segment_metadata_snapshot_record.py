@@ -365,7 +365,7 @@ _RemoteLogSegmentMetadataSnapshotRecordConstants._codecs = {
         _size_remote_log_segment_metadata_snapshot_record_0,
     ),
 }
-_RemoteLogSegmentMetadataSnapshotRecordConstants._facts = (
+_RemoteLogSegmentMetadataSnapshotRecordConstants._descriptor = (
     '{"name":"RemoteLogSegmentMetadataSnapshotRecord","type":"metadata","validVersions":"0","fl'
     'exibleVersions":"0+","fields":[{"name":"segment_id","json":"segmentId","type":"uuid","vers'
     'ions":"0+","about":"Unique id of the copied segment."},{"name":"start_offset","json":"star'

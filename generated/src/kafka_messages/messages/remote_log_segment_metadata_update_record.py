@@ -315,7 +315,7 @@ _RemoteLogSegmentMetadataUpdateRecordConstants._codecs = {
         _size_remote_log_segment_metadata_update_record_0,
     ),
 }
-_RemoteLogSegmentMetadataUpdateRecordConstants._facts = (
+_RemoteLogSegmentMetadataUpdateRecordConstants._descriptor = (
     '{"name":"RemoteLogSegmentMetadataUpdateRecord","type":"metadata","validVersions":"0","flex'
     'ibleVersions":"0+","fields":[{"name":"remote_log_segment_id","json":"remoteLogSegmentId","'
     'type":"RemoteLogSegmentIdEntry","versions":"0+","about":"Which segment of which partition '

@@ -206,7 +206,7 @@ _RemotePartitionDeleteMetadataRecordConstants._codecs = {
         _size_remote_partition_delete_metadata_record_0,
     ),
 }
-_RemotePartitionDeleteMetadataRecordConstants._facts = (
+_RemotePartitionDeleteMetadataRecordConstants._descriptor = (
     '{"name":"RemotePartitionDeleteMetadataRecord","type":"metadata","validVersions":"0","flexi'
     'bleVersions":"0+","fields":[{"name":"topic_id_partition","json":"topicIdPartition","type":'
     '"TopicIdPartitionEntry","versions":"0+","about":"Partition whose remote data is deleted."}'

@@ -85,7 +85,7 @@ _RemoveAccessControlEntryRecordConstants._codecs = {
         _size_remove_access_control_entry_record_0,
     ),
 }
-_RemoveAccessControlEntryRecordConstants._facts = (
+_RemoveAccessControlEntryRecordConstants._descriptor = (
     '{"name":"RemoveAccessControlEntryRecord","type":"metadata","validVersions":"0","flexibleVe'
     'rsions":"0+","fields":[{"name":"id","json":"id","type":"uuid","versions":"0+","about":"Id '
     'the rule was added with."}]}'

@@ -101,7 +101,7 @@ _RemoveDelegationTokenRecordConstants._codecs = {
         _size_remove_delegation_token_record_0,
     ),
 }
-_RemoveDelegationTokenRecordConstants._facts = (
+_RemoveDelegationTokenRecordConstants._descriptor = (
     '{"name":"RemoveDelegationTokenRecord","type":"metadata","validVersions":"0","flexibleVersi'
     'ons":"0+","fields":[{"name":"token_id","json":"tokenId","type":"string","versions":"0+","a'
     'bout":"Id of the token to remove."}]}'

@@ -97,7 +97,7 @@ def _size_remove_feature_level_record_0(x: RemoveFeatureLevelRecord) -> int:
 _RemoveFeatureLevelRecordConstants._codecs = {
     0: (_read_remove_feature_level_record_0, _write_remove_feature_level_record_0, _size_remove_feature_level_record_0),
 }
-_RemoveFeatureLevelRecordConstants._facts = (
+_RemoveFeatureLevelRecordConstants._descriptor = (
     '{"name":"RemoveFeatureLevelRecord","type":"metadata","validVersions":"0","flexibleVersions'
     '":"0+","fields":[{"name":"name","json":"name","type":"string","versions":"0+","about":"Nam'
     'e of the feature."}]}'

@@ -132,7 +132,7 @@ def _size_remove_raft_voter_request_0(x: RemoveRaftVoterRequest) -> int:
 _RemoveRaftVoterRequestConstants._codecs = {
     0: (_read_remove_raft_voter_request_0, _write_remove_raft_voter_request_0, _size_remove_raft_voter_request_0),
 }
-_RemoveRaftVoterRequestConstants._facts = (
+_RemoveRaftVoterRequestConstants._descriptor = (
     '{"name":"RemoveRaftVoterRequest","type":"request","validVersions":"0","flexibleVersions":"'
     '0+","fields":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nul'
     'lableVersions":"0+","about":"Cluster the sender means to change, null to skip this check."'

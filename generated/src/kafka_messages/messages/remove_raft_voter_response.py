@@ -126,7 +126,7 @@ def _size_remove_raft_voter_response_0(x: RemoveRaftVoterResponse) -> int:
 _RemoveRaftVoterResponseConstants._codecs = {
     0: (_read_remove_raft_voter_response_0, _write_remove_raft_voter_response_0, _size_remove_raft_voter_response_0),
 }
-_RemoveRaftVoterResponseConstants._facts = (
+_RemoveRaftVoterResponseConstants._descriptor = (
     '{"name":"RemoveRaftVoterResponse","type":"response","validVersions":"0","flexibleVersions"'
     ':"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","version'
     's":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was no'

@@ -81,7 +81,7 @@ def _size_remove_topic_record_0(x: RemoveTopicRecord) -> int:
 _RemoveTopicRecordConstants._codecs = {
     0: (_read_remove_topic_record_0, _write_remove_topic_record_0, _size_remove_topic_record_0),
 }
-_RemoveTopicRecordConstants._facts = (
+_RemoveTopicRecordConstants._descriptor = (
     '{"name":"RemoveTopicRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+",'
     '"fields":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of'
     ' the deleted topic."}]}'

@@ -115,7 +115,7 @@ _RemoveUserScramCredentialRecordConstants._codecs = {
         _size_remove_user_scram_credential_record_0,
     ),
 }
-_RemoveUserScramCredentialRecordConstants._facts = (
+_RemoveUserScramCredentialRecordConstants._descriptor = (
     '{"name":"RemoveUserScramCredentialRecord","type":"metadata","validVersions":"0","flexibleV'
     'ersions":"0+","fields":[{"name":"name","json":"name","type":"string","versions":"0+","abou'
     't":"User whose credential goes."},{"name":"mechanism","json":"mechanism","type":"int8","ve'

@@ -174,7 +174,7 @@ _RenewDelegationTokenRequestConstants._codecs = {
         _size_renew_delegation_token_request_2,
     ),
 }
-_RenewDelegationTokenRequestConstants._facts = (
+_RenewDelegationTokenRequestConstants._descriptor = (
     '{"name":"RenewDelegationTokenRequest","type":"request","validVersions":"0-2","flexibleVers'
     'ions":"2+","fields":[{"name":"hmac","json":"hmac","type":"bytes","versions":"0+","secret":'
     'true,"about":"The secret HMAC of the token, which also identifies it."},{"name":"renew_per'

@@ -128,7 +128,7 @@ _RenewDelegationTokenResponseConstants._codecs = {
         _size_renew_delegation_token_response_2,
     ),
 }
-_RenewDelegationTokenResponseConstants._facts = (
+_RenewDelegationTokenResponseConstants._descriptor = (
     '{"name":"RenewDelegationTokenResponse","type":"response","validVersions":"0-2","flexibleVe'
     'rsions":"2+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"'
     '0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},{"n'

@@ -176,7 +176,7 @@ _RequestHeaderConstants._codecs = {
     1: (_read_request_header_1, _write_request_header_1, _size_request_header_1),
     2: (_read_request_header_2, _write_request_header_2, _size_request_header_2),
 }
-_RequestHeaderConstants._facts = (
+_RequestHeaderConstants._descriptor = (
     '{"name":"RequestHeader","type":"header","validVersions":"0-2","flexibleVersions":"2+","fie'
     'lds":[{"name":"request_api_key","json":"requestApiKey","type":"int16","versions":"0+","enu'
     'meration":"ApiKey","about":"Number of the request type."},{"name":"request_api_version","j'

@@ -101,7 +101,7 @@ _ResponseHeaderConstants._codecs = {
     0: (_read_response_header_0, _write_response_header_0, _size_response_header_0),
     1: (_read_response_header_1, _write_response_header_1, _size_response_header_1),
 }
-_ResponseHeaderConstants._facts = (
+_ResponseHeaderConstants._descriptor = (
     '{"name":"ResponseHeader","type":"header","validVersions":"0-1","flexibleVersions":"1+","fi'
     'elds":[{"name":"correlation_id","json":"correlationId","type":"int32","versions":"0+","abo'
     'ut":"The correlation id of the request that is being answered."}]}'

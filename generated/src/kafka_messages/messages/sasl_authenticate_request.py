@@ -144,7 +144,7 @@ _SaslAuthenticateRequestConstants._codecs = {
     1: (_read_sasl_authenticate_request_0, _write_sasl_authenticate_request_0, _size_sasl_authenticate_request_0),
     2: (_read_sasl_authenticate_request_2, _write_sasl_authenticate_request_2, _size_sasl_authenticate_request_2),
 }
-_SaslAuthenticateRequestConstants._facts = (
+_SaslAuthenticateRequestConstants._descriptor = (
     '{"name":"SaslAuthenticateRequest","type":"request","validVersions":"0-2","flexibleVersions'
     '":"2+","fields":[{"name":"auth_bytes","json":"authBytes","type":"bytes","versions":"0+","s'
     'ecret":true,"about":"Message of the SASL client, in the format of the mechanism."}]}'

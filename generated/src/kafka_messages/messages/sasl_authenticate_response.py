@@ -266,7 +266,7 @@ _SaslAuthenticateResponseConstants._codecs = {
     1: (_read_sasl_authenticate_response_1, _write_sasl_authenticate_response_1, _size_sasl_authenticate_response_1),
     2: (_read_sasl_authenticate_response_2, _write_sasl_authenticate_response_2, _size_sasl_authenticate_response_2),
 }
-_SaslAuthenticateResponseConstants._facts = (
+_SaslAuthenticateResponseConstants._descriptor = (
     '{"name":"SaslAuthenticateResponse","type":"response","validVersions":"0-2","flexibleVersio'
     'ns":"2+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+",'
     '"enumeration":"ErrorCode","about":"Error code of the authentication, 0 for none."},{"name"'

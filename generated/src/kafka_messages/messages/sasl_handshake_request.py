@@ -89,7 +89,7 @@ _SaslHandshakeRequestConstants._codecs = {
     0: (_read_sasl_handshake_request_0, _write_sasl_handshake_request_0, _size_sasl_handshake_request_0),
     1: (_read_sasl_handshake_request_0, _write_sasl_handshake_request_0, _size_sasl_handshake_request_0),
 }
-_SaslHandshakeRequestConstants._facts = (
+_SaslHandshakeRequestConstants._descriptor = (
     '{"name":"SaslHandshakeRequest","type":"request","validVersions":"0-1","flexibleVersions":"'
     'none","fields":[{"name":"mechanism","json":"mechanism","type":"string","versions":"0+","en'
     'umeration":"SaslMechanism","about":"Name of the proposed SASL mechanism, such as PLAIN or '

@@ -96,7 +96,7 @@ _SaslHandshakeResponseConstants._codecs = {
     0: (_read_sasl_handshake_response_0, _write_sasl_handshake_response_0, _size_sasl_handshake_response_0),
     1: (_read_sasl_handshake_response_0, _write_sasl_handshake_response_0, _size_sasl_handshake_response_0),
 }
-_SaslHandshakeResponseConstants._facts = (
+_SaslHandshakeResponseConstants._descriptor = (
     '{"name":"SaslHandshakeResponse","type":"response","validVersions":"0-1","flexibleVersions"'
     ':"none","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","'
     'enumeration":"ErrorCode","about":"Error code of the handshake, 0 if the mechanism is accep'

@@ -603,7 +603,7 @@ _ShareAcknowledgeRequestConstants._codecs = {
     1: (_read_share_acknowledge_request_1, _write_share_acknowledge_request_1, _size_share_acknowledge_request_1),
     2: (_read_share_acknowledge_request_2, _write_share_acknowledge_request_2, _size_share_acknowledge_request_2),
 }
-_ShareAcknowledgeRequestConstants._facts = (
+_ShareAcknowledgeRequestConstants._descriptor = (
     '{"name":"ShareAcknowledgeRequest","type":"request","validVersions":"1-2","flexibleVersions'
     '":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","null'
     'ableVersions":"0+","entityType":"groupId","default":null,"about":"Share group of the membe'

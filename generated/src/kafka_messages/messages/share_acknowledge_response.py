@@ -705,7 +705,7 @@ _ShareAcknowledgeResponseConstants._codecs = {
     1: (_read_share_acknowledge_response_1, _write_share_acknowledge_response_1, _size_share_acknowledge_response_1),
     2: (_read_share_acknowledge_response_2, _write_share_acknowledge_response_2, _size_share_acknowledge_response_2),
 }
-_ShareAcknowledgeResponseConstants._facts = (
+_ShareAcknowledgeResponseConstants._descriptor = (
     '{"name":"ShareAcknowledgeResponse","type":"response","validVersions":"1-2","flexibleVersio'
     'ns":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","vers'
     'ions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was'

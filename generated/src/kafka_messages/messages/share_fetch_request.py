@@ -830,7 +830,7 @@ _ShareFetchRequestConstants._codecs = {
     1: (_read_share_fetch_request_1, _write_share_fetch_request_1, _size_share_fetch_request_1),
     2: (_read_share_fetch_request_2, _write_share_fetch_request_2, _size_share_fetch_request_2),
 }
-_ShareFetchRequestConstants._facts = (
+_ShareFetchRequestConstants._descriptor = (
     '{"name":"ShareFetchRequest","type":"request","validVersions":"1-2","flexibleVersions":"0+"'
     ',"fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","nullableVe'
     'rsions":"0+","entityType":"groupId","default":null,"about":"Share group the member belongs'

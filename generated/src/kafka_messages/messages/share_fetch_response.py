@@ -792,7 +792,7 @@ _ShareFetchResponseConstants._codecs = {
     1: (_read_share_fetch_response_1, _write_share_fetch_response_1, _size_share_fetch_response_1),
     2: (_read_share_fetch_response_1, _write_share_fetch_response_1, _size_share_fetch_response_1),
 }
-_ShareFetchResponseConstants._facts = (
+_ShareFetchResponseConstants._descriptor = (
     '{"name":"ShareFetchResponse","type":"response","validVersions":"1-2","flexibleVersions":"0'
     '+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":'
     '"0+","about":"Milliseconds this response was or should be held back because a quota was ex'

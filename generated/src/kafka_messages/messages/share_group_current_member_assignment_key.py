@@ -112,7 +112,7 @@ _ShareGroupCurrentMemberAssignmentKeyConstants._codecs = {
         _size_share_group_current_member_assignment_key_0,
     ),
 }
-_ShareGroupCurrentMemberAssignmentKeyConstants._facts = (
+_ShareGroupCurrentMemberAssignmentKeyConstants._descriptor = (
     '{"name":"ShareGroupCurrentMemberAssignmentKey","type":"coordinator-key","validVersions":"0'
     '","flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string",'
     '"versions":"0","about":"Group this record belongs to."},{"name":"member_id","json":"member'

@@ -239,7 +239,7 @@ _ShareGroupCurrentMemberAssignmentValueConstants._codecs = {
         _size_share_group_current_member_assignment_value_0,
     ),
 }
-_ShareGroupCurrentMemberAssignmentValueConstants._facts = (
+_ShareGroupCurrentMemberAssignmentValueConstants._descriptor = (
     '{"name":"ShareGroupCurrentMemberAssignmentValue","type":"coordinator-value","validVersions'
     '":"0","flexibleVersions":"0+","fields":[{"name":"member_epoch","json":"memberEpoch","type"'
     ':"int32","versions":"0+","about":"Group epoch the member has caught up with."},{"name":"pr'

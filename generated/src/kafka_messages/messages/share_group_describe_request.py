@@ -132,7 +132,7 @@ _ShareGroupDescribeRequestConstants._codecs = {
         _size_share_group_describe_request_1,
     ),
 }
-_ShareGroupDescribeRequestConstants._facts = (
+_ShareGroupDescribeRequestConstants._descriptor = (
     '{"name":"ShareGroupDescribeRequest","type":"request","validVersions":"1","flexibleVersions'
     '":"0+","fields":[{"name":"group_ids","json":"groupIds","type":"[]string","versions":"0+","'
     'entityType":"groupId","about":"One entry per share group to describe."},{"name":"include_a'

@@ -712,7 +712,7 @@ _ShareGroupDescribeResponseConstants._codecs = {
         _size_share_group_describe_response_1,
     ),
 }
-_ShareGroupDescribeResponseConstants._facts = (
+_ShareGroupDescribeResponseConstants._descriptor = (
     '{"name":"ShareGroupDescribeResponse","type":"response","validVersions":"1","flexibleVersio'
     'ns":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","vers'
     'ions":"0+","about":"Milliseconds this response was or should be held back because a quota '

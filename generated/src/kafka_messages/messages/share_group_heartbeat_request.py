@@ -217,7 +217,7 @@ _ShareGroupHeartbeatRequestConstants._codecs = {
         _size_share_group_heartbeat_request_1,
     ),
 }
-_ShareGroupHeartbeatRequestConstants._facts = (
+_ShareGroupHeartbeatRequestConstants._descriptor = (
     '{"name":"ShareGroupHeartbeatRequest","type":"request","validVersions":"1","flexibleVersion'
     's":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","ent'
     'ityType":"groupId","about":"Id of the group."},{"name":"member_id","json":"memberId","type'

@@ -366,7 +366,7 @@ _ShareGroupHeartbeatResponseConstants._codecs = {
         _size_share_group_heartbeat_response_1,
     ),
 }
-_ShareGroupHeartbeatResponseConstants._facts = (
+_ShareGroupHeartbeatResponseConstants._descriptor = (
     '{"name":"ShareGroupHeartbeatResponse","type":"response","validVersions":"1","flexibleVersi'
     'ons":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","ver'
     'sions":"0+","about":"Milliseconds this response was or should be held back because a quota'

@@ -108,7 +108,7 @@ _ShareGroupMemberMetadataKeyConstants._codecs = {
         _size_share_group_member_metadata_key_0,
     ),
 }
-_ShareGroupMemberMetadataKeyConstants._facts = (
+_ShareGroupMemberMetadataKeyConstants._descriptor = (
     '{"name":"ShareGroupMemberMetadataKey","type":"coordinator-key","validVersions":"0","flexib'
     'leVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","versions'
     '":"0","about":"Group this record belongs to."},{"name":"member_id","json":"memberId","type'

@@ -187,7 +187,7 @@ _ShareGroupMemberMetadataValueConstants._codecs = {
         _size_share_group_member_metadata_value_0,
     ),
 }
-_ShareGroupMemberMetadataValueConstants._facts = (
+_ShareGroupMemberMetadataValueConstants._descriptor = (
     '{"name":"ShareGroupMemberMetadataValue","type":"coordinator-value","validVersions":"0","fl'
     'exibleVersions":"0+","fields":[{"name":"rack_id","json":"rackId","type":"string","versions'
     '":"0+","nullableVersions":"0+","about":"Rack the member runs in, null when it gave none."}'

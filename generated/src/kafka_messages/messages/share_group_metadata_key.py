@@ -83,7 +83,7 @@ def _size_share_group_metadata_key_0(x: ShareGroupMetadataKey) -> int:
 _ShareGroupMetadataKeyConstants._codecs = {
     0: (_read_share_group_metadata_key_0, _write_share_group_metadata_key_0, _size_share_group_metadata_key_0),
 }
-_ShareGroupMetadataKeyConstants._facts = (
+_ShareGroupMetadataKeyConstants._descriptor = (
     '{"name":"ShareGroupMetadataKey","type":"coordinator-key","validVersions":"0","flexibleVers'
     'ions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0",'
     '"about":"Group this record belongs to."}]}'

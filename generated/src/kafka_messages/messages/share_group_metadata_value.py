@@ -87,7 +87,7 @@ def _size_share_group_metadata_value_0(x: ShareGroupMetadataValue) -> int:
 _ShareGroupMetadataValueConstants._codecs = {
     0: (_read_share_group_metadata_value_0, _write_share_group_metadata_value_0, _size_share_group_metadata_value_0),
 }
-_ShareGroupMetadataValueConstants._facts = (
+_ShareGroupMetadataValueConstants._descriptor = (
     '{"name":"ShareGroupMetadataValue","type":"coordinator-value","validVersions":"0","flexible'
     'Versions":"0+","fields":[{"name":"epoch","json":"epoch","type":"int32","versions":"0+","ab'
     'out":"Group epoch, raised when members, subscriptions or subscribed topics change."},{"nam'

@@ -87,7 +87,7 @@ _ShareGroupPartitionMetadataKeyConstants._codecs = {
         _size_share_group_partition_metadata_key_0,
     ),
 }
-_ShareGroupPartitionMetadataKeyConstants._facts = (
+_ShareGroupPartitionMetadataKeyConstants._descriptor = (
     '{"name":"ShareGroupPartitionMetadataKey","type":"coordinator-key","validVersions":"0","fle'
     'xibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","versi'
     'ons":"0","about":"Group this record belongs to."}]}'

@@ -334,7 +334,7 @@ _ShareGroupPartitionMetadataValueConstants._codecs = {
         _size_share_group_partition_metadata_value_0,
     ),
 }
-_ShareGroupPartitionMetadataValueConstants._facts = (
+_ShareGroupPartitionMetadataValueConstants._descriptor = (
     '{"name":"ShareGroupPartitionMetadataValue","type":"coordinator-value","validVersions":"0",'
     '"flexibleVersions":"0+","fields":[{"name":"topics","json":"topics","type":"[]TopicMetadata'
     '","versions":"0+","about":"The topics."}],"structs":{"TopicMetadata":[{"name":"topic_id","'

@@ -89,7 +89,7 @@ _ShareGroupStatePartitionMetadataKeyConstants._codecs = {
         _size_share_group_state_partition_metadata_key_0,
     ),
 }
-_ShareGroupStatePartitionMetadataKeyConstants._facts = (
+_ShareGroupStatePartitionMetadataKeyConstants._descriptor = (
     '{"name":"ShareGroupStatePartitionMetadataKey","type":"coordinator-key","validVersions":"0"'
     ',"flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","'
     'versions":"0","about":"Group this record belongs to."}]}'

@@ -379,7 +379,7 @@ _ShareGroupStatePartitionMetadataValueConstants._codecs = {
         _size_share_group_state_partition_metadata_value_0,
     ),
 }
-_ShareGroupStatePartitionMetadataValueConstants._facts = (
+_ShareGroupStatePartitionMetadataValueConstants._descriptor = (
     '{"name":"ShareGroupStatePartitionMetadataValue","type":"coordinator-value","validVersions"'
     ':"0","flexibleVersions":"0+","fields":[{"name":"initializing_topics","json":"initializingT'
     'opics","type":"[]TopicPartitionsInfo","versions":"0+","about":"Partitions whose share stat'

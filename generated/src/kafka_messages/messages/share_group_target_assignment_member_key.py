@@ -110,7 +110,7 @@ _ShareGroupTargetAssignmentMemberKeyConstants._codecs = {
         _size_share_group_target_assignment_member_key_0,
     ),
 }
-_ShareGroupTargetAssignmentMemberKeyConstants._facts = (
+_ShareGroupTargetAssignmentMemberKeyConstants._descriptor = (
     '{"name":"ShareGroupTargetAssignmentMemberKey","type":"coordinator-key","validVersions":"0"'
     ',"flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","'
     'versions":"0","about":"Group this record belongs to."},{"name":"member_id","json":"memberI'

@@ -217,7 +217,7 @@ _ShareGroupTargetAssignmentMemberValueConstants._codecs = {
         _size_share_group_target_assignment_member_value_0,
     ),
 }
-_ShareGroupTargetAssignmentMemberValueConstants._facts = (
+_ShareGroupTargetAssignmentMemberValueConstants._descriptor = (
     '{"name":"ShareGroupTargetAssignmentMemberValue","type":"coordinator-value","validVersions"'
     ':"0","flexibleVersions":"0+","fields":[{"name":"topic_partitions","json":"topicPartitions"'
     ',"type":"[]TopicPartition","versions":"0+","about":"Wanted partitions, one entry per topic'

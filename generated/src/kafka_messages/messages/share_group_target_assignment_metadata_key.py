@@ -91,7 +91,7 @@ _ShareGroupTargetAssignmentMetadataKeyConstants._codecs = {
         _size_share_group_target_assignment_metadata_key_0,
     ),
 }
-_ShareGroupTargetAssignmentMetadataKeyConstants._facts = (
+_ShareGroupTargetAssignmentMetadataKeyConstants._descriptor = (
     '{"name":"ShareGroupTargetAssignmentMetadataKey","type":"coordinator-key","validVersions":"'
     '0","flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string"'
     ',"versions":"0","about":"Group this record belongs to."}]}'

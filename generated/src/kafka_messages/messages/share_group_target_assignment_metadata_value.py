@@ -153,7 +153,7 @@ _ShareGroupTargetAssignmentMetadataValueConstants._codecs = {
         _size_share_group_target_assignment_metadata_value_0,
     ),
 }
-_ShareGroupTargetAssignmentMetadataValueConstants._facts = (
+_ShareGroupTargetAssignmentMetadataValueConstants._descriptor = (
     '{"name":"ShareGroupTargetAssignmentMetadataValue","type":"coordinator-value","validVersion'
     's":"0","flexibleVersions":"0+","fields":[{"name":"assignment_epoch","json":"assignmentEpoc'
     'h","type":"int32","versions":"0+","about":"Group epoch for which the target assignment was'

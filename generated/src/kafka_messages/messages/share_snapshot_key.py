@@ -103,7 +103,7 @@ def _size_share_snapshot_key_0(x: ShareSnapshotKey) -> int:
 _ShareSnapshotKeyConstants._codecs = {
     0: (_read_share_snapshot_key_0, _write_share_snapshot_key_0, _size_share_snapshot_key_0),
 }
-_ShareSnapshotKeyConstants._facts = (
+_ShareSnapshotKeyConstants._descriptor = (
     '{"name":"ShareSnapshotKey","type":"coordinator-key","validVersions":"0","flexibleVersions"'
     ':"none","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0","abou'
     't":"Share group the state belongs to."},{"name":"topic_id","json":"topicId","type":"uuid",'

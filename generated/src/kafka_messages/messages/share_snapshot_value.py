@@ -302,7 +302,7 @@ def _size_share_snapshot_value_0(x: ShareSnapshotValue) -> int:
 _ShareSnapshotValueConstants._codecs = {
     0: (_read_share_snapshot_value_0, _write_share_snapshot_value_0, _size_share_snapshot_value_0),
 }
-_ShareSnapshotValueConstants._facts = (
+_ShareSnapshotValueConstants._descriptor = (
     '{"name":"ShareSnapshotValue","type":"coordinator-value","validVersions":"0","flexibleVersi'
     'ons":"0+","fields":[{"name":"snapshot_epoch","json":"snapshotEpoch","type":"int32","versio'
     'ns":"0+","about":"Number of this snapshot, raised with each new one."},{"name":"state_epoc'

@@ -103,7 +103,7 @@ def _size_share_update_key_0(x: ShareUpdateKey) -> int:
 _ShareUpdateKeyConstants._codecs = {
     0: (_read_share_update_key_0, _write_share_update_key_0, _size_share_update_key_0),
 }
-_ShareUpdateKeyConstants._facts = (
+_ShareUpdateKeyConstants._descriptor = (
     '{"name":"ShareUpdateKey","type":"coordinator-key","validVersions":"0","flexibleVersions":"'
     'none","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0","about"'
     ':"Share group the state belongs to."},{"name":"topic_id","json":"topicId","type":"uuid","v'

@@ -270,7 +270,7 @@ def _size_share_update_value_0(x: ShareUpdateValue) -> int:
 _ShareUpdateValueConstants._codecs = {
     0: (_read_share_update_value_0, _write_share_update_value_0, _size_share_update_value_0),
 }
-_ShareUpdateValueConstants._facts = (
+_ShareUpdateValueConstants._descriptor = (
     '{"name":"ShareUpdateValue","type":"coordinator-value","validVersions":"0","flexibleVersion'
     's":"0+","fields":[{"name":"snapshot_epoch","json":"snapshotEpoch","type":"int32","versions'
     '":"0+","about":"Number of the snapshot these changes build on."},{"name":"leader_epoch","j'

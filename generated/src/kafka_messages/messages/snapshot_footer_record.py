@@ -78,7 +78,7 @@ def _size_snapshot_footer_record_0(x: SnapshotFooterRecord) -> int:
 _SnapshotFooterRecordConstants._codecs = {
     0: (_read_snapshot_footer_record_0, _write_snapshot_footer_record_0, _size_snapshot_footer_record_0),
 }
-_SnapshotFooterRecordConstants._facts = (
+_SnapshotFooterRecordConstants._descriptor = (
     '{"name":"SnapshotFooterRecord","type":"data","validVersions":"0","flexibleVersions":"0+","'
     'fields":[{"name":"version","json":"version","type":"int16","versions":"0+","about":"Versio'
     "n of this footer's layout.\"}]}"

@@ -88,7 +88,7 @@ def _size_snapshot_header_record_0(x: SnapshotHeaderRecord) -> int:
 _SnapshotHeaderRecordConstants._codecs = {
     0: (_read_snapshot_header_record_0, _write_snapshot_header_record_0, _size_snapshot_header_record_0),
 }
-_SnapshotHeaderRecordConstants._facts = (
+_SnapshotHeaderRecordConstants._descriptor = (
     '{"name":"SnapshotHeaderRecord","type":"data","validVersions":"0","flexibleVersions":"0+","'
     'fields":[{"name":"version","json":"version","type":"int16","versions":"0+","about":"Versio'
     'n of this header\'s layout."},{"name":"last_contained_log_timestamp","json":"lastContainedL'

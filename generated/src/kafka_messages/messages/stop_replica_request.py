@@ -794,7 +794,7 @@ _StopReplicaRequestConstants._codecs = {
     3: (_read_stop_replica_request_3, _write_stop_replica_request_3, _size_stop_replica_request_3),
     4: (_read_stop_replica_request_4, _write_stop_replica_request_4, _size_stop_replica_request_4),
 }
-_StopReplicaRequestConstants._facts = (
+_StopReplicaRequestConstants._descriptor = (
     '{"name":"StopReplicaRequest","type":"request","validVersions":"0-4","flexibleVersions":"2+'
     '","fields":[{"name":"controller_id","json":"controllerId","type":"int32","versions":"0+","'
     'entityType":"brokerId","about":"Node id of the controller that sends this."},{"name":"is_k'

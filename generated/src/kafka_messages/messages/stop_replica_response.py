@@ -302,7 +302,7 @@ _StopReplicaResponseConstants._codecs = {
     3: (_read_stop_replica_response_2, _write_stop_replica_response_2, _size_stop_replica_response_2),
     4: (_read_stop_replica_response_2, _write_stop_replica_response_2, _size_stop_replica_response_2),
 }
-_StopReplicaResponseConstants._facts = (
+_StopReplicaResponseConstants._descriptor = (
     '{"name":"StopReplicaResponse","type":"response","validVersions":"0-4","flexibleVersions":"'
     '2+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enum'
     'eration":"ErrorCode","about":"Error code, 0 for none."},{"name":"partition_errors","json":'

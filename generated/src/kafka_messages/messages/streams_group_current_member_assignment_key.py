@@ -112,7 +112,7 @@ _StreamsGroupCurrentMemberAssignmentKeyConstants._codecs = {
         _size_streams_group_current_member_assignment_key_0,
     ),
 }
-_StreamsGroupCurrentMemberAssignmentKeyConstants._facts = (
+_StreamsGroupCurrentMemberAssignmentKeyConstants._descriptor = (
     '{"name":"StreamsGroupCurrentMemberAssignmentKey","type":"coordinator-key","validVersions":'
     '"0","flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string'
     '","versions":"0","about":"Group this record belongs to."},{"name":"member_id","json":"memb'

@@ -465,7 +465,7 @@ _StreamsGroupCurrentMemberAssignmentValueConstants._codecs = {
         _size_streams_group_current_member_assignment_value_0,
     ),
 }
-_StreamsGroupCurrentMemberAssignmentValueConstants._facts = (
+_StreamsGroupCurrentMemberAssignmentValueConstants._descriptor = (
     '{"name":"StreamsGroupCurrentMemberAssignmentValue","type":"coordinator-value","validVersio'
     'ns":"0","flexibleVersions":"0+","fields":[{"name":"member_epoch","json":"memberEpoch","typ'
     'e":"int32","versions":"0+","about":"Group epoch the member has caught up with."},{"name":"'

@@ -191,7 +191,7 @@ _StreamsGroupDescribeRequestConstants._codecs = {
         _size_streams_group_describe_request_1,
     ),
 }
-_StreamsGroupDescribeRequestConstants._facts = (
+_StreamsGroupDescribeRequestConstants._descriptor = (
     '{"name":"StreamsGroupDescribeRequest","type":"request","validVersions":"0-1","flexibleVers'
     'ions":"0+","fields":[{"name":"group_ids","json":"groupIds","type":"[]string","versions":"0'
     '+","entityType":"groupId","about":"One entry per streams group to describe."},{"name":"inc'

@@ -2323,7 +2323,7 @@ _StreamsGroupDescribeResponseConstants._codecs = {
         _size_streams_group_describe_response_1,
     ),
 }
-_StreamsGroupDescribeResponseConstants._facts = (
+_StreamsGroupDescribeResponseConstants._descriptor = (
     '{"name":"StreamsGroupDescribeResponse","type":"response","validVersions":"0-1","flexibleVe'
     'rsions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","'
     'versions":"0+","about":"Milliseconds this response was or should be held back because a qu'

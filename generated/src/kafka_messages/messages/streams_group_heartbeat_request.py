@@ -1474,7 +1474,7 @@ _StreamsGroupHeartbeatRequestConstants._codecs = {
         _size_streams_group_heartbeat_request_0,
     ),
 }
-_StreamsGroupHeartbeatRequestConstants._facts = (
+_StreamsGroupHeartbeatRequestConstants._descriptor = (
     '{"name":"StreamsGroupHeartbeatRequest","type":"request","validVersions":"0-1","flexibleVer'
     'sions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+",'
     '"entityType":"groupId","about":"Id of the group."},{"name":"member_id","json":"memberId","'

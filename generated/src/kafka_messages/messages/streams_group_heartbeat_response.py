@@ -1100,7 +1100,7 @@ _StreamsGroupHeartbeatResponseConstants._codecs = {
         _size_streams_group_heartbeat_response_1,
     ),
 }
-_StreamsGroupHeartbeatResponseConstants._facts = (
+_StreamsGroupHeartbeatResponseConstants._descriptor = (
     '{"name":"StreamsGroupHeartbeatResponse","type":"response","validVersions":"0-1","flexibleV'
     'ersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32",'
     '"versions":"0+","about":"Milliseconds this response was or should be held back because a q'

@@ -108,7 +108,7 @@ _StreamsGroupMemberMetadataKeyConstants._codecs = {
         _size_streams_group_member_metadata_key_0,
     ),
 }
-_StreamsGroupMemberMetadataKeyConstants._facts = (
+_StreamsGroupMemberMetadataKeyConstants._descriptor = (
     '{"name":"StreamsGroupMemberMetadataKey","type":"coordinator-key","validVersions":"0","flex'
     'ibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","versio'
     'ns":"0","about":"Group this record belongs to."},{"name":"member_id","json":"memberId","ty'

@@ -434,7 +434,7 @@ _StreamsGroupMemberMetadataValueConstants._codecs = {
         _size_streams_group_member_metadata_value_0,
     ),
 }
-_StreamsGroupMemberMetadataValueConstants._facts = (
+_StreamsGroupMemberMetadataValueConstants._descriptor = (
     '{"name":"StreamsGroupMemberMetadataValue","type":"coordinator-value","validVersions":"0","'
     'flexibleVersions":"0+","fields":[{"name":"instance_id","json":"instanceId","type":"string"'
     ',"versions":"0+","nullableVersions":"0+","about":"Static id configured on the member, null'

@@ -83,7 +83,7 @@ def _size_streams_group_metadata_key_0(x: StreamsGroupMetadataKey) -> int:
 _StreamsGroupMetadataKeyConstants._codecs = {
     0: (_read_streams_group_metadata_key_0, _write_streams_group_metadata_key_0, _size_streams_group_metadata_key_0),
 }
-_StreamsGroupMetadataKeyConstants._facts = (
+_StreamsGroupMetadataKeyConstants._descriptor = (
     '{"name":"StreamsGroupMetadataKey","type":"coordinator-key","validVersions":"0","flexibleVe'
     'rsions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0'
     '","about":"Group this record belongs to."}]}'

@@ -364,7 +364,7 @@ _StreamsGroupMetadataValueConstants._codecs = {
         _size_streams_group_metadata_value_0,
     ),
 }
-_StreamsGroupMetadataValueConstants._facts = (
+_StreamsGroupMetadataValueConstants._descriptor = (
     '{"name":"StreamsGroupMetadataValue","type":"coordinator-value","validVersions":"0","flexib'
     'leVersions":"0+","fields":[{"name":"epoch","json":"epoch","type":"int32","versions":"0+","'
     'about":"Group epoch, raised when members, topology or source topics change."},{"name":"met'

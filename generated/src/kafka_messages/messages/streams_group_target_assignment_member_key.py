@@ -112,7 +112,7 @@ _StreamsGroupTargetAssignmentMemberKeyConstants._codecs = {
         _size_streams_group_target_assignment_member_key_0,
     ),
 }
-_StreamsGroupTargetAssignmentMemberKeyConstants._facts = (
+_StreamsGroupTargetAssignmentMemberKeyConstants._descriptor = (
     '{"name":"StreamsGroupTargetAssignmentMemberKey","type":"coordinator-key","validVersions":"'
     '0","flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string"'
     ',"versions":"0","about":"Group this record belongs to."},{"name":"member_id","json":"membe'

@@ -277,7 +277,7 @@ _StreamsGroupTargetAssignmentMemberValueConstants._codecs = {
         _size_streams_group_target_assignment_member_value_0,
     ),
 }
-_StreamsGroupTargetAssignmentMemberValueConstants._facts = (
+_StreamsGroupTargetAssignmentMemberValueConstants._descriptor = (
     '{"name":"StreamsGroupTargetAssignmentMemberValue","type":"coordinator-value","validVersion'
     's":"0","flexibleVersions":"0+","fields":[{"name":"active_tasks","json":"activeTasks","type'
     '":"[]TaskIds","versions":"0+","about":"Tasks the member should process."},{"name":"standby'

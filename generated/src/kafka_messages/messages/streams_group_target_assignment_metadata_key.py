@@ -91,7 +91,7 @@ _StreamsGroupTargetAssignmentMetadataKeyConstants._codecs = {
         _size_streams_group_target_assignment_metadata_key_0,
     ),
 }
-_StreamsGroupTargetAssignmentMetadataKeyConstants._facts = (
+_StreamsGroupTargetAssignmentMetadataKeyConstants._descriptor = (
     '{"name":"StreamsGroupTargetAssignmentMetadataKey","type":"coordinator-key","validVersions"'
     ':"0","flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"strin'
     'g","versions":"0","about":"Group this record belongs to."}]}'

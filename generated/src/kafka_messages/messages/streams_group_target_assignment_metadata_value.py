@@ -153,7 +153,7 @@ _StreamsGroupTargetAssignmentMetadataValueConstants._codecs = {
         _size_streams_group_target_assignment_metadata_value_0,
     ),
 }
-_StreamsGroupTargetAssignmentMetadataValueConstants._facts = (
+_StreamsGroupTargetAssignmentMetadataValueConstants._descriptor = (
     '{"name":"StreamsGroupTargetAssignmentMetadataValue","type":"coordinator-value","validVersi'
     'ons":"0","flexibleVersions":"0+","fields":[{"name":"assignment_epoch","json":"assignmentEp'
     'och","type":"int32","versions":"0+","about":"Group epoch for which the target assignment w'

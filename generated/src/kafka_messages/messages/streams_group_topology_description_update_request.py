@@ -743,7 +743,7 @@ _StreamsGroupTopologyDescriptionUpdateRequestConstants._codecs = {
         _size_streams_group_topology_description_update_request_0,
     ),
 }
-_StreamsGroupTopologyDescriptionUpdateRequestConstants._facts = (
+_StreamsGroupTopologyDescriptionUpdateRequestConstants._descriptor = (
     '{"name":"StreamsGroupTopologyDescriptionUpdateRequest","type":"request","validVersions":"0'
     '","flexibleVersions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","v'
     'ersions":"0+","entityType":"groupId","about":"Id of the group."},{"name":"member_id","json'

@@ -136,7 +136,7 @@ _StreamsGroupTopologyDescriptionUpdateResponseConstants._codecs = {
         _size_streams_group_topology_description_update_response_0,
     ),
 }
-_StreamsGroupTopologyDescriptionUpdateResponseConstants._facts = (
+_StreamsGroupTopologyDescriptionUpdateResponseConstants._descriptor = (
     '{"name":"StreamsGroupTopologyDescriptionUpdateResponse","type":"response","validVersions":'
     '"0","flexibleVersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","'
     'type":"int32","versions":"0+","about":"Milliseconds this response was or should be held ba'

@@ -83,7 +83,7 @@ def _size_streams_group_topology_key_0(x: StreamsGroupTopologyKey) -> int:
 _StreamsGroupTopologyKeyConstants._codecs = {
     0: (_read_streams_group_topology_key_0, _write_streams_group_topology_key_0, _size_streams_group_topology_key_0),
 }
-_StreamsGroupTopologyKeyConstants._facts = (
+_StreamsGroupTopologyKeyConstants._descriptor = (
     '{"name":"StreamsGroupTopologyKey","type":"coordinator-key","validVersions":"0","flexibleVe'
     'rsions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0'
     '","about":"Group this record belongs to."}]}'

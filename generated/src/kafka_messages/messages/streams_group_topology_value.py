@@ -730,7 +730,7 @@ _StreamsGroupTopologyValueConstants._codecs = {
         _size_streams_group_topology_value_0,
     ),
 }
-_StreamsGroupTopologyValueConstants._facts = (
+_StreamsGroupTopologyValueConstants._descriptor = (
     '{"name":"StreamsGroupTopologyValue","type":"coordinator-value","validVersions":"0","flexib'
     'leVersions":"0+","fields":[{"name":"epoch","json":"epoch","type":"int32","versions":"0+","'
     'about":"Epoch of this topology."},{"name":"subtopologies","json":"subtopologies","type":"['

@@ -1000,7 +1000,7 @@ _SubscriptionInfoDataConstants._codecs = {
     10: (_read_subscription_info_data_10, _write_subscription_info_data_10, _size_subscription_info_data_10),
     11: (_read_subscription_info_data_11, _write_subscription_info_data_11, _size_subscription_info_data_11),
 }
-_SubscriptionInfoDataConstants._facts = (
+_SubscriptionInfoDataConstants._descriptor = (
     '{"name":"SubscriptionInfoData","type":"data","validVersions":"1-11","flexibleVersions":"no'
     'ne","fields":[{"name":"version","json":"version","type":"int32","versions":"1+","about":"V'
     'ersion this data is encoded in."},{"name":"latest_supported_version","json":"latestSupport'

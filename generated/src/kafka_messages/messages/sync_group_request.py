@@ -653,7 +653,7 @@ _SyncGroupRequestConstants._codecs = {
     4: (_read_sync_group_request_4, _write_sync_group_request_4, _size_sync_group_request_4),
     5: (_read_sync_group_request_5, _write_sync_group_request_5, _size_sync_group_request_5),
 }
-_SyncGroupRequestConstants._facts = (
+_SyncGroupRequestConstants._descriptor = (
     '{"name":"SyncGroupRequest","type":"request","validVersions":"0-5","flexibleVersions":"4+",'
     '"fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType"'
     ':"groupId","about":"Id of the group whose assignment is given or asked for."},{"name":"gen'

@@ -310,7 +310,7 @@ _SyncGroupResponseConstants._codecs = {
     4: (_read_sync_group_response_4, _write_sync_group_response_4, _size_sync_group_response_4),
     5: (_read_sync_group_response_5, _write_sync_group_response_5, _size_sync_group_response_5),
 }
-_SyncGroupResponseConstants._facts = (
+_SyncGroupResponseConstants._descriptor = (
     '{"name":"SyncGroupResponse","type":"response","validVersions":"0-5","flexibleVersions":"4+'
     '","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"'
     '1+","ignorable":true,"about":"Milliseconds this response was or should be held back becaus'

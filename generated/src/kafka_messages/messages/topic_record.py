@@ -115,7 +115,7 @@ def _size_topic_record_0(x: TopicRecord) -> int:
 _TopicRecordConstants._codecs = {
     0: (_read_topic_record_0, _write_topic_record_0, _size_topic_record_0),
 }
-_TopicRecordConstants._facts = (
+_TopicRecordConstants._descriptor = (
     '{"name":"TopicRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","field'
     's":[{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName",'
     '"about":"Name of the topic."},{"name":"topic_id","json":"topicId","type":"uuid","versions"'

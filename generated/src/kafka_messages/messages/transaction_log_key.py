@@ -87,7 +87,7 @@ def _size_transaction_log_key_0(x: TransactionLogKey) -> int:
 _TransactionLogKeyConstants._codecs = {
     0: (_read_transaction_log_key_0, _write_transaction_log_key_0, _size_transaction_log_key_0),
 }
-_TransactionLogKeyConstants._facts = (
+_TransactionLogKeyConstants._descriptor = (
     '{"name":"TransactionLogKey","type":"coordinator-key","validVersions":"0","flexibleVersions'
     '":"none","fields":[{"name":"transactional_id","json":"transactionalId","type":"string","ve'
     'rsions":"0","about":"Id the producer is configured with."}]}'

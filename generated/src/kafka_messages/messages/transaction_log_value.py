@@ -511,7 +511,7 @@ _TransactionLogValueConstants._codecs = {
     0: (_read_transaction_log_value_0, _write_transaction_log_value_0, _size_transaction_log_value_0),
     1: (_read_transaction_log_value_1, _write_transaction_log_value_1, _size_transaction_log_value_1),
 }
-_TransactionLogValueConstants._facts = (
+_TransactionLogValueConstants._descriptor = (
     '{"name":"TransactionLogValue","type":"coordinator-value","validVersions":"0-1","flexibleVe'
     'rsions":"1+","fields":[{"name":"producer_id","json":"producerId","type":"int64","versions"'
     ':"0+","enumeration":"ProducerId","about":"Producer id now in use for the transactional id.'

@@ -967,7 +967,7 @@ _TxnOffsetCommitRequestConstants._codecs = {
     5: (_read_txn_offset_commit_request_3, _write_txn_offset_commit_request_3, _size_txn_offset_commit_request_3),
     6: (_read_txn_offset_commit_request_6, _write_txn_offset_commit_request_6, _size_txn_offset_commit_request_6),
 }
-_TxnOffsetCommitRequestConstants._facts = (
+_TxnOffsetCommitRequestConstants._descriptor = (
     '{"name":"TxnOffsetCommitRequest","type":"request","validVersions":"0-6","flexibleVersions"'
     ':"3+","fields":[{"name":"transactional_id","json":"transactionalId","type":"string","versi'
     'ons":"0+","entityType":"transactionalId","about":"Transactional id of the producer."},{"na'

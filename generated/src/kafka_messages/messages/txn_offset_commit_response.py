@@ -552,7 +552,7 @@ _TxnOffsetCommitResponseConstants._codecs = {
     5: (_read_txn_offset_commit_response_3, _write_txn_offset_commit_response_3, _size_txn_offset_commit_response_3),
     6: (_read_txn_offset_commit_response_6, _write_txn_offset_commit_response_6, _size_txn_offset_commit_response_6),
 }
-_TxnOffsetCommitResponseConstants._facts = (
+_TxnOffsetCommitResponseConstants._descriptor = (
     '{"name":"TxnOffsetCommitResponse","type":"response","validVersions":"0-6","flexibleVersion'
     's":"3+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versi'
     'ons":"0+","about":"Milliseconds this response was or should be held back because a quota w'

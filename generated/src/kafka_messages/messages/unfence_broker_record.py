@@ -89,7 +89,7 @@ def _size_unfence_broker_record_0(x: UnfenceBrokerRecord) -> int:
 _UnfenceBrokerRecordConstants._codecs = {
     0: (_read_unfence_broker_record_0, _write_unfence_broker_record_0, _size_unfence_broker_record_0),
 }
-_UnfenceBrokerRecordConstants._facts = (
+_UnfenceBrokerRecordConstants._descriptor = (
     '{"name":"UnfenceBrokerRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+'
     '","fields":[{"name":"id","json":"id","type":"int32","versions":"0+","entityType":"brokerId'
     '","about":"Broker that is unfenced."},{"name":"epoch","json":"epoch","type":"int64","versi'

@@ -87,7 +87,7 @@ def _size_unregister_broker_record_0(x: UnregisterBrokerRecord) -> int:
 _UnregisterBrokerRecordConstants._codecs = {
     0: (_read_unregister_broker_record_0, _write_unregister_broker_record_0, _size_unregister_broker_record_0),
 }
-_UnregisterBrokerRecordConstants._facts = (
+_UnregisterBrokerRecordConstants._descriptor = (
     '{"name":"UnregisterBrokerRecord","type":"metadata","validVersions":"0","flexibleVersions":'
     '"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entit'
     'yType":"brokerId","about":"Broker that is removed."},{"name":"broker_epoch","json":"broker'

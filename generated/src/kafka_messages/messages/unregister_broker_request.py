@@ -84,7 +84,7 @@ def _size_unregister_broker_request_0(x: UnregisterBrokerRequest) -> int:
 _UnregisterBrokerRequestConstants._codecs = {
     0: (_read_unregister_broker_request_0, _write_unregister_broker_request_0, _size_unregister_broker_request_0),
 }
-_UnregisterBrokerRequestConstants._facts = (
+_UnregisterBrokerRequestConstants._descriptor = (
     '{"name":"UnregisterBrokerRequest","type":"request","validVersions":"0","flexibleVersions":'
     '"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entit'
     'yType":"brokerId","about":"Id of the broker to remove."}]}'

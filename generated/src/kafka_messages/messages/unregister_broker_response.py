@@ -128,7 +128,7 @@ def _size_unregister_broker_response_0(x: UnregisterBrokerResponse) -> int:
 _UnregisterBrokerResponseConstants._codecs = {
     0: (_read_unregister_broker_response_0, _write_unregister_broker_response_0, _size_unregister_broker_response_0),
 }
-_UnregisterBrokerResponseConstants._facts = (
+_UnregisterBrokerResponseConstants._descriptor = (
     '{"name":"UnregisterBrokerResponse","type":"response","validVersions":"0","flexibleVersions'
     '":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versio'
     'ns":"0+","about":"Milliseconds this response was or should be held back because a quota wa'

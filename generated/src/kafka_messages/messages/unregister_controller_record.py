@@ -83,7 +83,7 @@ _UnregisterControllerRecordConstants._codecs = {
         _size_unregister_controller_record_0,
     ),
 }
-_UnregisterControllerRecordConstants._facts = (
+_UnregisterControllerRecordConstants._descriptor = (
     '{"name":"UnregisterControllerRecord","type":"metadata","validVersions":"0","flexibleVersio'
     'ns":"0+","fields":[{"name":"controller_id","json":"controllerId","type":"int32","versions"'
     ':"0+","about":"Node id of the controller that is removed."}]}'

@@ -89,7 +89,7 @@ _UnregisterControllerRequestConstants._codecs = {
         _size_unregister_controller_request_0,
     ),
 }
-_UnregisterControllerRequestConstants._facts = (
+_UnregisterControllerRequestConstants._descriptor = (
     '{"name":"UnregisterControllerRequest","type":"request","validVersions":"0","flexibleVersio'
     'ns":"0+","fields":[{"name":"controller_id","json":"controllerId","type":"int32","versions"'
     ':"0+","about":"Node id of the controller to remove."}]}'

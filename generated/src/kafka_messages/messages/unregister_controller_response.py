@@ -132,7 +132,7 @@ _UnregisterControllerResponseConstants._codecs = {
         _size_unregister_controller_response_0,
     ),
 }
-_UnregisterControllerResponseConstants._facts = (
+_UnregisterControllerResponseConstants._descriptor = (
     '{"name":"UnregisterControllerResponse","type":"response","validVersions":"0","flexibleVers'
     'ions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","ve'
     'rsions":"0+","about":"Milliseconds this response was or should be held back because a quot'

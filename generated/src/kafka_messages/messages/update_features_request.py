@@ -362,7 +362,7 @@ _UpdateFeaturesRequestConstants._codecs = {
     1: (_read_update_features_request_1, _write_update_features_request_1, _size_update_features_request_1),
     2: (_read_update_features_request_1, _write_update_features_request_1, _size_update_features_request_1),
 }
-_UpdateFeaturesRequestConstants._facts = (
+_UpdateFeaturesRequestConstants._descriptor = (
     '{"name":"UpdateFeaturesRequest","type":"request","validVersions":"0-2","flexibleVersions":'
     '"0+","fields":[{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","def'
     'ault":60000,"about":"Milliseconds the change may take before it is given up, one minute by'

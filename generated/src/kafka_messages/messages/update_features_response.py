@@ -358,7 +358,7 @@ _UpdateFeaturesResponseConstants._codecs = {
     1: (_read_update_features_response_0, _write_update_features_response_0, _size_update_features_response_0),
     2: (_read_update_features_response_2, _write_update_features_response_2, _size_update_features_response_2),
 }
-_UpdateFeaturesResponseConstants._facts = (
+_UpdateFeaturesResponseConstants._descriptor = (
     '{"name":"UpdateFeaturesResponse","type":"response","validVersions":"0-2","flexibleVersions'
     '":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versio'
     'ns":"0+","about":"Milliseconds this response was or should be held back because a quota wa'

@@ -1966,7 +1966,7 @@ _UpdateMetadataRequestConstants._codecs = {
     7: (_read_update_metadata_request_7, _write_update_metadata_request_7, _size_update_metadata_request_7),
     8: (_read_update_metadata_request_8, _write_update_metadata_request_8, _size_update_metadata_request_8),
 }
-_UpdateMetadataRequestConstants._facts = (
+_UpdateMetadataRequestConstants._descriptor = (
     '{"name":"UpdateMetadataRequest","type":"request","validVersions":"0-8","flexibleVersions":'
     '"6+","fields":[{"name":"controller_id","json":"controllerId","type":"int32","versions":"0+'
     '","entityType":"brokerId","about":"Node id of the controller that sends this."},{"name":"i'

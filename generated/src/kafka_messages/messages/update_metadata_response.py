@@ -109,7 +109,7 @@ _UpdateMetadataResponseConstants._codecs = {
     7: (_read_update_metadata_response_6, _write_update_metadata_response_6, _size_update_metadata_response_6),
     8: (_read_update_metadata_response_6, _write_update_metadata_response_6, _size_update_metadata_response_6),
 }
-_UpdateMetadataResponseConstants._facts = (
+_UpdateMetadataResponseConstants._descriptor = (
     '{"name":"UpdateMetadataResponse","type":"response","validVersions":"0-8","flexibleVersions'
     '":"6+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","e'
     'numeration":"ErrorCode","about":"Error code, 0 for none."}]}'

@@ -365,7 +365,7 @@ def _size_update_raft_voter_request_0(x: UpdateRaftVoterRequest) -> int:
 _UpdateRaftVoterRequestConstants._codecs = {
     0: (_read_update_raft_voter_request_0, _write_update_raft_voter_request_0, _size_update_raft_voter_request_0),
 }
-_UpdateRaftVoterRequestConstants._facts = (
+_UpdateRaftVoterRequestConstants._descriptor = (
     '{"name":"UpdateRaftVoterRequest","type":"request","validVersions":"0","flexibleVersions":"'
     '0+","fields":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nul'
     'lableVersions":"0+","about":"Cluster the sender belongs to; null skips the check."},{"name'

@@ -295,7 +295,7 @@ def _size_update_raft_voter_response_0(x: UpdateRaftVoterResponse) -> int:
 _UpdateRaftVoterResponseConstants._codecs = {
     0: (_read_update_raft_voter_response_0, _write_update_raft_voter_response_0, _size_update_raft_voter_response_0),
 }
-_UpdateRaftVoterResponseConstants._facts = (
+_UpdateRaftVoterResponseConstants._descriptor = (
     '{"name":"UpdateRaftVoterResponse","type":"response","validVersions":"0","flexibleVersions"'
     ':"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","version'
     's":"0+","about":"Milliseconds this response was or should be held back because a quota was'

@@ -198,7 +198,7 @@ _UserScramCredentialRecordConstants._codecs = {
         _size_user_scram_credential_record_0,
     ),
 }
-_UserScramCredentialRecordConstants._facts = (
+_UserScramCredentialRecordConstants._descriptor = (
     '{"name":"UserScramCredentialRecord","type":"metadata","validVersions":"0","flexibleVersion'
     's":"0+","fields":[{"name":"name","json":"name","type":"string","versions":"0+","about":"Us'
     'er the credential is for."},{"name":"mechanism","json":"mechanism","type":"int8","versions'

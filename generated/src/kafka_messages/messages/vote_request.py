@@ -762,7 +762,7 @@ _VoteRequestConstants._codecs = {
     1: (_read_vote_request_1, _write_vote_request_1, _size_vote_request_1),
     2: (_read_vote_request_2, _write_vote_request_2, _size_vote_request_2),
 }
-_VoteRequestConstants._facts = (
+_VoteRequestConstants._descriptor = (
     '{"name":"VoteRequest","type":"request","validVersions":"0-2","flexibleVersions":"0+","fiel'
     'ds":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nullableVers'
     'ions":"0+","default":null,"about":"Cluster the sender belongs to; null skips the check."},'

@@ -559,7 +559,7 @@ _VoteResponseConstants._codecs = {
     1: (_read_vote_response_1, _write_vote_response_1, _size_vote_response_1),
     2: (_read_vote_response_1, _write_vote_response_1, _size_vote_response_1),
 }
-_VoteResponseConstants._facts = (
+_VoteResponseConstants._descriptor = (
     '{"name":"VoteResponse","type":"response","validVersions":"0-2","flexibleVersions":"0+","fi'
     'elds":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration'
     '":"ErrorCode","about":"Error code of the request as a whole, 0 for none."},{"name":"topics'

@@ -418,7 +418,7 @@ def _size_voters_record_0(x: VotersRecord) -> int:
 _VotersRecordConstants._codecs = {
     0: (_read_voters_record_0, _write_voters_record_0, _size_voters_record_0),
 }
-_VotersRecordConstants._facts = (
+_VotersRecordConstants._descriptor = (
     '{"name":"VotersRecord","type":"data","validVersions":"0","flexibleVersions":"0+","fields":'
     '[{"name":"version","json":"version","type":"int16","versions":"0+","about":"Version of thi'
     's record\'s layout."},{"name":"voters","json":"voters","type":"[]Voter","versions":"0+","ab'

@@ -604,7 +604,7 @@ _WriteShareGroupStateRequestConstants._codecs = {
         _size_write_share_group_state_request_1,
     ),
 }
-_WriteShareGroupStateRequestConstants._facts = (
+_WriteShareGroupStateRequestConstants._descriptor = (
     '{"name":"WriteShareGroupStateRequest","type":"request","validVersions":"0-1","flexibleVers'
     'ions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","'
     'about":"Share group the state belongs to."},{"name":"topics","json":"topics","type":"[]Wri'

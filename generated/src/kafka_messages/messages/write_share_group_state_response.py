@@ -318,7 +318,7 @@ _WriteShareGroupStateResponseConstants._codecs = {
         _size_write_share_group_state_response_0,
     ),
 }
-_WriteShareGroupStateResponseConstants._facts = (
+_WriteShareGroupStateResponseConstants._descriptor = (
     '{"name":"WriteShareGroupStateResponse","type":"response","validVersions":"0-1","flexibleVe'
     'rsions":"0+","fields":[{"name":"results","json":"results","type":"[]WriteStateResult","ver'
     'sions":"0+","about":"One entry per topic of the request."}],"structs":{"WriteStateResult":'

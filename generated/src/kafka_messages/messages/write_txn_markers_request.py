@@ -572,7 +572,7 @@ _WriteTxnMarkersRequestConstants._codecs = {
     1: (_read_write_txn_markers_request_1, _write_write_txn_markers_request_1, _size_write_txn_markers_request_1),
     2: (_read_write_txn_markers_request_2, _write_write_txn_markers_request_2, _size_write_txn_markers_request_2),
 }
-_WriteTxnMarkersRequestConstants._facts = (
+_WriteTxnMarkersRequestConstants._descriptor = (
     '{"name":"WriteTxnMarkersRequest","type":"request","validVersions":"0-2","flexibleVersions"'
     ':"1+","fields":[{"name":"markers","json":"markers","type":"[]WritableTxnMarker","versions"'
     ':"0+","about":"One entry per transaction to end."}],"structs":{"WritableTxnMarker":[{"name'

@@ -546,7 +546,7 @@ _WriteTxnMarkersResponseConstants._codecs = {
     1: (_read_write_txn_markers_response_1, _write_write_txn_markers_response_1, _size_write_txn_markers_response_1),
     2: (_read_write_txn_markers_response_1, _write_write_txn_markers_response_1, _size_write_txn_markers_response_1),
 }
-_WriteTxnMarkersResponseConstants._facts = (
+_WriteTxnMarkersResponseConstants._descriptor = (
     '{"name":"WriteTxnMarkersResponse","type":"response","validVersions":"0-2","flexibleVersion'
     's":"1+","fields":[{"name":"markers","json":"markers","type":"[]WritableTxnMarkerResult","v'
     'ersions":"0+","about":"One entry per transaction of the request."}],"structs":{"WritableTx'

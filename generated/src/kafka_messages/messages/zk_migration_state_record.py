@@ -82,7 +82,7 @@ def _size_zk_migration_state_record_0(x: ZkMigrationStateRecord) -> int:
 _ZkMigrationStateRecordConstants._codecs = {
     0: (_read_zk_migration_state_record_0, _write_zk_migration_state_record_0, _size_zk_migration_state_record_0),
 }
-_ZkMigrationStateRecordConstants._facts = (
+_ZkMigrationStateRecordConstants._descriptor = (
     '{"name":"ZkMigrationStateRecord","type":"metadata","validVersions":"0","flexibleVersions":'
     '"0+","fields":[{"name":"zk_migration_state","json":"zkMigrationState","type":"int8","versi'
     'ons":"0+","enumeration":"ZkMigrationState","about":"0 no migration (the cluster began as K'
