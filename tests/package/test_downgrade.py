@@ -36,7 +36,7 @@ TOPIC = UUID(int=7)
 def drawn(cls: type[Message]) -> Iterator[Message]:
     """A message of each version, and the richest of the newest."""
     for version in versions_of(cls):
-        yield one_drawn(cls, version, f"downgraded {cls.NAME} {version}")
+        yield one_drawn(cls, version, f"fitting {cls.NAME} {version}")
     yield from messages(cls, cls.HIGHEST_SUPPORTED_VERSION, mixed=1)
 
 
