@@ -114,7 +114,11 @@ def unsupported_fields(message: Message, version: int) -> list[tuple[str, bool, 
             value, path = getattr(struct, field.name), f"{place}{field.name}"
             if version not in field.versions:
                 if not is_default(value, builder.default(field)):
-                    yield path, not field.ignorable, f"only versions {field.versions.notation} have this field"
+                    one = len(field.versions) == 1
+                    versions = (
+                        f"version {field.versions.lowest} has" if one else f"versions {field.versions.notation} have"
+                    )
+                    yield path, not field.ignorable, f"only {versions} this field"
             elif value is None and version not in field.nullable:
                 yield path, True, f"version {version} has no null here"
             elif field.is_struct and value is not None:

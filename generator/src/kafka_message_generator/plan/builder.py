@@ -99,7 +99,7 @@ class _Builder:
             valid=message.valid,
             flexible=message.flexible,
             structs=tuple(self.struct_plan(name) for name in order),
-            descriptor=descriptor.of(message, self.structs, self.enumerations, self.secrets),
+            descriptor_lines=descriptor.lines_of(message, self.structs, self.enumerations, self.secrets),
             about=message.about,
         )
 
