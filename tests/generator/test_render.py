@@ -15,7 +15,7 @@ import kafka_message_generator.render
 from kafka_message_generator import definitions
 from kafka_message_generator.render import environment, package
 from kafka_message_generator.render.codec import message as codec
-from kafka_message_generator.render.codec import read, size, write
+from kafka_message_generator.render.codec import read, write
 from kafka_message_generator.render.identity import identity_of
 from kafka_message_generator.render.steps import Choose, Function, Step
 from tests.support.building import build_package, plan_of, print_module, write_specs
@@ -150,7 +150,6 @@ def test_the_samples_use_every_kind_of_step() -> None:
             for layout in struct.layouts:
                 functions += read.functions(struct, layout)
                 functions += write.functions(plan, struct, layout)
-                functions += size.functions(plan, struct, layout)
     used = {kind for f in functions for steps in (f.before, f.steps, f.loop_end, f.after) for kind in kinds_of(steps)}
     assert used == {kind.kind for kind in Step.__subclasses__()}
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import inspect
 import pydoc
+import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import kafka_messages
 import pytest
 from kafka_messages import (
     AllocateProducerIdsRequest,
@@ -175,6 +178,19 @@ def test_fields_as_data() -> None:
         "12+",
         None,
     )
+
+
+def test_descriptions_without_docstrings() -> None:
+    """``python -OO`` removes docstrings, but not the descriptions of fields."""
+    code = (
+        "from kafka_messages import HeartbeatRequest; from kafka_messages.schema import fields_of;"
+        "print(HeartbeatRequest.write.__doc__, fields_of(HeartbeatRequest)[0].about)"
+    )
+    environment = {"PYTHONPATH": str(Path(kafka_messages.__file__).parents[1])}
+    for options, text in (([], False), (["-OO"], True)):
+        done = subprocess.run([sys.executable, *options, "-c", code], capture_output=True, text=True, env=environment)
+        assert done.stdout.endswith(" Group the member belongs to.\n"), done.stderr
+        assert done.stdout.startswith("None ") is text
 
 
 @pytest.mark.parametrize(("package", "name"), NAMES, ids=[name for _, name in NAMES])
