@@ -58,7 +58,7 @@ def _apart(pieces: list[bytes]) -> list[bytes]:
     start = 0
     for index, piece in enumerate(pieces):
         if len(piece) >= LONG:
-            chunks += [b"".join(pieces[start:index]), bytes(piece)]
+            chunks += [b"".join(pieces[start:index]), b"".join((piece,))]  # a str, say, is refused
             start = index + 1
     return [*chunks, b"".join(pieces[start:])]
 
@@ -163,17 +163,13 @@ class _TextLengths(_Varints):
     """The same for the length plus one of a string, which has a bound."""
 
     def __missing__(self, value: int) -> bytes:
-        string_length(value - 1)
+        if value > MAX_STRING_LENGTH + 1:
+            raise Refused
         return super().__missing__(value)
 
 
 VARINTS = _Varints()
 TEXT_LENGTHS = _TextLengths()
-
-
-def uvarint_size(value: int) -> int:
-    """Bytes of an unsigned varint."""
-    return 1 if value < 128 else (value.bit_length() + 6) // 7
 
 
 def read_uvarint(data: bytes, pos: int) -> tuple[int, int]:
@@ -297,13 +293,6 @@ def _tag_of(field: RawTaggedField) -> int:
     return field.tag
 
 
-def string_length(length: int) -> int:
-    """The length of a string that may be too long to write."""
-    if length > MAX_STRING_LENGTH:
-        raise Refused
-    return length
-
-
 def merged(
     known: dict[int, bytes], unknown: RawTaggedFields, reserved: tuple[int, ...], bound: int
 ) -> dict[int, bytes]:
@@ -324,14 +313,3 @@ def tags(known: dict[int, bytes], unknown: RawTaggedFields, reserved: tuple[int,
         data = fields[tag]
         out += (VARINTS[tag], VARINTS[len(data)], data)
     return b"".join(out)
-
-
-def tagged_size(tag: int, size: int) -> int:
-    """Bytes of a tagged field whose value takes ``size`` bytes."""
-    return uvarint_size(tag) + uvarint_size(size) + size
-
-
-def tags_size(count: int, total: int, unknown: RawTaggedFields) -> int:
-    """Bytes of a tag section: ``count`` known fields of ``total`` bytes, and the unknown ones."""
-    total += sum(tagged_size(raw.tag, len(raw.data)) for raw in unknown)
-    return uvarint_size(count + len(unknown)) + total

@@ -9,6 +9,7 @@ from __future__ import annotations
 from .._core.source import Source
 from .._core.structs import NULLED, StructBase
 from .._core.value import dataclass
+from .._core.versions import with_noun
 from .._core.wire import new
 from .build import Builder
 from .explain import explain_write
@@ -103,7 +104,8 @@ class _Losses(Loops):
         for field in spot.fields:
             value = f"{spot.variable}.{field.name}"
             if not self.enters(field):
-                reason = f"only versions {field.versions.notation} have this field"
+                verb = "has" if len(field.versions) == 1 else "have"
+                reason = f"only {with_noun(field.versions.notation)} {verb} this field"
                 self.lose(depth, self.is_set(spot, field), spot, field.name, not field.ignorable, reason)
             else:
                 if self.may_be_null(field):

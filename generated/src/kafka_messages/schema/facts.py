@@ -17,7 +17,7 @@ from .._core.described import message_of
 from .._core.shown import shown
 from .._core.structs import StructBase, checked_owner, name_of, owner_of
 from .._core.value import dataclass
-from .._core.versions import NO_VERSIONS, Versions
+from .._core.versions import NO_VERSIONS, Versions, with_noun
 from .._core.wire import ZERO_UUID
 
 
@@ -73,9 +73,9 @@ class FieldFacts:
 
     def __repr__(self) -> str:
         kind = f"[]{self.type}" if self.is_array else self.type
-        nullable = f", null in versions {self.nullable.notation}" if self.nullable else ""
+        nullable = f", null in {with_noun(self.nullable.notation)}" if self.nullable else ""
         tag = "" if self.tag is None else f", tag {self.tag}"
-        return f"<FieldFacts {self.name}: {kind}, versions {self.versions.notation}{nullable}{tag}>"
+        return f"<FieldFacts {self.name}: {kind}, {with_noun(self.versions.notation)}{nullable}{tag}>"
 
     @property
     def is_struct(self) -> bool:
