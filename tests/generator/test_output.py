@@ -63,16 +63,10 @@ def test_a_description_changes_few_lines(tmp_path: Path, capsys: pytest.CaptureF
     assert before.keys() == after.keys()
     assert set(changed) == {"MANIFEST", "src/sample_package/messages/probe.py"}
     removed, added = _changed_lines(*changed.pop("src/sample_package/messages/probe.py"))
-    assert [line.strip()[:29] for line in removed] == [
-        '"""Number of milliseconds tha',
-        "(versions 0+)",
-        '\'{"name":"b","json":"b","type"',
-    ]
-    assert [line.strip()[:29] for line in added] == [
-        '"""Maximal number of millisec',
-        "it. (versions 0+)",
-        '\'{"name":"b","json":"b","type"',
-    ]
+    starts = ['    """Number of', "    (versions 0+)", """    '{"name":"b","""]
+    assert [line[: len(start)] for line, start in zip(removed, starts, strict=True)] == starts
+    starts = ['    """Maximal number of', "    to it. (versions 0+)", """    '{"name":"b","""]
+    assert [line[: len(start)] for line, start in zip(added, starts, strict=True)] == starts
     removed, added = _changed_lines(*changed["MANIFEST"])
     keys = ["inputs", "src/sample_package/messages/probe.py"]
     assert [line.split('"')[1] for line in removed] == [line.split('"')[1] for line in added] == keys
