@@ -73,9 +73,9 @@ def calls(message: Message, version: int, older: int) -> dict[str, Call]:
         "`endpoints`": lambda: list(endpoints(message)),
         "`entities`": lambda: list(entities(message)),
         "`entities`, topics": lambda: list(entities(message, "topicName")),
-        "`lost`": lambda: message.lost(version),
-        "`lost`, older": lambda: message.lost(older),
-        "`fitted`": lambda: message.fitted(version),
+        "`unsupported_fields`": lambda: message.unsupported_fields(version),
+        "`unsupported_fields`, older": lambda: message.unsupported_fields(older),
+        "`downgraded`": lambda: message.downgraded(version),
     }
 
 

@@ -87,7 +87,7 @@ class Mock:
 
     async def response(self, received: RequestReceived) -> Response:
         try:
-            return (await self.answer(received.message, received.version)).fitted(received.response_version)
+            return (await self.answer(received.message, received.version)).downgraded(received.response_version)
         except Refused as refused:
             return error_response(received.request, refused.code)
         except Exception as error:  # a fault of the mock costs a request, not the connection

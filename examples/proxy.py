@@ -35,7 +35,7 @@ READ = {int(each.key): each.valid_versions for each in apis()}
 LINGER_SECONDS = 30
 """That a broker has for its last answers, after a client has said that it asks no more."""
 LARGE = 1 << 16
-"""Bytes of a frame from which on its parts are written one by one."""
+"""Bytes of a frame from which on its chunks are written one by one."""
 
 
 def limited(told: ApiVersionsResponse) -> bool:
@@ -54,9 +54,9 @@ def limited(told: ApiVersionsResponse) -> bool:
     return is_changed
 
 
-def write(writer: asyncio.StreamWriter, parts: list[bytes]) -> None:
-    """Write a small frame at once, and a large one in its parts: joining them would copy it."""
-    for each in parts if sum(map(len, parts)) >= LARGE else [b"".join(parts)]:
+def write(writer: asyncio.StreamWriter, chunks: list[bytes]) -> None:
+    """Write a small frame at once, and a large one in its chunks: joining them would copy it."""
+    for each in chunks if sum(map(len, chunks)) >= LARGE else [b"".join(chunks)]:
         writer.write(each)
 
 
@@ -133,20 +133,20 @@ class Proxy:
             writer.close()
 
     async def rewritten(self, event: FromClient | FromBroker) -> list[bytes]:
-        """The parts of an event, with this proxy's addresses where it has some; without, they are those that came."""
+        """The chunks of an event, with this proxy's addresses where it has some; without, they are those that came."""
         if not isinstance(event, ResponsePassing):
-            return event.parts
+            return event.chunks
         if event.error:
             print(f"passed as it is, with any addresses of brokers: {event}: {event.error}")
         if event.message is None:
-            return event.parts
+            return event.chunks
         if isinstance(event.message, ApiVersionsResponse):
-            return event.encode_parts() if limited(event.message) else event.parts
+            return event.encode_chunks() if limited(event.message) else event.chunks
         found = list(endpoints(event.message))
         await self.listen((each.host, each.port) for each in found)
         for each in found:
             each.host, each.port = "127.0.0.1", self.ports[each.host, each.port]
-        return event.encode_parts() if found else event.parts
+        return event.encode_chunks() if found else event.chunks
 
 
 async def main(own: int, host: str, port: int) -> None:

@@ -116,7 +116,7 @@ def test_every_request_at_every_readable_version_can_be_refused() -> None:
     for each in apis():
         told = facts_of(each.response_class) if each.valid_versions else None
         for version in each.valid_versions:
-            asked = filled(each.request_class, value).fitted(version)
+            asked = filled(each.request_class, value).downgraded(version)
             answer = error_response(asked, 41, "why", version=version)
             written = answer.write(version)
             again = type(answer).read(written, version)
@@ -125,7 +125,7 @@ def test_every_request_at_every_readable_version_can_be_refused() -> None:
             assert has_code(told, told.fields, version), (each, version)
             if ErrorCode(41) not in {error.code for error in errors(again)}:
                 without.add((each.request_name, version))
-            empty = error_response(each.request_class().fitted(version), 41, version=version)
+            empty = error_response(each.request_class().downgraded(version), 41, version=version)
             assert empty.write(version)
             count += 1
     assert without == WITHOUT_CODE

@@ -203,7 +203,7 @@ def test_a_request_that_every_version_cuts_short_is_refused(
         assert str(caught.value) == text
     assert connection.unanswered == ()
     sent = connection.send(request_, lossy=True)
-    assert sent.unsupported_fields == request_.lost(sent.version) != ()
+    assert sent.unsupported_fields == request_.unsupported_fields(sent.version) != ()
     assert sent.correlation_id == 0
 
 
@@ -229,7 +229,7 @@ def test_lossy_leaves_out_what_a_version_lacks() -> None:
     asked = FindCoordinatorRequest(key="billing", coordinator_keys=["billing"])
     for version, wanted in ((None, 6), (2, 2)):
         sent = client().send(asked, version, lossy=True)
-        assert (sent.version, sent.data) == (wanted, client().send(asked.fitted(wanted), wanted).data)
+        assert (sent.version, sent.data) == (wanted, client().send(asked.downgraded(wanted), wanted).data)
         assert sent.request is asked
 
 
@@ -274,8 +274,8 @@ def test_the_version_that_is_chosen_never_loses_what_no_field_replaces() -> None
             broker = BrokerVersions.of({each: each.stable_versions})
             chosen = client(broker).best_version(request) if not each.restrictions else None
             if chosen is not None:
-                assert chosen >= version or request.lost(chosen) == ()
-                assert not any(loss.is_refused for loss in request.lost(chosen))
+                assert chosen >= version or request.unsupported_fields(chosen) == ()
+                assert not any(loss.is_refused for loss in request.unsupported_fields(chosen))
                 checked += 1
     assert checked > 200
 

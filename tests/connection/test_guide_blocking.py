@@ -99,7 +99,7 @@ class Broker:
             for event in connection.receive_data(data):
                 assert isinstance(event, RequestReceived)
                 response = self.answer(event.message)
-                stream.sendall(connection.send(event, response.fitted(event.response_version)))
+                stream.sendall(connection.send(event, response.downgraded(event.response_version)))
 
 
 @contextmanager
@@ -149,7 +149,7 @@ def test_an_old_broker(page: SimpleNamespace) -> None:
             for event in connection.receive_data(data):
                 assert isinstance(event, RequestReceived)
                 response: Response = old if isinstance(event.message, ApiVersionsRequest) else MetadataResponse()
-                stream.sendall(connection.send(event, response.fitted(event.response_version)))
+                stream.sendall(connection.send(event, response.downgraded(event.response_version)))
 
     with listening(serve) as port, page.connect("127.0.0.1", port) as stream:
         assert page.topics(page.Client(stream)) == {}

@@ -188,7 +188,7 @@ def answering(*answers: Any) -> Callable[[int], Serve]:
         while left:
             for event in connection.receive_data(await reader.read(65536)):
                 assert isinstance(event, RequestReceived)
-                writer.write(connection.send(event, left.pop(0).fitted(event.response_version)))
+                writer.write(connection.send(event, left.pop(0).downgraded(event.response_version)))
         await reader.read(65536)
         writer.close()
 

@@ -135,7 +135,7 @@ def test_all_committed_offsets(broker: Any, version: int) -> None:
     topic = OffsetCommitRequest.OffsetCommitRequestTopic(name="t", partitions=[part])
     ask(broker, OffsetCommitRequest(group_id="g", topics=[topic]), version=9)
     group = OffsetFetchRequest.OffsetFetchRequestGroup(group_id="g", topics=None)
-    asked = OffsetFetchRequest(group_id="g", topics=None, groups=[group]).fitted(version)
+    asked = OffsetFetchRequest(group_id="g", topics=None, groups=[group]).downgraded(version)
     [response] = ask(broker, asked, version=version)
     [found] = response.topics if version < 8 else response.groups[0].topics
     assert [each.committed_offset for each in found.partitions] == [5]
@@ -168,7 +168,7 @@ def over_a_socket(broker: Any, data: bytes) -> bytes:
 def test_versions_that_are_not_there(broker: Any, capsys: pytest.CaptureFixture[str]) -> None:
     """A client that is too old asks with a version that is not announced: that ends the connection, as in Kafka."""
     broker.announced = announce([ApiKey.FETCH], versions={ApiKey.FETCH: Versions(5, 10)})
-    assert over_a_socket(broker, encode_request(fetch(0).fitted(4), 4, 7)) == b""
+    assert over_a_socket(broker, encode_request(fetch(0).downgraded(4), 4, 7)) == b""
     assert capsys.readouterr().out == (
         "there is a request that is not supported at offset 0: FetchRequest v4 is not announced\n"
     )
@@ -199,7 +199,7 @@ def test_offsets_that_are_not_there(broker: Any, version: int) -> None:
     topic = OffsetFetchRequest.OffsetFetchRequestTopic(name="t", partition_indexes=[0, 3])
     newer = OffsetFetchRequest.OffsetFetchRequestTopics(name="t", partition_indexes=[0, 3])
     group = OffsetFetchRequest.OffsetFetchRequestGroup(group_id="g", topics=[newer])
-    asked = OffsetFetchRequest(group_id="g", topics=[topic], groups=[group]).fitted(version)
+    asked = OffsetFetchRequest(group_id="g", topics=[topic], groups=[group]).downgraded(version)
     [response] = ask(broker, asked, version=version)
     assert told(response) == []
     [found] = response.topics if version < 8 else response.groups[0].topics

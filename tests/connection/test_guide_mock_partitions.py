@@ -191,7 +191,7 @@ def test_bytes_of_any_fetch(broker: Any, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_client_that_does_not_read(broker: Any) -> None:
     """Answers wait for the client: requests of 64 KiB were answered at once, with hundreds of megabytes in memory."""
     ask(broker, produce(write_batch([Record(value=bytes(1 << 20))])), version=12)
-    request = encode_request(fetch(0).fitted(12), 12, 1)
+    request = encode_request(fetch(0).downgraded(12), 12, 1)
     count = 500
 
     async def talk() -> int:

@@ -78,8 +78,8 @@ def addresses(api: Api) -> list[tuple[str, int]]:
     asked: Any = api.request_class()
     if api.key == ApiKey.PRODUCE:
         asked.acks = -1  # without that there is no response
-    request = encode_request(asked.fitted(version), version, 1)
-    sent = encode_response(filled(api.response_class, with_addresses).fitted(version), version, 1)
+    request = encode_request(asked.downgraded(version), version, 1)
+    sent = encode_response(filled(api.response_class, with_addresses).downgraded(version), version, 1)
     received = b"".join(asyncio.run(NowhereProxy().rewritten(through(guide.WITH_ADDRESSES, request, sent))))
     message = through([api], request, received).message
     assert message is not None

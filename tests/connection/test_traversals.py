@@ -52,17 +52,17 @@ def test_traversals_find_what_a_walk_finds(name: str) -> None:
 
 @pytest.mark.parametrize("name", message_names())
 def test_losses_and_copies_are_those_of_a_walk(name: str) -> None:
-    """``lost`` and ``fitted`` agree with a walk over all fields, at every version of the class."""
+    """``unsupported_fields`` and ``downgraded`` agree with a walk over all fields, at every version of the class."""
     for message in of_vectors(name):
         before = repr(message)
         for version in versions_of(type(message)):
-            assert [(each.path, each.is_refused, each.reason) for each in message.lost(version)] == slow.lost(
-                message, version
-            )
-            copy = message.fitted(version)
-            assert repr(copy) == repr(slow.fitted(message, version))
+            assert [
+                (each.path, each.is_refused, each.reason) for each in message.unsupported_fields(version)
+            ] == slow.unsupported_fields(message, version)
+            copy = message.downgraded(version)
+            assert repr(copy) == repr(slow.downgraded(message, version))
             assert type(copy) is type(message)
-        same = message.fitted(type(message).HIGHEST_SUPPORTED_VERSION)
+        same = message.downgraded(type(message).HIGHEST_SUPPORTED_VERSION)
         for struct, array in [*lists_in(same)]:
             assert type(getattr(struct, array)) in (list, type(getattr(type(struct)(), array)))
             getattr(struct, array).clear()
@@ -87,7 +87,7 @@ def test_values_that_traversals_set_are_found_again(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in message_names() if facts_of(message_class(name)).structs])
 def test_a_value_that_is_no_struct_has_a_place(name: str) -> None:
-    """A wrong value in an array of structs that a traversal visits is refused with its path, and by ``fitted``."""
+    """A wrong value in an array of structs that a traversal visits is refused with its path, and by ``downgraded``."""
     cls = message_class(name)
     array = next((each for each in facts_of(cls).fields if each.is_struct and each.is_array), None)
     if array is None:
@@ -96,7 +96,7 @@ def test_a_value_that_is_no_struct_has_a_place(name: str) -> None:
     setattr(message, array.name, [class_in(cls, array.type)(), 7])
     version = min(array.versions.highest, cls.HIGHEST_SUPPORTED_VERSION)
     with pytest.raises(EncodeError) as caught:
-        message.fitted(version)
+        message.downgraded(version)
     assert str(caught.value) == f"{name} v{version}: {array.name}[1]: expected {array.type}, got 7"
     rich = next(messages(cls, version, mixed=0))
     for traverse, found in ((errors, slow.errors), (endpoints, slow.endpoints), (entities, slow.entities)):
@@ -131,5 +131,5 @@ def test_a_default_that_is_made_late_stays_unmade() -> None:
     response = FetchResponse(responses=[FetchResponse.FetchableTopicResponse(partitions=[partition])])
     for traverse in (errors, endpoints, entities):
         assert list(traverse(response)) == []  # type: ignore[operator]
-    response.fitted(12)
+    response.downgraded(12)
     assert (partition._current_leader, partition._snapshot_id) == (None, None)

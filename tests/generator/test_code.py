@@ -25,17 +25,17 @@ from kafka_message_generator.render.code import (
 
 def test_what_an_expression_needs_is_what_its_parts_need() -> None:
     """A module imports what its expressions say; nobody looks for names in the printed text any more."""
-    size = call(use("uvarint_size"), code.code("{} + 1", use("TEXT_LENGTHS")))
-    assert (str(size), size.names) == ("uvarint_size(TEXT_LENGTHS + 1)", {"uvarint_size", "TEXT_LENGTHS"})
+    size = call(use("read_uvarint"), code.code("{} + 1", use("TEXT_LENGTHS")))
+    assert (str(size), size.names) == ("read_uvarint(TEXT_LENGTHS + 1)", {"read_uvarint", "TEXT_LENGTHS"})
     both = joined(", ", (size, "plain", bound("pack", ("h", "i"))))
-    assert str(both) == "uvarint_size(TEXT_LENGTHS + 1), plain, _pack_hi"
-    assert both.names == {"uvarint_size", "TEXT_LENGTHS", "Struct"}
+    assert str(both) == "read_uvarint(TEXT_LENGTHS + 1), plain, _pack_hi"
+    assert both.names == {"read_uvarint", "TEXT_LENGTHS", "Struct"}
     assert {method.value for method in both.bound} == {'Struct(">hi").pack'}
 
 
 def test_texts_are_only_texts() -> None:
     """A name within a plain text needs nothing: what a default says must not become an import."""
-    assert names_of("uvarint_size(UNSET)") == frozenset()
+    assert names_of("read_uvarint(UNSET)") == frozenset()
     assert code.code("x == {}", repr("_pack_hi")).bound == frozenset()
 
 

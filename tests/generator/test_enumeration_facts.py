@@ -145,7 +145,7 @@ def test_one_release_alone_may_lack_the_messages(tmp_path: Path) -> None:
     facts = lamp("Kind") | {"fields": [{"message": each, "fields": ["Kind"]} for each in ("Older", "Probe")]}
     (specs / "enumerations.json").write_text(json.dumps([facts]))
     (plan,) = definitions.load(specs, more=None).plans
-    assert '"enumeration":"Lamp"' in plan.facts
+    assert '"enumeration":"Lamp"' in plan.descriptor
     with pytest.raises(SpecError, match="there is no message 'Older' with versions; name one, or leave it out"):
         definitions.load(specs)
 

@@ -300,6 +300,26 @@ def test_messages_are_mutable_so_they_have_no_hash(package: ModuleType) -> None:
     assert package.Goats() == package.Goats()
 
 
+def test_equality_of_derived_classes(package: ModuleType) -> None:
+    """An object of a derived class equals one of its base if their fields do, and an attribute of its own is no field."""
+    for base, other in ((package.Goats, package.Parts), (package.Floats, package.Goats)):
+        derived = type("Derived", (base,), {"own": 1})
+        built = derived()
+        built.own = 2
+        assert built == derived() == base() == built
+        built.unknown_tagged_fields = (package.RawTaggedField(1, b""),)
+        assert built != base()
+        assert derived() != other()
+        assert base.__eq__(base(), other()) is NotImplemented
+        assert base.__hash__ is derived.__hash__ is None
+
+
+def test_only_floats_have_a_printed_equality(package: ModuleType) -> None:
+    """The base class compares all other structs, with one function made for each class."""
+    assert "__eq__" in vars(package.Floats)
+    assert "__eq__" not in vars(package.Goats)
+
+
 def test_constructors_take_names_only(package: ModuleType) -> None:
     """Fields come and go with releases, so their order must never matter; unknown names are errors at once."""
     with pytest.raises(TypeError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import shlex
@@ -46,6 +47,41 @@ def generated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> package.Req
     assert generate(request) == 0
     capsys.readouterr()
     return request
+
+
+LONG = "Number of milliseconds that the request may wait until the service has enough data for an answer to it."
+
+
+def test_a_description_changes_few_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A changed description changes its docstring, one line of the descriptor, and two digests of the manifest."""
+    request = package.Request(tmp_path / "specs", tmp_path / "out", "sample_package")
+    before, after = (
+        _generated(request, message(field("A"), field("B", about=about), field("C", "[]Inner", fields=[field("D")])))
+        for about in (LONG, LONG.replace("Number", "Maximal number"))
+    )
+    changed = {path: [before[path], after[path]] for path in before if before[path] != after[path]}
+    assert before.keys() == after.keys()
+    assert set(changed) == {"MANIFEST", "src/sample_package/messages/probe.py"}
+    removed, added = _changed_lines(*changed.pop("src/sample_package/messages/probe.py"))
+    starts = ['    """Number of', "    (versions 0+)", """    '{"name":"b","""]
+    assert [line[: len(start)] for line, start in zip(removed, starts, strict=True)] == starts
+    starts = ['    """Maximal number of', "    to it. (versions 0+)", """    '{"name":"b","""]
+    assert [line[: len(start)] for line, start in zip(added, starts, strict=True)] == starts
+    removed, added = _changed_lines(*changed["MANIFEST"])
+    keys = ["inputs", "src/sample_package/messages/probe.py"]
+    assert [line.split('"')[1] for line in removed] == [line.split('"')[1] for line in added] == keys
+
+
+def _generated(request: package.Request, definition: dict[str, object]) -> dict[str, str]:
+    write_specs(request.specs, definition)
+    assert generate(request) == 0
+    return {path: data.decode() for path, data in contents(request.output).items()}
+
+
+def _changed_lines(before: str, after: str) -> tuple[list[str], list[str]]:
+    """Return the lines that a diff removes, and those that it adds."""
+    lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm=""))[2:]
+    return [line[1:] for line in lines if line[0] == "-"], [line[1:] for line in lines if line[0] == "+"]
 
 
 def contents(folder: Path) -> dict[str, bytes]:

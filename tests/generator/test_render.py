@@ -14,9 +14,9 @@ import pytest
 import kafka_message_generator.render
 from kafka_message_generator import definitions
 from kafka_message_generator.render import environment, package
+from kafka_message_generator.render.codec import message as codec
+from kafka_message_generator.render.codec import read, write
 from kafka_message_generator.render.identity import identity_of
-from kafka_message_generator.render.portable import message as portable
-from kafka_message_generator.render.portable import read, size, write
 from kafka_message_generator.render.steps import Choose, Function, Step
 from tests.support.building import build_package, plan_of, print_module, write_specs
 from tests.support.goldens import GOLDENS, matches_golden, strays
@@ -27,7 +27,7 @@ from tests.support.templates import Branches
 
 FOLDER = GOLDENS / "modules"
 RENDER = Path(kafka_message_generator.render.__file__).parent
-LOWERING = [*(RENDER / "portable").glob("*.py"), *(RENDER / f"{name}.py" for name in ("literals", "naming", "prose"))]
+LOWERING = [*(RENDER / "codec").glob("*.py"), *(RENDER / f"{name}.py" for name in ("literals", "naming", "prose"))]
 
 APIS = (
     message(name="AskRequest", type="request", apiKey=1, listeners=["broker"], deprecatedVersions="0-1"),
@@ -99,7 +99,7 @@ def test_the_samples_take_every_branch_of_every_template(tmp_path: Path, monkeyp
             monkeypatch.setattr(module, "ENVIRONMENT", branches.environment)
     branches.load_all()
     for sample in SAMPLES.values():
-        portable.render(plan_of(sample))
+        codec.render(plan_of(sample))
     busy = {"name": "BUSY", "code": 7, "retriable": True, "refreshMetadata": True, "about": "Come back later."}
     errors = [{"name": "NONE", "code": 0, "retriable": False}, busy]
     members = [{"name": "ONE", "value": 1, "about": "Just one."}, {"name": "TWO", "value": 2}]
@@ -131,7 +131,7 @@ def test_the_samples_reach_every_line_of_the_printer() -> None:
     """The decisions are taken in Python, before the templates; a way to print something needs a sample that uses it."""
     with recording(*LOWERING) as lines:
         for sample in SAMPLES.values():
-            portable.render(plan_of(sample))
+            codec.render(plan_of(sample))
     assert lines.missing(lines_of_functions(LOWERING)) == []
 
 
@@ -150,7 +150,6 @@ def test_the_samples_use_every_kind_of_step() -> None:
             for layout in struct.layouts:
                 functions += read.functions(struct, layout)
                 functions += write.functions(plan, struct, layout)
-                functions += size.functions(plan, struct, layout)
     used = {kind for f in functions for steps in (f.before, f.steps, f.loop_end, f.after) for kind in kinds_of(steps)}
     assert used == {kind.kind for kind in Step.__subclasses__()}
 

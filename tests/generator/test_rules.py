@@ -13,7 +13,7 @@ import pytest
 import kafka_message_generator
 from kafka_message_generator import cli
 from kafka_message_generator.render import code
-from kafka_message_generator.render.portable import message as portable
+from kafka_message_generator.render.codec import message as codec
 from kafka_message_generator.rules import names
 from tests.support.broken import CASES
 from tests.support.broken.case import KNOWN_OF_FIELDS, Case, common, request, response, sub
@@ -145,7 +145,7 @@ def identifiers() -> set[str]:
     """Every name that the printed samples use, of whatever kind."""
     found: set[str] = set()
     for sample in SAMPLES.values():
-        for node in ast.walk(ast.parse(portable.render(plan_of(sample)))):
+        for node in ast.walk(ast.parse(codec.render(plan_of(sample)))):
             for key in ("id", "arg", "attr", "name"):
                 name = getattr(node, key, None)
                 found |= {name} if isinstance(name, str) else set()

@@ -99,7 +99,7 @@ def exchanges(port: int) -> Iterator[tuple[bytes, bytes]]:
         announced = connection.ask(software, API_VERSIONS, ApiVersionsResponse)
         for each in announced.api_keys:
             for version in range(each.min_version, each.max_version + 1):
-                yield connection.exchange(request(api(each.api_key), topic).fitted(version), version)
+                yield connection.exchange(request(api(each.api_key), topic).downgraded(version), version)
 
 
 def _topic_id(connection: Connection) -> UUID:

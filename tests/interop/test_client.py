@@ -43,7 +43,7 @@ async def ask_all(port: int, topic: UUID) -> list[tuple[Api, int, Response]]:
         of = api(each.api_key)
         for version in range(each.min_version, each.max_version + 1):
             if (of.key, version) not in FICTION:
-                asked = request(of, topic).fitted(version)
+                asked = request(of, topic).downgraded(version)
                 try:
                     response = await asyncio.wait_for(client.ask(asked, version), ANSWER_SECONDS)
                 except (ConnectionError, TimeoutError) as error:

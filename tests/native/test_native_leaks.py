@@ -137,7 +137,8 @@ def test_references() -> None:
                 MetadataResponse.read_from(bytearray(data[:k]), 0, VERSION)
         with suppress(Exception):
             wrong.write(VERSION)
-        wrong.size(VERSION)
+        with suppress(Exception):
+            wrong.size(VERSION)
         type(message)(topics=message.topics, brokers=tuple(message.brokers))
         type(message.topics[0])(partitions=partitions)
         with suppress(TypeError):

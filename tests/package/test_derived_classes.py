@@ -74,9 +74,9 @@ def test_a_derived_class_is_written_in_every_form() -> None:
     assert asked().write(12) == plain.write(12)
     assert to_json(asked(), 12) == to_json(plain, 12)
     assert asked("caf\udce9").write(12, text="surrogateescape")[2:9] == b"\0" * 7
-    fitted = asked().fitted(3)
-    assert (type(fitted), fitted.names) == (Asked, ["orders"])
-    assert asked().lost(0) == ()
+    downgraded = asked().downgraded(3)
+    assert (type(downgraded), downgraded.names) == (Asked, ["orders"])
+    assert asked().unsupported_fields(0) == ()
     read = from_json(Asked, to_json(plain, 12), 12)
     assert (type(read), read.names) == (Asked, ["orders"])
     assert [type(each) for each in random_messages(Asked, 12, mixed=0)] == [Asked, Asked]
@@ -157,8 +157,8 @@ def test_what_is_no_version(version: Any) -> None:
     message = MetadataRequest(topics=[Topic(name="orders")])
     refused = f"MetadataRequest has no version {version!r}, only versions 0 to 13"
     for call in (
-        message.lost,
-        message.fitted,
+        message.unsupported_fields,
+        message.downgraded,
         message.write,
         lambda v: to_json(message, v),
         lambda v: from_json(MetadataRequest, {}, v),
@@ -178,8 +178,8 @@ def test_integers_of_other_kinds_are_versions() -> None:
 
     message = MetadataRequest(topics=[Topic(name="orders")])
     version: int = Number()  # type: ignore[assignment]
-    assert message.fitted(version) == message
-    assert message.lost(version) == ()
+    assert message.downgraded(version) == message
+    assert message.unsupported_fields(version) == ()
     assert from_json(MetadataRequest, to_json(message, version), version) == message
 
 
@@ -320,7 +320,7 @@ def test_a_constructor_that_takes_other_arguments(read: Callable[[bytes], object
 
 def use_messages(derived: type[HeartbeatResponse]) -> None:
     """Everything that is kept by class, but for columns."""
-    derived().fitted(4)
+    derived().downgraded(4)
     derived.schemas()
     derived().write(4, text="surrogateescape")
     with pytest.raises(DecodeError):

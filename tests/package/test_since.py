@@ -332,7 +332,7 @@ def test_pairs_of_a_mapping() -> None:
 
 @pytest.mark.parametrize("path", ["topics[0].topic_id", "Topics[].TopicId", "topics[12].topicId", "topics.topic_id"])
 def test_path_of_a_value(path: str) -> None:
-    """So ``errors`` and ``lost`` print it, and one asks about what they printed."""
+    """So ``errors`` and ``unsupported_fields`` print it, and one asks about what they printed."""
     assert field_since("FetchRequest", path) == "3.1.0"
 
 

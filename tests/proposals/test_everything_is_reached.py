@@ -15,8 +15,8 @@ from kafka_message_generator import definitions
 from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.plan.model import Array, LayoutRef, MessagePlan, Operation, OptionalBuffer, TagSection
 from kafka_message_generator.render import environment, package
+from kafka_message_generator.render.codec import message as codec
 from kafka_message_generator.render.identity import identity_of
-from kafka_message_generator.render.portable import message as portable
 from kafka_message_generator.spec.model import ENCODED_TYPES, FIXED_WIDTHS, VARIABLE_TYPES
 from tests.support.lines import lines_of_functions, recording
 from tests.support.templates import Branches
@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 PROPOSALS, KAFKA = ROOT / "specs" / "proposals", ROOT / "specs" / "kafka"
 RENDER = Path(kafka_message_generator.render.__file__).parent
 PRINTER = [
-    *sorted((RENDER / "portable").glob("*.py")),
+    *sorted((RENDER / "codec").glob("*.py")),
     *(RENDER / f"{name}.py" for name in ("literals", "naming", "prose", "sections")),
     Path(kafka_message_generator.plan.__file__).parent / "builder.py",
 ]
@@ -44,7 +44,7 @@ def test_every_line_of_the_printer_runs() -> None:
     """``specs/proposals`` alone reaches every line of plan and lowering, so the second package shows all of them."""
     with recording(*PRINTER) as lines:
         for plan in definitions.load(PROPOSALS).plans:
-            portable.render(plan)
+            codec.render(plan)
     assert lines.missing(lines_of_functions(PRINTER)) == []
 
 
@@ -62,7 +62,7 @@ def test_every_branch_of_every_template_is_taken(
             monkeypatch.setattr(module, "ENVIRONMENT", branches.environment)
     branches.load_all()
     for plan in proposals.plans:
-        portable.render(plan)
+        codec.render(plan)
     # A package of records alone has no APIs, one of a removed API has no messages; Kafka has everything.
     records, removed = tmp_path / "records", tmp_path / "removed"
     for folder, files in ((records, [PROPOSALS / "NothingKey.json"]), (removed, removed_apis())):

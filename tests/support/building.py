@@ -20,8 +20,8 @@ from kafka_message_generator import definitions, output, rules
 from kafka_message_generator.plan import builder
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.render import package
+from kafka_message_generator.render.codec import message as codec
 from kafka_message_generator.render.identity import identity_of
-from kafka_message_generator.render.portable import message as portable
 from kafka_message_generator.rules import Checked
 from kafka_message_generator.spec import reader, source
 from kafka_message_generator.spec.model import Message
@@ -121,7 +121,7 @@ def print_module(definition: Definition, file: str = "Test.json") -> str:
 
 @cache
 def _printed(definition: str, file: str) -> str:
-    return black.format_str(portable.render(plan_of(definition, file)), mode=package.MODE)
+    return black.format_str(codec.render(plan_of(definition, file)), mode=package.MODE)
 
 
 class Workshop:
@@ -138,7 +138,7 @@ class Workshop:
     def add(self, definition: Definition, *, is_formatted: bool = False) -> Any:
         """Return the class of one more message, whose name need not be unique; formatting takes nine tenths of the time."""
         module = f"module_{next(_numbers)}"
-        printed = print_module(definition) if is_formatted else portable.render(plan_of(definition))
+        printed = print_module(definition) if is_formatted else codec.render(plan_of(definition))
         (self._messages / f"{module}.py").write_text(printed, encoding="utf-8")
         importlib.invalidate_caches()
         return getattr(importlib.import_module(f"{self.name}.messages.{module}"), check(definition).message.name)

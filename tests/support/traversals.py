@@ -1,4 +1,4 @@
-"""What the traversals, ``lost`` and ``fitted`` must give, by a walk that asks the definition at every struct.
+"""The traversals, ``unsupported_fields`` and ``downgraded``, by a walk that asks the definition at every struct.
 
 It is slow and compiles nothing. What it finds are plain tuples: the path first, and objects that have the value.
 """
@@ -104,7 +104,7 @@ def entities(message: Message, *types: str, request: Message | None = None) -> l
     return found
 
 
-def lost(message: Message, version: int) -> list[tuple[str, bool, str]]:
+def unsupported_fields(message: Message, version: int) -> list[tuple[str, bool, str]]:
     """Return path, whether ``write`` refuses it, and the reason of each value that a version cannot carry."""
     facts = facts_of(type(message))
     builder, is_extensible = Builder(facts), version in facts.flexible or version in facts.with_optional
@@ -114,7 +114,11 @@ def lost(message: Message, version: int) -> list[tuple[str, bool, str]]:
             value, path = getattr(struct, field.name), f"{place}{field.name}"
             if version not in field.versions:
                 if not is_default(value, builder.default(field)):
-                    yield path, not field.ignorable, f"only versions {field.versions.notation} have this field"
+                    one = len(field.versions) == 1
+                    versions = (
+                        f"version {field.versions.lowest} has" if one else f"versions {field.versions.notation} have"
+                    )
+                    yield path, not field.ignorable, f"only {versions} this field"
             elif value is None and version not in field.nullable:
                 yield path, True, f"version {version} has no null here"
             elif field.is_struct and value is not None:
@@ -126,7 +130,7 @@ def lost(message: Message, version: int) -> list[tuple[str, bool, str]]:
     return list(inside(facts.fields, message, ""))
 
 
-def fitted(message: Message, version: int) -> Any:
+def downgraded(message: Message, version: int) -> Any:
     """Return a copy of a message, made by the constructors, of what a version can carry."""
     facts = facts_of(type(message))
     is_extensible = version in facts.flexible or version in facts.with_optional

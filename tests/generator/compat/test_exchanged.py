@@ -28,7 +28,7 @@ def plan(*fields: Json, flexible: str = "0+", valid: str = "0") -> MessagePlan:
 
 
 def sent(data: str, writer: MessagePlan, reader: MessagePlan) -> Witness | None:
-    return exchanged(bytes.fromhex(data), *(schemas_of_plan(each.facts)[0] for each in (writer, reader)))
+    return exchanged(bytes.fromhex(data), *(schemas_of_plan(each.descriptor)[0] for each in (writer, reader)))
 
 
 INNER = field("S", "Inner", fields=[field("Y"), tagged("A")])

@@ -87,7 +87,7 @@ def test_verdicts_are_what_exchanging_messages_shows() -> None:
     for number, pair in zip(range(EDITS), pairs(11), strict=False):
         for version, writer, reader in exchanges(*pair):
             found = difference(layout_of(writer.plan, version), layout_of(reader.plan, version))
-            write, read = (schemas_of_plan(side.plan.facts)[version] for side in (writer, reader))
+            write, read = (schemas_of_plan(side.plan.descriptor)[version] for side in (writer, reader))
             data = [each for _ in range(MESSAGES) if (each := written(write, rng)) is not None]
             shown = [each for one in data if (each := exchanged(one, write, read)) is not None]
             case = (number, writer.plan.name, version)
@@ -139,7 +139,7 @@ def test_generated_packages_exchange_what_the_verdict_says(tmp_path: Path) -> No
             sides = classes[id(writer)], classes[id(reader)]
             case = (number, writer.plan.name, version, found)
             if found is None:
-                schema = schemas_of_plan(writer.plan.facts)[version]
+                schema = schemas_of_plan(writer.plan.descriptor)[version]
                 data = [each for _ in range(MESSAGES) if (each := written(schema, rng)) is not None]
                 assert all(sides[1].read(each, version).write(version) == each for each in data), case
             else:

@@ -10,6 +10,7 @@ import json
 import sys
 
 from .optional import optional
+from .versions import with_noun
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def docstring(cls: type[Any], text: str) -> str:
     owner = message_of(cls)
     if owner is None:
         return text
-    facts = json.loads(owner._facts)
+    facts = json.loads(owner._descriptor)
     structs = {facts["name"]: facts["fields"], **facts.get("structs", {})}
     history = _history(owner.NAME)
     younger = {} if history is None else _younger(history, owner.NAME, structs, cls.__name__)
@@ -77,12 +78,12 @@ def _lines(field: dict[str, Any], since: str | None) -> list[str]:
     words = [
         field["type"],
         *([field["enumeration"]] if "enumeration" in field else []),
-        f"versions {field['versions']}",
+        with_noun(field["versions"]),
     ]
     if "nullableVersions" in field:
-        words.append(f"null in versions {field['nullableVersions']}")
+        words.append(f"null in {with_noun(field['nullableVersions'])}")
     if "taggedVersions" in field:
-        words.append(f"tag {field['tag']} in versions {field['taggedVersions']}")
+        words.append(f"tag {field['tag']} in {with_noun(field['taggedVersions'])}")
     if since is not None:
         words.append(f"since Kafka {since}")
     about = field.get("about")

@@ -19,7 +19,6 @@ from .wire import (
     long_uvarint,
     merged,
     uvarint,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -83,17 +82,6 @@ def interleaved_tags(known: dict[int, bytes], unknown: RawTaggedFields, reserved
     return b"".join(out)
 
 
-def interleaved_tagged_size(tag: int, size: int) -> int:
-    """Bytes of a field with an interleaved header whose value takes ``size`` bytes."""
-    return uvarint_size(interleave(tag, size)) + size
-
-
-def interleaved_tags_size(count: int, total: int, unknown: RawTaggedFields) -> int:
-    """The same as ``tags_size`` for interleaved headers."""
-    total += sum(interleaved_tagged_size(raw.tag, len(raw.data)) for raw in unknown)
-    return uvarint_size(count + len(unknown)) + total
-
-
 _pack_h = struct.Struct(">h").pack
 _unpack_h = struct.Struct(">h").unpack_from
 
@@ -135,16 +123,6 @@ def optional(known: dict[int, bytes], unknown: RawTaggedFields, reserved: tuple[
         out += (PACKED32[len(fields[tag])], _pack_h(tag), fields[tag])
     out.append(b"\0")
     return b"".join(out)
-
-
-def optional_field_size(tag: int, size: int) -> int:
-    """Bytes of an optional field whose value takes ``size`` bytes."""
-    return uvarint_size(size * 2) + 2 + size
-
-
-def optional_size(count: int, total: int, unknown: RawTaggedFields) -> int:
-    """Bytes of an optional-field buffer: known fields of ``total`` bytes, and the unknown ones."""
-    return total + sum(optional_field_size(raw.tag, len(raw.data)) for raw in unknown) + 1
 
 
 def _long_bits(data: bytes, pos: int, first: int, bits: int) -> tuple[int, int]:

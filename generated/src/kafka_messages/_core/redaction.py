@@ -55,8 +55,8 @@ def _secrets_of(cls: type) -> dict[str, Any]:
     if found is None:
         found = {}
         owner = message_of(cls)
-        if owner is not None and '"secret":' in owner._facts:
-            facts = json.loads(owner._facts)
+        if owner is not None and '"secret":' in owner._descriptor:
+            facts = json.loads(owner._descriptor)
             structs = {facts["name"]: facts["fields"], **facts.get("structs", {})}
             name = next(base.__name__ for base in cls.__mro__ if base.__name__ in structs)
             found = {field["name"]: field["secret"] for field in structs[name] if "secret" in field} | {_UNKNOWN: True}

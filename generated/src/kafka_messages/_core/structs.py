@@ -22,8 +22,20 @@ class StructBase:
     __slots__: tuple[str, ...] = ()
     _names: ClassVar[tuple[str, ...]] = ()
     """The fields, in the order of the definition."""
+    _printed: ClassVar[type[StructBase]]
+    # The printed class that a class is or is derived from.
+    _field_values: ClassVar[Callable[[StructBase], object]] = id
+    # Returns the values of the fields of a struct, for comparison.
+    __hash__: ClassVar[None]  # type: ignore[assignment]
     unknown_tagged_fields: RawTaggedFields
     """Tagged fields that the definition does not name; only flexible versions can write them."""
+
+    def __eq__(self, other: object) -> bool:
+        struct = self._printed
+        if not isinstance(other, struct):
+            return NotImplemented
+        values = struct._field_values
+        return values(self) == values(other)
 
     def __repr__(self) -> str:
         from .redaction import text_of
@@ -36,6 +48,9 @@ class StructBase:
             import dataclasses
 
             return dataclasses.replace(self, **changes)
+
+
+StructBase._printed = StructBase
 
 
 def owner_of(message: Any) -> Any:

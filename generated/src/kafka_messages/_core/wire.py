@@ -41,26 +41,26 @@ def as_bytes(data: BytesLike, what: str = "data") -> bytes:
 
 
 LONG = 16384
-"""So many bytes are a piece of their own where a message is written in pieces."""
+"""So many bytes are a chunk of their own where a message is written in chunks."""
 
 
-def in_pieces(parts: list[bytes]) -> list[bytes]:
-    """The same bytes, short parts that follow each other as one."""
-    for part in parts:  # of a small message; max of their lengths takes three times as long
-        if len(part) >= LONG:
-            return _apart(parts)
-    return [b"".join(parts)]
+def in_chunks(pieces: list[bytes]) -> list[bytes]:
+    """The same bytes, short pieces that follow each other as one."""
+    for piece in pieces:  # of a small message; max of their lengths takes three times as long
+        if len(piece) >= LONG:
+            return _apart(pieces)
+    return [b"".join(pieces)]
 
 
-def _apart(parts: list[bytes]) -> list[bytes]:
-    """Long parts as they are, what is between them as one."""
-    pieces: list[bytes] = []
+def _apart(pieces: list[bytes]) -> list[bytes]:
+    """Long pieces as they are, what is between them as one."""
+    chunks: list[bytes] = []
     start = 0
-    for index, part in enumerate(parts):
-        if len(part) >= LONG:
-            pieces += [b"".join(parts[start:index]), bytes(part)]
+    for index, piece in enumerate(pieces):
+        if len(piece) >= LONG:
+            chunks += [b"".join(pieces[start:index]), b"".join((piece,))]  # a str, say, is refused
             start = index + 1
-    return [*pieces, b"".join(parts[start:])]
+    return [*chunks, b"".join(pieces[start:])]
 
 
 UNSET: Any = object()
@@ -163,17 +163,13 @@ class _TextLengths(_Varints):
     """The same for the length plus one of a string, which has a bound."""
 
     def __missing__(self, value: int) -> bytes:
-        string_length(value - 1)
+        if value > MAX_STRING_LENGTH + 1:
+            raise Refused
         return super().__missing__(value)
 
 
 VARINTS = _Varints()
 TEXT_LENGTHS = _TextLengths()
-
-
-def uvarint_size(value: int) -> int:
-    """Bytes of an unsigned varint."""
-    return 1 if value < 128 else (value.bit_length() + 6) // 7
 
 
 def read_uvarint(data: bytes, pos: int) -> tuple[int, int]:
@@ -297,13 +293,6 @@ def _tag_of(field: RawTaggedField) -> int:
     return field.tag
 
 
-def string_length(length: int) -> int:
-    """The length of a string that may be too long to write."""
-    if length > MAX_STRING_LENGTH:
-        raise Refused
-    return length
-
-
 def merged(
     known: dict[int, bytes], unknown: RawTaggedFields, reserved: tuple[int, ...], bound: int
 ) -> dict[int, bytes]:
@@ -324,14 +313,3 @@ def tags(known: dict[int, bytes], unknown: RawTaggedFields, reserved: tuple[int,
         data = fields[tag]
         out += (VARINTS[tag], VARINTS[len(data)], data)
     return b"".join(out)
-
-
-def tagged_size(tag: int, size: int) -> int:
-    """Bytes of a tagged field whose value takes ``size`` bytes."""
-    return uvarint_size(tag) + uvarint_size(size) + size
-
-
-def tags_size(count: int, total: int, unknown: RawTaggedFields) -> int:
-    """Bytes of a tag section: ``count`` known fields of ``total`` bytes, and the unknown ones."""
-    total += sum(tagged_size(raw.tag, len(raw.data)) for raw in unknown)
-    return uvarint_size(count + len(unknown)) + total

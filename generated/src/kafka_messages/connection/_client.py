@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .._core.wire import BytesLike
     from ..protocol import Api
     from ..protocol._shapes import ResponseHeader
-    from ..schema.fitting import Lost
+    from ..schema.downgrade import UnsupportedField
 
     R = TypeVar("R", bound=Response)
 else:
@@ -63,7 +63,7 @@ class Sent(Generic[R]):
         """Its frame. Write it before that of any later request."""
         self.expects_response = is_answered(api, request)
         """Whether there will be a response; of a ProduceRequest with ``acks=0`` there is none."""
-        self.unsupported_fields: tuple[Lost, ...] = request.lost(version)
+        self.unsupported_fields: tuple[UnsupportedField, ...] = request.unsupported_fields(version)
         """The fields that ``version`` does not have and that were therefore left out."""
         self._is_free = is_free  # to choose another version
         self._response: R | None = None
@@ -187,7 +187,7 @@ class ClientConnection(Side[ClientEvent]):
         is_free = version is None
         api: Api
         if version is not None:
-            api, data = api_of(type(request)), self._encoded(request.fitted(version) if lossy else request, version)
+            api, data = api_of(type(request)), self._encoded(request.downgraded(version) if lossy else request, version)
         else:
             choices = self._choices_for(request)
             api = choices.api
@@ -255,9 +255,9 @@ class ClientConnection(Side[ClientEvent]):
         except UnsupportedVersionError:
             version = 0
         sent.version = version if version < sent.version else 0
-        request = sent.request.fitted(sent.version)  # the broker's version may have no tagged fields, say
+        request = sent.request.downgraded(sent.version)  # the broker's version may have no tagged fields, say
         sent.data = encode_request(request, sent.version, sent.correlation_id, self.client_id, text=self._text)
-        sent.unsupported_fields = sent.request.lost(sent.version)
+        sent.unsupported_fields = sent.request.unsupported_fields(sent.version)
         self._waiting.append(sent)
         return SendAgain(sent, sent.data)
 
@@ -268,7 +268,7 @@ class ClientConnection(Side[ClientEvent]):
         """Return the version for a request, and its frame. Usually that is the highest, which loses nothing."""
         highest = choices.versions[0]
         if lossy:
-            return highest, self._encoded(request.fitted(highest), highest)
+            return highest, self._encoded(request.downgraded(highest), highest)
         refusal = None
         if choices.plan is None or limit_of(choices.plan, request) is None:
             try:

@@ -34,6 +34,6 @@ class ConnectionClosed:
         return b""
 
     @property
-    def parts(self) -> list[bytes]:
+    def chunks(self) -> list[bytes]:
         """No pieces, as there is no ``data``."""
         return []

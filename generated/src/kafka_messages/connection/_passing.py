@@ -32,7 +32,7 @@ class Passing:
         return self._frame
 
     @property
-    def parts(self) -> list[bytes]:
+    def chunks(self) -> list[bytes]:
         """The same as a list, for ``writelines``."""
         return [self._frame]
 
@@ -90,9 +90,9 @@ class RequestPassing(Passing):
         """The frame of the message as it is now, or ``data`` where none was decoded. Raises EncodeError."""
         return self.request.encode(text=TEXT) if self.request is not None else self.data
 
-    def encode_parts(self) -> list[bytes]:
+    def encode_chunks(self) -> list[bytes]:
         """The same in pieces, for ``writelines``: long fields of the message are not copied."""
-        return self.request.encode_parts(text=TEXT) if self.request is not None else self.parts
+        return self.request.encode_chunks(text=TEXT) if self.request is not None else self.chunks
 
     def _what(self) -> str:
         name = f"API {self._key}" if self.api is None else self.api.request_name
@@ -122,9 +122,9 @@ class ResponsePassing(Passing):
         """The frame of the message as it is now, or ``data`` where none was decoded. Raises EncodeError."""
         return self.response.encode(text=TEXT) if self.response is not None else self.data
 
-    def encode_parts(self) -> list[bytes]:
+    def encode_chunks(self) -> list[bytes]:
         """The same in pieces, for ``writelines``: long fields of the message are not copied."""
-        return self.response.encode_parts(text=TEXT) if self.response is not None else self.parts
+        return self.response.encode_chunks(text=TEXT) if self.response is not None else self.chunks
 
     def _what(self) -> str:
         return f"to {self.request._what()}"

@@ -3,24 +3,19 @@
 
 from __future__ import annotations
 
-
 from .._base.message import Message
 from .._core.dataclass import dataclass
 from .._core.wire import (
+    TEXT_LENGTHS,
     Malformed,
     RawTaggedField,
     RawTaggedFields,
-    TEXT_LENGTHS,
     in_order,
     long_nullable_string,
     long_uvarint,
     new,
-    string_length,
     tag_header,
-    tagged_size,
     tags,
-    tags_size,
-    uvarint_size,
 )
 
 
@@ -37,7 +32,7 @@ class _AbortTransactionRecordConstants(Message):
 class AbortTransactionRecord(_AbortTransactionRecordConstants):
     """Record in __cluster_metadata that drops all records since the matching BeginTransactionRecord.
 
-    Metadata, record type 25, versions 0, flexible from 0. Since Kafka 3.6.0.
+    Metadata, record type 25, version 0, flexible from 0. Since Kafka 3.6.0.
     """
 
     reason: str | None = None
@@ -45,19 +40,9 @@ class AbortTransactionRecord(_AbortTransactionRecordConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        reason: str | None = None,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, reason: str | None = None, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.reason = reason
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AbortTransactionRecord):
-            return NotImplemented
-        return self.reason == other.reason and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_tags_abort_transaction_record_0(data: bytes, pos: int, n: int, x: AbortTransactionRecord) -> int:
@@ -118,32 +103,10 @@ def _write_abort_transaction_record_0(out: list[bytes], x: AbortTransactionRecor
         _write_tags_abort_transaction_record_0(out, x)
 
 
-def _size_tags_abort_transaction_record_0(x: AbortTransactionRecord) -> int:
-    count = 0
-    total = 0
-    if x.reason is not None:
-        size = 1
-        n = string_length(len(x.reason.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_abort_transaction_record_0(x: AbortTransactionRecord) -> int:
-    size = 1
-    if not (x.reason is None and not x.unknown_tagged_fields):
-        size += _size_tags_abort_transaction_record_0(x) - 1
-    return size
-
-
-_AbortTransactionRecordConstants._codecs = {
-    0: (_read_abort_transaction_record_0, _write_abort_transaction_record_0, _size_abort_transaction_record_0),
-}
-_AbortTransactionRecordConstants._facts = (
-    '{"name":"AbortTransactionRecord","type":"metadata","validVersions":"0","flexibleVersions":'
-    '"0+","fields":[{"name":"reason","json":"reason","type":"string","versions":"0+","nullableV'
-    'ersions":"0+","tag":0,"taggedVersions":"0+","default":null,"about":"Text that says why the'
-    ' transaction was dropped, null when none was given."}]}'
+_AbortTransactionRecordConstants._codecs = {0: (_read_abort_transaction_record_0, _write_abort_transaction_record_0)}
+_AbortTransactionRecordConstants._descriptor = (
+    '{"name":"AbortTransactionRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"reason","json":"reason","type":"string","versions":"0+","nullableVersions":"0+","tag":0,"taggedVersions":"0+","default":null,"about":"Text that says why the transaction was dropped, null when none was given."}'
+    "]}"
 )
-_AbortTransactionRecordConstants._plan = "1\n" ":AbortTransactionRecord reason/s?=~\n" "0 ; 0=0cn\n"
+_AbortTransactionRecordConstants._plan = "1\n:AbortTransactionRecord reason/s?=~\n0 ; 0=0cn\n"

@@ -26,7 +26,7 @@ class AbortedTxn(_AbortedTxnConstants):
     """One entry of a log segment's transaction index: where an aborted transaction lies. Stored on disk by
     brokers, never sent on its own.
 
-    Data, versions 0, none of them flexible. Since before Kafka 4.4.0, which defines it first.
+    Data, version 0, none of them flexible. Since before Kafka 4.4.0, which defines it first.
     """
 
     producer_id: int = 0
@@ -55,17 +55,6 @@ class AbortedTxn(_AbortedTxnConstants):
         self.last_stable_offset = last_stable_offset
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AbortedTxn):
-            return NotImplemented
-        return (
-            self.producer_id == other.producer_id
-            and self.first_offset == other.first_offset
-            and self.last_offset == other.last_offset
-            and self.last_stable_offset == other.last_stable_offset
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_aborted_txn_0(data: bytes, pos: int) -> tuple[AbortedTxn, int]:
     x = new(AbortedTxn)
@@ -81,26 +70,15 @@ def _write_aborted_txn_0(out: list[bytes], x: AbortedTxn) -> None:
     out.append(_pack_qqqq(x.producer_id, x.first_offset, x.last_offset, x.last_stable_offset))
 
 
-def _size_aborted_txn_0(x: AbortedTxn) -> int:
-    size = 32
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
-_AbortedTxnConstants._codecs = {
-    0: (_read_aborted_txn_0, _write_aborted_txn_0, _size_aborted_txn_0),
-}
-_AbortedTxnConstants._facts = (
-    '{"name":"AbortedTxn","type":"data","validVersions":"0","flexibleVersions":"none","fields":'
-    '[{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","enumeration":"P'
-    'roducerId","about":"Id of the producer whose transaction was aborted."},{"name":"first_off'
-    'set","json":"firstOffset","type":"int64","versions":"0+","about":"Offset of the first reco'
-    'rd of the aborted transaction."},{"name":"last_offset","json":"lastOffset","type":"int64",'
-    '"versions":"0+","about":"Offset of the abort marker that closed the transaction."},{"name"'
-    ':"last_stable_offset","json":"lastStableOffset","type":"int64","versions":"0+","about":"La'
-    'st stable offset of the partition once the abort had been appended."}]}'
+_AbortedTxnConstants._codecs = {0: (_read_aborted_txn_0, _write_aborted_txn_0)}
+_AbortedTxnConstants._descriptor = (
+    '{"name":"AbortedTxn","type":"data","validVersions":"0","flexibleVersions":"none","fields":['
+    '{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","enumeration":"ProducerId","about":"Id of the producer whose transaction was aborted."},'
+    '{"name":"first_offset","json":"firstOffset","type":"int64","versions":"0+","about":"Offset of the first record of the aborted transaction."},'
+    '{"name":"last_offset","json":"lastOffset","type":"int64","versions":"0+","about":"Offset of the abort marker that closed the transaction."},'
+    '{"name":"last_stable_offset","json":"lastStableOffset","type":"int64","versions":"0+","about":"Last stable offset of the partition once the abort had been appended."}'
+    "]}"
 )
 _AbortedTxnConstants._plan = (
-    "1\n" ":AbortedTxn producer_id/q first_offset/q last_offset/q last_stable_offset/q\n" "0 0 1 2 3\n"
+    "1\n:AbortedTxn producer_id/q first_offset/q last_offset/q last_stable_offset/q\n0 0 1 2 3\n"
 )

@@ -8,19 +8,7 @@ from uuid import UUID
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import (
-    RawTaggedFields,
-    TEXT_LENGTHS,
-    ZERO_UUID,
-    long_string,
-    new,
-    string_length,
-    tags,
-    tags_size,
-    unknown_tags,
-    uuid_from,
-    uvarint_size,
-)
+from .._core.wire import TEXT_LENGTHS, ZERO_UUID, RawTaggedFields, long_string, new, tags, unknown_tags, uuid_from
 
 _pack_b = Struct(">b").pack
 _pack_bB = Struct(">bB").pack
@@ -46,7 +34,7 @@ class _AccessControlEntryRecordConstants(Message):
 class AccessControlEntryRecord(_AccessControlEntryRecordConstants):
     """Record in __cluster_metadata that adds one access control rule.
 
-    Metadata, record type 18, versions 0, flexible from 0. Since Kafka 3.2.0.
+    Metadata, record type 18, version 0, flexible from 0. Since Kafka 3.2.0.
     """
 
     id: UUID = ZERO_UUID
@@ -95,21 +83,6 @@ class AccessControlEntryRecord(_AccessControlEntryRecordConstants):
         self.operation = operation
         self.permission_type = permission_type
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AccessControlEntryRecord):
-            return NotImplemented
-        return (
-            self.id == other.id
-            and self.resource_type == other.resource_type
-            and self.resource_name == other.resource_name
-            and self.pattern_type == other.pattern_type
-            and self.principal == other.principal
-            and self.host == other.host
-            and self.operation == other.operation
-            and self.permission_type == other.permission_type
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_access_control_entry_record_0(data: bytes, pos: int) -> tuple[AccessControlEntryRecord, int]:
@@ -176,44 +149,23 @@ def _write_access_control_entry_record_0(out: list[bytes], x: AccessControlEntry
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_access_control_entry_record_0(x: AccessControlEntryRecord) -> int:
-    size = 24
-    n = string_length(len(x.resource_name.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.principal.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.host.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _AccessControlEntryRecordConstants._codecs = {
-    0: (_read_access_control_entry_record_0, _write_access_control_entry_record_0, _size_access_control_entry_record_0),
+    0: (_read_access_control_entry_record_0, _write_access_control_entry_record_0)
 }
-_AccessControlEntryRecordConstants._facts = (
-    '{"name":"AccessControlEntryRecord","type":"metadata","validVersions":"0","flexibleVersions'
-    '":"0+","fields":[{"name":"id","json":"id","type":"uuid","versions":"0+","about":"Id of the'
-    ' rule, by which it is removed again."},{"name":"resource_type","json":"resourceType","type'
-    '":"int8","versions":"0+","enumeration":"ResourceType","about":"Kind of resource: 2 topic, '
-    '3 group, 4 cluster, 5 transactional id, 6 delegation token, 7 user."},{"name":"resource_na'
-    'me","json":"resourceName","type":"string","versions":"0+","about":"Name or name prefix of '
-    'the resource; with a literal pattern a star stands for all."},{"name":"pattern_type","json'
-    '":"patternType","type":"int8","versions":"0+","enumeration":"PatternType","about":"How the'
-    ' name is matched: 3 literal, 4 prefix."},{"name":"principal","json":"principal","type":"st'
-    'ring","versions":"0+","about":"Whom the rule is about, as type and name, for example User:'
-    'alice."},{"name":"host","json":"host","type":"string","versions":"0+","about":"Client addr'
-    'ess the rule is for, a star for any."},{"name":"operation","json":"operation","type":"int8'
-    '","versions":"0+","enumeration":"AclOperation","about":"2 all, 3 read, 4 write, 5 create, '
-    "6 delete, 7 alter, 8 describe, 9 cluster action, 10 describe configs, 11 alter configs, 12"
-    ' idempotent write, 13 create tokens, 14 describe tokens, 15 two-phase commit."},{"name":"p'
-    'ermission_type","json":"permissionType","type":"int8","versions":"0+","enumeration":"AclPe'
-    'rmissionType","about":"2 denies, 3 allows."}]}'
+_AccessControlEntryRecordConstants._descriptor = (
+    '{"name":"AccessControlEntryRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"id","json":"id","type":"uuid","versions":"0+","about":"Id of the rule, by which it is removed again."},'
+    '{"name":"resource_type","json":"resourceType","type":"int8","versions":"0+","enumeration":"ResourceType","about":"Kind of resource: 2 topic, 3 group, 4 cluster, 5 transactional id, 6 delegation token, 7 user."},'
+    '{"name":"resource_name","json":"resourceName","type":"string","versions":"0+","about":"Name or name prefix of the resource; with a literal pattern a star stands for all."},'
+    '{"name":"pattern_type","json":"patternType","type":"int8","versions":"0+","enumeration":"PatternType","about":"How the name is matched: 3 literal, 4 prefix."},'
+    '{"name":"principal","json":"principal","type":"string","versions":"0+","about":"Whom the rule is about, as type and name, for example User:alice."},'
+    '{"name":"host","json":"host","type":"string","versions":"0+","about":"Client address the rule is for, a star for any."},'
+    '{"name":"operation","json":"operation","type":"int8","versions":"0+","enumeration":"AclOperation","about":"2 all, 3 read, 4 write, 5 create, 6 delete, 7 alter, 8 describe, 9 cluster action, 10 describe configs, 11 alter configs, 12 idempotent write, 13 create tokens, 14 describe tokens, 15 two-phase commit."},'
+    '{"name":"permission_type","json":"permissionType","type":"int8","versions":"0+","enumeration":"AclPermissionType","about":"2 denies, 3 allows."}'
+    "]}"
 )
 _AccessControlEntryRecordConstants._plan = (
     "1\n"
-    ":AccessControlEntryRecord id/u resource_type/b resource_name/s pattern_type/b principal/s "
-    "host/s operation/b permission_type/b\n"
+    ":AccessControlEntryRecord id/u resource_type/b resource_name/s pattern_type/b principal/s host/s operation/b permission_type/b\n"
     "0 0 1 2c 3 4c 5c 6 7 ;\n"
 )

@@ -7,18 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import (
-    RawTaggedFields,
-    TEXT_LENGTHS,
-    long_nullable_string,
-    long_string,
-    new,
-    string_length,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._core.wire import TEXT_LENGTHS, RawTaggedFields, long_nullable_string, long_string, new, tags, unknown_tags
 
 _pack_b = Struct(">b").pack
 _pack_bB = Struct(">bB").pack
@@ -41,7 +30,7 @@ class _AccessControlRecordConstants(Message):
 class AccessControlRecord(_AccessControlRecordConstants):
     """An access control entry, before entries had ids.
 
-    Metadata, record type 6, versions 0, flexible from 0. Since Kafka 2.8.0, until 3.5.0.
+    Metadata, record type 6, version 0, flexible from 0. Since Kafka 2.8.0, until 3.5.0.
     """
 
     resource_type: int = 0
@@ -81,20 +70,6 @@ class AccessControlRecord(_AccessControlRecordConstants):
         self.operation = operation
         self.permission_type = permission_type
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AccessControlRecord):
-            return NotImplemented
-        return (
-            self.resource_type == other.resource_type
-            and self.resource_name == other.resource_name
-            and self.pattern_type == other.pattern_type
-            and self.principal == other.principal
-            and self.host == other.host
-            and self.operation == other.operation
-            and self.permission_type == other.permission_type
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_access_control_record_0(data: bytes, pos: int) -> tuple[AccessControlRecord, int]:
@@ -166,40 +141,20 @@ def _write_access_control_record_0(out: list[bytes], x: AccessControlRecord) -> 
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_access_control_record_0(x: AccessControlRecord) -> int:
-    size = 8
-    if x.resource_name is not None:
-        n = string_length(len(x.resource_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.principal.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.host.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-_AccessControlRecordConstants._codecs = {
-    0: (_read_access_control_record_0, _write_access_control_record_0, _size_access_control_record_0),
-}
-_AccessControlRecordConstants._facts = (
-    '{"name":"AccessControlRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+'
-    '","fields":[{"name":"resource_type","json":"resourceType","type":"int8","versions":"0+","e'
-    'numeration":"ResourceType","about":"Kind of resource."},{"name":"resource_name","json":"re'
-    'sourceName","type":"string","versions":"0+","nullableVersions":"0+","about":"Name or prefi'
-    'x of the resource."},{"name":"pattern_type","json":"patternType","type":"int8","versions":'
-    '"0+","enumeration":"PatternType","about":"How the name is compared."},{"name":"principal",'
-    '"json":"principal","type":"string","versions":"0+","about":"Who is allowed or denied."},{"'
-    'name":"host","json":"host","type":"string","versions":"0+","about":"Host that this is abou'
-    't, * for all."},{"name":"operation","json":"operation","type":"int8","versions":"0+","enum'
-    'eration":"AclOperation","about":"What is allowed or denied."},{"name":"permission_type","j'
-    'son":"permissionType","type":"int8","versions":"0+","enumeration":"AclPermissionType","abo'
-    'ut":"Whether it is allowed or denied."}]}'
+_AccessControlRecordConstants._codecs = {0: (_read_access_control_record_0, _write_access_control_record_0)}
+_AccessControlRecordConstants._descriptor = (
+    '{"name":"AccessControlRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"resource_type","json":"resourceType","type":"int8","versions":"0+","enumeration":"ResourceType","about":"Kind of resource."},'
+    '{"name":"resource_name","json":"resourceName","type":"string","versions":"0+","nullableVersions":"0+","about":"Name or prefix of the resource."},'
+    '{"name":"pattern_type","json":"patternType","type":"int8","versions":"0+","enumeration":"PatternType","about":"How the name is compared."},'
+    '{"name":"principal","json":"principal","type":"string","versions":"0+","about":"Who is allowed or denied."},'
+    '{"name":"host","json":"host","type":"string","versions":"0+","about":"Host that this is about, * for all."},'
+    '{"name":"operation","json":"operation","type":"int8","versions":"0+","enumeration":"AclOperation","about":"What is allowed or denied."},'
+    '{"name":"permission_type","json":"permissionType","type":"int8","versions":"0+","enumeration":"AclPermissionType","about":"Whether it is allowed or denied."}'
+    "]}"
 )
 _AccessControlRecordConstants._plan = (
     "1\n"
-    ":AccessControlRecord resource_type/b resource_name/s? pattern_type/b principal/s host/s op"
-    "eration/b permission_type/b\n"
+    ":AccessControlRecord resource_type/b resource_name/s? pattern_type/b principal/s host/s operation/b permission_type/b\n"
     "0 0 1cn 2 3c 4c 5 6 ;\n"
 )

@@ -7,19 +7,7 @@ from struct import Struct
 
 from .._base.message import Request
 from .._core.dataclass import dataclass
-from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
-    TEXT_LENGTHS,
-    long_string,
-    new,
-    string_length,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._core.wire import TEXT_LENGTHS, Malformed, RawTaggedFields, Refused, long_string, new, tags, unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,17 +66,6 @@ class AddOffsetsToTxnRequest(_AddOffsetsToTxnRequestConstants):
         self.group_id = group_id
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AddOffsetsToTxnRequest):
-            return NotImplemented
-        return (
-            self.transactional_id == other.transactional_id
-            and self.producer_id == other.producer_id
-            and self.producer_epoch == other.producer_epoch
-            and self.group_id == other.group_id
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_add_offsets_to_txn_request_0(data: bytes, pos: int) -> tuple[AddOffsetsToTxnRequest, int]:
     x = new(AddOffsetsToTxnRequest)
@@ -123,15 +100,6 @@ def _write_add_offsets_to_txn_request_0(out: list[bytes], x: AddOffsetsToTxnRequ
     n = len(s)
     out.append(_pack_qhh(x.producer_id, x.producer_epoch, n))
     out.append(s)
-
-
-def _size_add_offsets_to_txn_request_0(x: AddOffsetsToTxnRequest) -> int:
-    size = 14
-    size += string_length(len(x.transactional_id.encode()))
-    size += string_length(len(x.group_id.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_add_offsets_to_txn_request_3(data: bytes, pos: int) -> tuple[AddOffsetsToTxnRequest, int]:
@@ -180,35 +148,20 @@ def _write_add_offsets_to_txn_request_3(out: list[bytes], x: AddOffsetsToTxnRequ
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_add_offsets_to_txn_request_3(x: AddOffsetsToTxnRequest) -> int:
-    size = 13
-    n = string_length(len(x.transactional_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.group_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _AddOffsetsToTxnRequestConstants._codecs = {
-    0: (_read_add_offsets_to_txn_request_0, _write_add_offsets_to_txn_request_0, _size_add_offsets_to_txn_request_0),
-    1: (_read_add_offsets_to_txn_request_0, _write_add_offsets_to_txn_request_0, _size_add_offsets_to_txn_request_0),
-    2: (_read_add_offsets_to_txn_request_0, _write_add_offsets_to_txn_request_0, _size_add_offsets_to_txn_request_0),
-    3: (_read_add_offsets_to_txn_request_3, _write_add_offsets_to_txn_request_3, _size_add_offsets_to_txn_request_3),
-    4: (_read_add_offsets_to_txn_request_3, _write_add_offsets_to_txn_request_3, _size_add_offsets_to_txn_request_3),
+    0: (_read_add_offsets_to_txn_request_0, _write_add_offsets_to_txn_request_0),
+    1: (_read_add_offsets_to_txn_request_0, _write_add_offsets_to_txn_request_0),
+    2: (_read_add_offsets_to_txn_request_0, _write_add_offsets_to_txn_request_0),
+    3: (_read_add_offsets_to_txn_request_3, _write_add_offsets_to_txn_request_3),
+    4: (_read_add_offsets_to_txn_request_3, _write_add_offsets_to_txn_request_3),
 }
-_AddOffsetsToTxnRequestConstants._facts = (
-    '{"name":"AddOffsetsToTxnRequest","type":"request","validVersions":"0-4","flexibleVersions"'
-    ':"3+","fields":[{"name":"transactional_id","json":"transactionalId","type":"string","versi'
-    'ons":"0+","entityType":"transactionalId","about":"Transactional id configured on the produ'
-    'cer."},{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","entityTyp'
-    'e":"producerId","enumeration":"ProducerId","about":"Producer id currently bound to the tra'
-    'nsactional id."},{"name":"producer_epoch","json":"producerEpoch","type":"int16","versions"'
-    ':"0+","enumeration":"ProducerEpoch","about":"Epoch of the producer id; an outdated one is '
-    'fenced off."},{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityT'
-    'ype":"groupId","about":"Consumer group whose offsets are to be committed inside the transa'
-    'ction."}]}'
+_AddOffsetsToTxnRequestConstants._descriptor = (
+    '{"name":"AddOffsetsToTxnRequest","type":"request","validVersions":"0-4","flexibleVersions":"3+","fields":['
+    '{"name":"transactional_id","json":"transactionalId","type":"string","versions":"0+","entityType":"transactionalId","about":"Transactional id configured on the producer."},'
+    '{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","entityType":"producerId","enumeration":"ProducerId","about":"Producer id currently bound to the transactional id."},'
+    '{"name":"producer_epoch","json":"producerEpoch","type":"int16","versions":"0+","enumeration":"ProducerEpoch","about":"Epoch of the producer id; an outdated one is fenced off."},'
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Consumer group whose offsets are to be committed inside the transaction."}'
+    "]}"
 )
 _AddOffsetsToTxnRequestConstants._plan = (
     "1\n"

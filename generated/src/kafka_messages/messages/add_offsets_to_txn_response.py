@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Response
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, Refused, new, tags, tags_size, unknown_tags
+from .._core.wire import RawTaggedFields, Refused, new, tags, unknown_tags
 
 _pack_ih = Struct(">ih").pack
 _pack_ihB = Struct(">ihB").pack
@@ -40,24 +40,11 @@ class AddOffsetsToTxnResponse(_AddOffsetsToTxnResponseConstants):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, throttle_time_ms: int = 0, error_code: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AddOffsetsToTxnResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_add_offsets_to_txn_response_0(data: bytes, pos: int) -> tuple[AddOffsetsToTxnResponse, int]:
@@ -72,13 +59,6 @@ def _write_add_offsets_to_txn_response_0(out: list[bytes], x: AddOffsetsToTxnRes
     if x.unknown_tagged_fields:
         raise Refused
     out.append(_pack_ih(x.throttle_time_ms, x.error_code))
-
-
-def _size_add_offsets_to_txn_response_0(x: AddOffsetsToTxnResponse) -> int:
-    size = 6
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_add_offsets_to_txn_response_3(data: bytes, pos: int) -> tuple[AddOffsetsToTxnResponse, int]:
@@ -100,27 +80,19 @@ def _write_add_offsets_to_txn_response_3(out: list[bytes], x: AddOffsetsToTxnRes
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_add_offsets_to_txn_response_3(x: AddOffsetsToTxnResponse) -> int:
-    size = 7
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _AddOffsetsToTxnResponseConstants._codecs = {
-    0: (_read_add_offsets_to_txn_response_0, _write_add_offsets_to_txn_response_0, _size_add_offsets_to_txn_response_0),
-    1: (_read_add_offsets_to_txn_response_0, _write_add_offsets_to_txn_response_0, _size_add_offsets_to_txn_response_0),
-    2: (_read_add_offsets_to_txn_response_0, _write_add_offsets_to_txn_response_0, _size_add_offsets_to_txn_response_0),
-    3: (_read_add_offsets_to_txn_response_3, _write_add_offsets_to_txn_response_3, _size_add_offsets_to_txn_response_3),
-    4: (_read_add_offsets_to_txn_response_3, _write_add_offsets_to_txn_response_3, _size_add_offsets_to_txn_response_3),
+    0: (_read_add_offsets_to_txn_response_0, _write_add_offsets_to_txn_response_0),
+    1: (_read_add_offsets_to_txn_response_0, _write_add_offsets_to_txn_response_0),
+    2: (_read_add_offsets_to_txn_response_0, _write_add_offsets_to_txn_response_0),
+    3: (_read_add_offsets_to_txn_response_3, _write_add_offsets_to_txn_response_3),
+    4: (_read_add_offsets_to_txn_response_3, _write_add_offsets_to_txn_response_3),
 }
-_AddOffsetsToTxnResponseConstants._facts = (
-    '{"name":"AddOffsetsToTxnResponse","type":"response","validVersions":"0-4","flexibleVersion'
-    's":"3+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versi'
-    'ons":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."}'
-    ',{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"Err'
-    'orCode","about":"Error code of the whole request, 0 for none."}]}'
+_AddOffsetsToTxnResponseConstants._descriptor = (
+    '{"name":"AddOffsetsToTxnResponse","type":"response","validVersions":"0-4","flexibleVersions":"3+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."}'
+    "]}"
 )
 _AddOffsetsToTxnResponseConstants._plan = (
-    "1\n" ":AddOffsetsToTxnResponse throttle_time_ms/i error_code/h\n" "0-2 0 1\n" "3-4 0 1 ;\n"
+    "1\n:AddOffsetsToTxnResponse throttle_time_ms/i error_code/h\n0-2 0 1\n3-4 0 1 ;\n"
 )

@@ -12,25 +12,23 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .add_partitions_to_txn_response import AddPartitionsToTxnResponse as _AddPartitionsToTxnResponse
 
 _pack_h = Struct(">h").pack
@@ -58,24 +56,11 @@ class AddPartitionsToTxnTopic(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        name: str = "",
-        partitions: Iterable[int] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, name: str = "", partitions: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.name = name
         self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AddPartitionsToTxnTopic):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class AddPartitionsToTxnTopicCollection(KeyedCollection[AddPartitionsToTxnTopic]):
@@ -132,18 +117,6 @@ class AddPartitionsToTxnTransaction(StructBase):
             else AddPartitionsToTxnTopicCollection(elements_of(topics, "topics", "AddPartitionsToTxnTopic"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AddPartitionsToTxnTransaction):
-            return NotImplemented
-        return (
-            self.transactional_id == other.transactional_id
-            and self.producer_id == other.producer_id
-            and self.producer_epoch == other.producer_epoch
-            and self.verify_only == other.verify_only
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class AddPartitionsToTxnTransactionCollection(KeyedCollection[AddPartitionsToTxnTransaction]):
@@ -229,18 +202,6 @@ class AddPartitionsToTxnRequest(_AddPartitionsToTxnRequestConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AddPartitionsToTxnRequest):
-            return NotImplemented
-        return (
-            self.transactions == other.transactions
-            and self.v3_and_below_transactional_id == other.v3_and_below_transactional_id
-            and self.v3_and_below_producer_id == other.v3_and_below_producer_id
-            and self.v3_and_below_producer_epoch == other.v3_and_below_producer_epoch
-            and self.v3_and_below_topics == other.v3_and_below_topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_add_partitions_to_txn_topic_0(
     data: bytes, pos: int, count: int
@@ -285,17 +246,6 @@ def _write_all_add_partitions_to_txn_topic_0(out: list[bytes], items: Iterable[A
                 out.append(PACK_I[n](*x.partitions))
             else:
                 out.append(fixed_elements(x.partitions, "i"))
-
-
-def _size_all_add_partitions_to_txn_topic_0(items: Iterable[AddPartitionsToTxnTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += len(x.partitions) * 4
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_add_partitions_to_txn_topic_3(
@@ -350,21 +300,6 @@ def _write_all_add_partitions_to_txn_topic_3(out: list[bytes], items: Iterable[A
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_add_partitions_to_txn_topic_3(items: Iterable[AddPartitionsToTxnTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += len(x.partitions) * 4
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_add_partitions_to_txn_transaction_4(
@@ -422,21 +357,6 @@ def _write_all_add_partitions_to_txn_transaction_4(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_add_partitions_to_txn_transaction_4(items: Iterable[AddPartitionsToTxnTransaction]) -> int:
-    size = 0
-    for x in items:
-        size += 14
-        n = string_length(len(x.transactional_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_add_partitions_to_txn_topic_3(x.topics)
-        n = len(x.topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_add_partitions_to_txn_request_0(data: bytes, pos: int) -> tuple[AddPartitionsToTxnRequest, int]:
     x = new(AddPartitionsToTxnRequest)
     (n,) = _unpack_h(data, pos)
@@ -473,15 +393,6 @@ def _write_add_partitions_to_txn_request_0(out: list[bytes], x: AddPartitionsToT
         _write_all_add_partitions_to_txn_topic_0(out, x.v3_and_below_topics)
     elif type(x.v3_and_below_topics) is not list and type(x.v3_and_below_topics) in NO_LISTS:
         raise Refused
-
-
-def _size_add_partitions_to_txn_request_0(x: AddPartitionsToTxnRequest) -> int:
-    size = 16
-    size += string_length(len(x.v3_and_below_transactional_id.encode()))
-    size += _size_all_add_partitions_to_txn_topic_0(x.v3_and_below_topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_add_partitions_to_txn_request_3(data: bytes, pos: int) -> tuple[AddPartitionsToTxnRequest, int]:
@@ -534,19 +445,6 @@ def _write_add_partitions_to_txn_request_3(out: list[bytes], x: AddPartitionsToT
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_add_partitions_to_txn_request_3(x: AddPartitionsToTxnRequest) -> int:
-    size = 13
-    n = string_length(len(x.v3_and_below_transactional_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_add_partitions_to_txn_topic_3(x.v3_and_below_topics)
-    n = len(x.v3_and_below_topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_add_partitions_to_txn_request_4(data: bytes, pos: int) -> tuple[AddPartitionsToTxnRequest, int]:
     x = new(AddPartitionsToTxnRequest)
     n = data[pos]
@@ -590,88 +488,40 @@ def _write_add_partitions_to_txn_request_4(out: list[bytes], x: AddPartitionsToT
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_add_partitions_to_txn_request_4(x: AddPartitionsToTxnRequest) -> int:
-    size = 2
-    size += _size_all_add_partitions_to_txn_transaction_4(x.transactions)
-    n = len(x.transactions)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _AddPartitionsToTxnRequestConstants._codecs = {
-    0: (
-        _read_add_partitions_to_txn_request_0,
-        _write_add_partitions_to_txn_request_0,
-        _size_add_partitions_to_txn_request_0,
-    ),
-    1: (
-        _read_add_partitions_to_txn_request_0,
-        _write_add_partitions_to_txn_request_0,
-        _size_add_partitions_to_txn_request_0,
-    ),
-    2: (
-        _read_add_partitions_to_txn_request_0,
-        _write_add_partitions_to_txn_request_0,
-        _size_add_partitions_to_txn_request_0,
-    ),
-    3: (
-        _read_add_partitions_to_txn_request_3,
-        _write_add_partitions_to_txn_request_3,
-        _size_add_partitions_to_txn_request_3,
-    ),
-    4: (
-        _read_add_partitions_to_txn_request_4,
-        _write_add_partitions_to_txn_request_4,
-        _size_add_partitions_to_txn_request_4,
-    ),
-    5: (
-        _read_add_partitions_to_txn_request_4,
-        _write_add_partitions_to_txn_request_4,
-        _size_add_partitions_to_txn_request_4,
-    ),
+    0: (_read_add_partitions_to_txn_request_0, _write_add_partitions_to_txn_request_0),
+    1: (_read_add_partitions_to_txn_request_0, _write_add_partitions_to_txn_request_0),
+    2: (_read_add_partitions_to_txn_request_0, _write_add_partitions_to_txn_request_0),
+    3: (_read_add_partitions_to_txn_request_3, _write_add_partitions_to_txn_request_3),
+    4: (_read_add_partitions_to_txn_request_4, _write_add_partitions_to_txn_request_4),
+    5: (_read_add_partitions_to_txn_request_4, _write_add_partitions_to_txn_request_4),
 }
-_AddPartitionsToTxnRequestConstants._facts = (
-    '{"name":"AddPartitionsToTxnRequest","type":"request","validVersions":"0-5","flexibleVersio'
-    'ns":"3+","fields":[{"name":"transactions","json":"transactions","type":"[]AddPartitionsToT'
-    'xnTransaction","versions":"4+","about":"From version 4: the transactions to treat, one ent'
-    'ry per transactional id."},{"name":"v3_and_below_transactional_id","json":"v3AndBelowTrans'
-    'actionalId","type":"string","versions":"0-3","entityType":"transactionalId","about":"Up to'
-    ' version 3: transactional id of the one transaction in the request."},{"name":"v3_and_belo'
-    'w_producer_id","json":"v3AndBelowProducerId","type":"int64","versions":"0-3","entityType":'
-    '"producerId","enumeration":"ProducerId","about":"Up to version 3: producer id of that tran'
-    'saction."},{"name":"v3_and_below_producer_epoch","json":"v3AndBelowProducerEpoch","type":"'
-    'int16","versions":"0-3","enumeration":"ProducerEpoch","about":"Up to version 3: epoch of t'
-    'he producer id."},{"name":"v3_and_below_topics","json":"v3AndBelowTopics","type":"[]AddPar'
-    'titionsToTxnTopic","versions":"0-3","about":"Up to version 3: topics whose partitions are '
-    'to be added, one entry per topic."}],"structs":{"AddPartitionsToTxnTopic":[{"name":"name",'
-    '"json":"name","type":"string","versions":"0+","entityType":"topicName","mapKey":true,"abou'
-    't":"Name of the topic."},{"name":"partitions","json":"partitions","type":"[]int32","versio'
-    'ns":"0+","about":"Numbers of the partitions to enlist or verify."}],"AddPartitionsToTxnTra'
-    'nsaction":[{"name":"transactional_id","json":"transactionalId","type":"string","versions":'
-    '"4+","entityType":"transactionalId","mapKey":true,"about":"Transactional id the entry is a'
-    'bout."},{"name":"producer_id","json":"producerId","type":"int64","versions":"4+","entityTy'
-    'pe":"producerId","enumeration":"ProducerId","about":"Producer id currently bound to the tr'
-    'ansactional id."},{"name":"producer_epoch","json":"producerEpoch","type":"int16","versions'
-    '":"4+","enumeration":"ProducerEpoch","about":"Epoch of the producer id."},{"name":"verify_'
-    'only","json":"verifyOnly","type":"bool","versions":"4+","about":"True to check only that t'
-    'he partitions already belong to the transaction; false to add them."},{"name":"topics","js'
-    'on":"topics","type":"[]AddPartitionsToTxnTopic","versions":"4+","about":"Topics whose part'
-    'itions take part, one entry per topic."}]}}'
+_AddPartitionsToTxnRequestConstants._descriptor = (
+    '{"name":"AddPartitionsToTxnRequest","type":"request","validVersions":"0-5","flexibleVersions":"3+","fields":['
+    '{"name":"transactions","json":"transactions","type":"[]AddPartitionsToTxnTransaction","versions":"4+","about":"From version 4: the transactions to treat, one entry per transactional id."},'
+    '{"name":"v3_and_below_transactional_id","json":"v3AndBelowTransactionalId","type":"string","versions":"0-3","entityType":"transactionalId","about":"Up to version 3: transactional id of the one transaction in the request."},'
+    '{"name":"v3_and_below_producer_id","json":"v3AndBelowProducerId","type":"int64","versions":"0-3","entityType":"producerId","enumeration":"ProducerId","about":"Up to version 3: producer id of that transaction."},'
+    '{"name":"v3_and_below_producer_epoch","json":"v3AndBelowProducerEpoch","type":"int16","versions":"0-3","enumeration":"ProducerEpoch","about":"Up to version 3: epoch of the producer id."},'
+    '{"name":"v3_and_below_topics","json":"v3AndBelowTopics","type":"[]AddPartitionsToTxnTopic","versions":"0-3","about":"Up to version 3: topics whose partitions are to be added, one entry per topic."}'
+    '],"structs":{"AddPartitionsToTxnTopic":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Numbers of the partitions to enlist or verify."}'
+    '],"AddPartitionsToTxnTransaction":['
+    '{"name":"transactional_id","json":"transactionalId","type":"string","versions":"4+","entityType":"transactionalId","mapKey":true,"about":"Transactional id the entry is about."},'
+    '{"name":"producer_id","json":"producerId","type":"int64","versions":"4+","entityType":"producerId","enumeration":"ProducerId","about":"Producer id currently bound to the transactional id."},'
+    '{"name":"producer_epoch","json":"producerEpoch","type":"int16","versions":"4+","enumeration":"ProducerEpoch","about":"Epoch of the producer id."},'
+    '{"name":"verify_only","json":"verifyOnly","type":"bool","versions":"4+","about":"True to check only that the partitions already belong to the transaction; false to add them."},'
+    '{"name":"topics","json":"topics","type":"[]AddPartitionsToTxnTopic","versions":"4+","about":"Topics whose partitions take part, one entry per topic."}'
+    "]}}"
 )
 _AddPartitionsToTxnRequestConstants._plan = (
     "1\n"
     ":AddPartitionsToTxnTopic name/s partitions/[i\n"
     "0-2 0 1\n"
     "3-5 0c 1c ;\n"
-    ":AddPartitionsToTxnTransaction transactional_id/s producer_id/q producer_epoch/h verify_on"
-    "ly/t topics/{@AddPartitionsToTxnTopic\n"
+    ":AddPartitionsToTxnTransaction transactional_id/s producer_id/q producer_epoch/h verify_only/t topics/{@AddPartitionsToTxnTopic\n"
     "4-5 0c 1 2 3 4@1c ;\n"
-    ":AddPartitionsToTxnRequest transactions/{@AddPartitionsToTxnTransaction v3_and_below_trans"
-    "actional_id/s v3_and_below_producer_id/q v3_and_below_producer_epoch/h v3_and_below_topics"
-    "/{@AddPartitionsToTxnTopic\n"
+    ":AddPartitionsToTxnRequest transactions/{@AddPartitionsToTxnTransaction v3_and_below_transactional_id/s v3_and_below_producer_id/q v3_and_below_producer_epoch/h v3_and_below_topics/{@AddPartitionsToTxnTopic\n"
     "0-2 1 2 3 4@0 -0!\n"
     "3 1c 2 3 4@1c -0! ;\n"
     "4-5 0@2c -1! -2! -3! -4! ;\n"

@@ -12,19 +12,16 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -57,24 +54,11 @@ class AddPartitionsToTxnPartitionResult(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        partition_index: int = 0,
-        partition_error_code: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, partition_index: int = 0, partition_error_code: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.partition_index = partition_index
         self.partition_error_code = partition_error_code
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AddPartitionsToTxnPartitionResult):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.partition_error_code == other.partition_error_code
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class AddPartitionsToTxnPartitionResultCollection(KeyedCollection[AddPartitionsToTxnPartitionResult]):
@@ -124,15 +108,6 @@ class AddPartitionsToTxnTopicResult(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AddPartitionsToTxnTopicResult):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.results_by_partition == other.results_by_partition
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class AddPartitionsToTxnTopicResultCollection(KeyedCollection[AddPartitionsToTxnTopicResult]):
     """AddPartitionsToTxnTopicResult in order, found by name."""
@@ -180,15 +155,6 @@ class AddPartitionsToTxnResult(StructBase):
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AddPartitionsToTxnResult):
-            return NotImplemented
-        return (
-            self.transactional_id == other.transactional_id
-            and self.topic_results == other.topic_results
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class AddPartitionsToTxnResultCollection(KeyedCollection[AddPartitionsToTxnResult]):
@@ -275,17 +241,6 @@ class AddPartitionsToTxnResponse(_AddPartitionsToTxnResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AddPartitionsToTxnResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.results_by_transaction == other.results_by_transaction
-            and self.results_by_topic_v3_and_below == other.results_by_topic_v3_and_below
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_add_partitions_to_txn_partition_result_0(
     data: bytes, pos: int, count: int
@@ -307,15 +262,6 @@ def _write_all_add_partitions_to_txn_partition_result_0(
         if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_ih(x.partition_index, x.partition_error_code))
-
-
-def _size_all_add_partitions_to_txn_partition_result_0(items: Iterable[AddPartitionsToTxnPartitionResult]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_add_partitions_to_txn_partition_result_3(
@@ -343,15 +289,6 @@ def _write_all_add_partitions_to_txn_partition_result_3(
         else:
             out.append(_pack_ih(x.partition_index, x.partition_error_code))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_add_partitions_to_txn_partition_result_3(items: Iterable[AddPartitionsToTxnPartitionResult]) -> int:
-    size = 0
-    for x in items:
-        size += 7
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_add_partitions_to_txn_topic_result_0(
@@ -395,17 +332,6 @@ def _write_all_add_partitions_to_txn_topic_result_0(
             _write_all_add_partitions_to_txn_partition_result_0(out, x.results_by_partition)
         elif type(x.results_by_partition) is not list and type(x.results_by_partition) in NO_LISTS:
             raise Refused
-
-
-def _size_all_add_partitions_to_txn_topic_result_0(items: Iterable[AddPartitionsToTxnTopicResult]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += _size_all_add_partitions_to_txn_partition_result_0(x.results_by_partition)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_add_partitions_to_txn_topic_result_3(
@@ -459,21 +385,6 @@ def _write_all_add_partitions_to_txn_topic_result_3(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_add_partitions_to_txn_topic_result_3(items: Iterable[AddPartitionsToTxnTopicResult]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_add_partitions_to_txn_partition_result_3(x.results_by_partition)
-        n = len(x.results_by_partition)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_add_partitions_to_txn_result_4(
     data: bytes, pos: int, count: int
 ) -> tuple[AddPartitionsToTxnResultCollection, int]:
@@ -523,21 +434,6 @@ def _write_all_add_partitions_to_txn_result_4(out: list[bytes], items: Iterable[
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_add_partitions_to_txn_result_4(items: Iterable[AddPartitionsToTxnResult]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.transactional_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_add_partitions_to_txn_topic_result_3(x.topic_results)
-        n = len(x.topic_results)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_add_partitions_to_txn_response_0(data: bytes, pos: int) -> tuple[AddPartitionsToTxnResponse, int]:
     x = new(AddPartitionsToTxnResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -563,14 +459,6 @@ def _write_add_partitions_to_txn_response_0(out: list[bytes], x: AddPartitionsTo
         _write_all_add_partitions_to_txn_topic_result_0(out, x.results_by_topic_v3_and_below)
     elif type(x.results_by_topic_v3_and_below) is not list and type(x.results_by_topic_v3_and_below) in NO_LISTS:
         raise Refused
-
-
-def _size_add_partitions_to_txn_response_0(x: AddPartitionsToTxnResponse) -> int:
-    size = 8
-    size += _size_all_add_partitions_to_txn_topic_result_0(x.results_by_topic_v3_and_below)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_add_partitions_to_txn_response_3(data: bytes, pos: int) -> tuple[AddPartitionsToTxnResponse, int]:
@@ -612,17 +500,6 @@ def _write_add_partitions_to_txn_response_3(out: list[bytes], x: AddPartitionsTo
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_add_partitions_to_txn_response_3(x: AddPartitionsToTxnResponse) -> int:
-    size = 6
-    size += _size_all_add_partitions_to_txn_topic_result_3(x.results_by_topic_v3_and_below)
-    n = len(x.results_by_topic_v3_and_below)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_add_partitions_to_txn_response_4(data: bytes, pos: int) -> tuple[AddPartitionsToTxnResponse, int]:
     x = new(AddPartitionsToTxnResponse)
     x.throttle_time_ms, x.error_code, n = _unpack_ihB(data, pos)
@@ -661,87 +538,42 @@ def _write_add_partitions_to_txn_response_4(out: list[bytes], x: AddPartitionsTo
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_add_partitions_to_txn_response_4(x: AddPartitionsToTxnResponse) -> int:
-    size = 8
-    size += _size_all_add_partitions_to_txn_result_4(x.results_by_transaction)
-    n = len(x.results_by_transaction)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _AddPartitionsToTxnResponseConstants._codecs = {
-    0: (
-        _read_add_partitions_to_txn_response_0,
-        _write_add_partitions_to_txn_response_0,
-        _size_add_partitions_to_txn_response_0,
-    ),
-    1: (
-        _read_add_partitions_to_txn_response_0,
-        _write_add_partitions_to_txn_response_0,
-        _size_add_partitions_to_txn_response_0,
-    ),
-    2: (
-        _read_add_partitions_to_txn_response_0,
-        _write_add_partitions_to_txn_response_0,
-        _size_add_partitions_to_txn_response_0,
-    ),
-    3: (
-        _read_add_partitions_to_txn_response_3,
-        _write_add_partitions_to_txn_response_3,
-        _size_add_partitions_to_txn_response_3,
-    ),
-    4: (
-        _read_add_partitions_to_txn_response_4,
-        _write_add_partitions_to_txn_response_4,
-        _size_add_partitions_to_txn_response_4,
-    ),
-    5: (
-        _read_add_partitions_to_txn_response_4,
-        _write_add_partitions_to_txn_response_4,
-        _size_add_partitions_to_txn_response_4,
-    ),
+    0: (_read_add_partitions_to_txn_response_0, _write_add_partitions_to_txn_response_0),
+    1: (_read_add_partitions_to_txn_response_0, _write_add_partitions_to_txn_response_0),
+    2: (_read_add_partitions_to_txn_response_0, _write_add_partitions_to_txn_response_0),
+    3: (_read_add_partitions_to_txn_response_3, _write_add_partitions_to_txn_response_3),
+    4: (_read_add_partitions_to_txn_response_4, _write_add_partitions_to_txn_response_4),
+    5: (_read_add_partitions_to_txn_response_4, _write_add_partitions_to_txn_response_4),
 }
-_AddPartitionsToTxnResponseConstants._facts = (
-    '{"name":"AddPartitionsToTxnResponse","type":"response","validVersions":"0-5","flexibleVers'
-    'ions":"3+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","ve'
-    'rsions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none'
-    '."},{"name":"error_code","json":"errorCode","type":"int16","versions":"4+","enumeration":"'
-    'ErrorCode","ignorable":true,"about":"Error code of the whole request (version 4 and later)'
-    ', 0 for none."},{"name":"results_by_transaction","json":"resultsByTransaction","type":"[]A'
-    'ddPartitionsToTxnResult","versions":"4+","about":"From version 4: one entry per transactio'
-    'n of the request."},{"name":"results_by_topic_v3_and_below","json":"resultsByTopicV3AndBel'
-    'ow","type":"[]AddPartitionsToTxnTopicResult","versions":"0-3","about":"Up to version 3: ou'
-    'tcome of each topic of the only transaction."}],"structs":{"AddPartitionsToTxnTopicResult"'
-    ':[{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","m'
-    'apKey":true,"about":"Name of the topic."},{"name":"results_by_partition","json":"resultsBy'
-    'Partition","type":"[]AddPartitionsToTxnPartitionResult","versions":"0+","about":"Outcome o'
-    'f each partition of the topic."}],"AddPartitionsToTxnPartitionResult":[{"name":"partition_'
-    'index","json":"partitionIndex","type":"int32","versions":"0+","mapKey":true,"about":"Numbe'
-    'r of the partition within its topic, from 0."},{"name":"partition_error_code","json":"part'
-    'itionErrorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error co'
-    'de of this partition, 0 for none."}],"AddPartitionsToTxnResult":[{"name":"transactional_id'
-    '","json":"transactionalId","type":"string","versions":"4+","entityType":"transactionalId",'
-    '"mapKey":true,"about":"Transactional id the outcome belongs to."},{"name":"topic_results",'
-    '"json":"topicResults","type":"[]AddPartitionsToTxnTopicResult","versions":"4+","about":"Ou'
-    'tcome of each topic of the transaction."}]}}'
+_AddPartitionsToTxnResponseConstants._descriptor = (
+    '{"name":"AddPartitionsToTxnResponse","type":"response","validVersions":"0-5","flexibleVersions":"3+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"4+","enumeration":"ErrorCode","ignorable":true,"about":"Error code of the whole request (version 4 and later), 0 for none."},'
+    '{"name":"results_by_transaction","json":"resultsByTransaction","type":"[]AddPartitionsToTxnResult","versions":"4+","about":"From version 4: one entry per transaction of the request."},'
+    '{"name":"results_by_topic_v3_and_below","json":"resultsByTopicV3AndBelow","type":"[]AddPartitionsToTxnTopicResult","versions":"0-3","about":"Up to version 3: outcome of each topic of the only transaction."}'
+    '],"structs":{"AddPartitionsToTxnTopicResult":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},'
+    '{"name":"results_by_partition","json":"resultsByPartition","type":"[]AddPartitionsToTxnPartitionResult","versions":"0+","about":"Outcome of each partition of the topic."}'
+    '],"AddPartitionsToTxnPartitionResult":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","mapKey":true,"about":"Number of the partition within its topic, from 0."},'
+    '{"name":"partition_error_code","json":"partitionErrorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."}'
+    '],"AddPartitionsToTxnResult":['
+    '{"name":"transactional_id","json":"transactionalId","type":"string","versions":"4+","entityType":"transactionalId","mapKey":true,"about":"Transactional id the outcome belongs to."},'
+    '{"name":"topic_results","json":"topicResults","type":"[]AddPartitionsToTxnTopicResult","versions":"4+","about":"Outcome of each topic of the transaction."}'
+    "]}}"
 )
 _AddPartitionsToTxnResponseConstants._plan = (
     "1\n"
     ":AddPartitionsToTxnPartitionResult partition_index/i partition_error_code/h\n"
     "0-2 0 1\n"
     "3-5 0 1 ;\n"
-    ":AddPartitionsToTxnTopicResult name/s results_by_partition/{@AddPartitionsToTxnPartitionRe"
-    "sult\n"
+    ":AddPartitionsToTxnTopicResult name/s results_by_partition/{@AddPartitionsToTxnPartitionResult\n"
     "0-2 0 1@0\n"
     "3-5 0c 1@1c ;\n"
-    ":AddPartitionsToTxnResult transactional_id/s topic_results/{@AddPartitionsToTxnTopicResult"
-    "\n"
+    ":AddPartitionsToTxnResult transactional_id/s topic_results/{@AddPartitionsToTxnTopicResult\n"
     "4-5 0c 1@3c ;\n"
-    ":AddPartitionsToTxnResponse throttle_time_ms/i error_code/h results_by_transaction/{@AddPa"
-    "rtitionsToTxnResult results_by_topic_v3_and_below/{@AddPartitionsToTxnTopicResult\n"
+    ":AddPartitionsToTxnResponse throttle_time_ms/i error_code/h results_by_transaction/{@AddPartitionsToTxnResult results_by_topic_v3_and_below/{@AddPartitionsToTxnTopicResult\n"
     "0-2 0 3@2 -1 -2!\n"
     "3 0 3@3c -1 -2! ;\n"
     "4-5 0 1 2@4c -3! ;\n"

@@ -13,27 +13,25 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .add_raft_voter_response import AddRaftVoterResponse as _AddRaftVoterResponse
 
 _pack_B = Struct(">B").pack
@@ -61,27 +59,12 @@ class Listener(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        name: str = "",
-        host: str = "",
-        port: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, name: str = "", host: str = "", port: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.name = name
         self.host = host
         self.port = port
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Listener):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.host == other.host
-            and self.port == other.port
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class ListenerCollection(KeyedCollection[Listener]):
@@ -160,19 +143,6 @@ class AddRaftVoterRequest(_AddRaftVoterRequestConstants):
         self.ack_when_committed = ack_when_committed
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AddRaftVoterRequest):
-            return NotImplemented
-        return (
-            self.cluster_id == other.cluster_id
-            and self.timeout_ms == other.timeout_ms
-            and self.voter_id == other.voter_id
-            and self.voter_directory_id == other.voter_directory_id
-            and self.listeners == other.listeners
-            and self.ack_when_committed == other.ack_when_committed
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_listener_0(data: bytes, pos: int, count: int) -> tuple[ListenerCollection, int]:
     out: list[Listener] = []
@@ -219,19 +189,6 @@ def _write_all_listener_0(out: list[bytes], items: Iterable[Listener]) -> None:
         else:
             out.append(_pack_H(x.port))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_listener_0(items: Iterable[Listener]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_add_raft_voter_request_0(data: bytes, pos: int) -> tuple[AddRaftVoterRequest, int]:
@@ -291,20 +248,6 @@ def _write_add_raft_voter_request_0(out: list[bytes], x: AddRaftVoterRequest) ->
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_add_raft_voter_request_0(x: AddRaftVoterRequest) -> int:
-    size = 27
-    if x.cluster_id is not None:
-        n = string_length(len(x.cluster_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_listener_0(x.listeners)
-    n = len(x.listeners)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_add_raft_voter_request_1(data: bytes, pos: int) -> tuple[AddRaftVoterRequest, int]:
     x = new(AddRaftVoterRequest)
     n = data[pos]
@@ -360,49 +303,29 @@ def _write_add_raft_voter_request_1(out: list[bytes], x: AddRaftVoterRequest) ->
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_add_raft_voter_request_1(x: AddRaftVoterRequest) -> int:
-    size = 28
-    if x.cluster_id is not None:
-        n = string_length(len(x.cluster_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_listener_0(x.listeners)
-    n = len(x.listeners)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _AddRaftVoterRequestConstants._codecs = {
-    0: (_read_add_raft_voter_request_0, _write_add_raft_voter_request_0, _size_add_raft_voter_request_0),
-    1: (_read_add_raft_voter_request_1, _write_add_raft_voter_request_1, _size_add_raft_voter_request_1),
+    0: (_read_add_raft_voter_request_0, _write_add_raft_voter_request_0),
+    1: (_read_add_raft_voter_request_1, _write_add_raft_voter_request_1),
 }
-_AddRaftVoterRequestConstants._facts = (
-    '{"name":"AddRaftVoterRequest","type":"request","validVersions":"0-1","flexibleVersions":"0'
-    '+","fields":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","null'
-    'ableVersions":"0+","about":"Cluster the request is meant for; null skips the check."},{"na'
-    'me":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","about":"How many milli'
-    'seconds the addition may take before the request fails."},{"name":"voter_id","json":"voter'
-    'Id","type":"int32","versions":"0+","about":"Node id of the controller to add."},{"name":"v'
-    'oter_directory_id","json":"voterDirectoryId","type":"uuid","versions":"0+","about":"Id of '
-    'the metadata log directory of the new voter."},{"name":"listeners","json":"listeners","typ'
-    'e":"[]Listener","versions":"0+","about":"Addresses at which the new voter can be reached, '
-    'one entry per listener."},{"name":"ack_when_committed","json":"ackWhenCommitted","type":"b'
-    'ool","versions":"1+","default":true,"about":"True: answer once the new voter set is commit'
-    'ted. False: answer as soon as the leader has appended it to its log."}],"structs":{"Listen'
-    'er":[{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true,"about":"L'
-    'istener name, as in the controller\'s configuration."},{"name":"host","json":"host","type":'
-    '"string","versions":"0+","about":"Host name or IP address at which the node can be reached'
-    '."},{"name":"port","json":"port","type":"uint16","versions":"0+","about":"TCP port at that'
-    ' host."}]}}'
+_AddRaftVoterRequestConstants._descriptor = (
+    '{"name":"AddRaftVoterRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nullableVersions":"0+","about":"Cluster the request is meant for; null skips the check."},'
+    '{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","about":"How many milliseconds the addition may take before the request fails."},'
+    '{"name":"voter_id","json":"voterId","type":"int32","versions":"0+","about":"Node id of the controller to add."},'
+    '{"name":"voter_directory_id","json":"voterDirectoryId","type":"uuid","versions":"0+","about":"Id of the metadata log directory of the new voter."},'
+    '{"name":"listeners","json":"listeners","type":"[]Listener","versions":"0+","about":"Addresses at which the new voter can be reached, one entry per listener."},'
+    '{"name":"ack_when_committed","json":"ackWhenCommitted","type":"bool","versions":"1+","default":true,"about":"True: answer once the new voter set is committed. False: answer as soon as the leader has appended it to its log."}'
+    '],"structs":{"Listener":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true,"about":"Listener name, as in the controller\'s configuration."},'
+    '{"name":"host","json":"host","type":"string","versions":"0+","about":"Host name or IP address at which the node can be reached."},'
+    '{"name":"port","json":"port","type":"uint16","versions":"0+","about":"TCP port at that host."}'
+    "]}}"
 )
 _AddRaftVoterRequestConstants._plan = (
     "1\n"
     ":Listener name/s host/s port/H\n"
     "0-1 0c 1c 2 ;\n"
-    ":AddRaftVoterRequest cluster_id/s? timeout_ms/i voter_id/i voter_directory_id/u listeners/"
-    "{@Listener ack_when_committed/t=1\n"
+    ":AddRaftVoterRequest cluster_id/s? timeout_ms/i voter_id/i voter_directory_id/u listeners/{@Listener ack_when_committed/t=1\n"
     "0 0cn 1 2 3 4@0c -5! ;\n"
     "1 0cn 1 2 3 4@0c 5 ;\n"
 )

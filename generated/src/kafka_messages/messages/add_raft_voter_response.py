@@ -7,17 +7,7 @@ from struct import Struct
 
 from .._base.message import Response
 from .._core.dataclass import dataclass
-from .._core.wire import (
-    RawTaggedFields,
-    TEXT_LENGTHS,
-    long_nullable_string,
-    new,
-    string_length,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._core.wire import TEXT_LENGTHS, RawTaggedFields, long_nullable_string, new, tags, unknown_tags
 
 _pack_ih = Struct(">ih").pack
 _pack_ihB = Struct(">ihB").pack
@@ -62,16 +52,6 @@ class AddRaftVoterResponse(_AddRaftVoterResponseConstants):
         self.error_message = error_message
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AddRaftVoterResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_add_raft_voter_response_0(data: bytes, pos: int) -> tuple[AddRaftVoterResponse, int]:
     x = new(AddRaftVoterResponse)
@@ -113,29 +93,17 @@ def _write_add_raft_voter_response_0(out: list[bytes], x: AddRaftVoterResponse) 
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_add_raft_voter_response_0(x: AddRaftVoterResponse) -> int:
-    size = 8
-    if x.error_message is not None:
-        n = string_length(len(x.error_message.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _AddRaftVoterResponseConstants._codecs = {
-    0: (_read_add_raft_voter_response_0, _write_add_raft_voter_response_0, _size_add_raft_voter_response_0),
-    1: (_read_add_raft_voter_response_0, _write_add_raft_voter_response_0, _size_add_raft_voter_response_0),
+    0: (_read_add_raft_voter_response_0, _write_add_raft_voter_response_0),
+    1: (_read_add_raft_voter_response_0, _write_add_raft_voter_response_0),
 }
-_AddRaftVoterResponseConstants._facts = (
-    '{"name":"AddRaftVoterResponse","type":"response","validVersions":"0-1","flexibleVersions":'
-    '"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
-    '":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},{"'
-    'name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorC'
-    'ode","about":"Error code of the whole request, 0 for none."},{"name":"error_message","json'
-    '":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","ignorable":true,'
-    '"about":"Human-readable detail on the error; null when there is none."}]}'
+_AddRaftVoterResponseConstants._descriptor = (
+    '{"name":"AddRaftVoterResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","ignorable":true,"about":"Human-readable detail on the error; null when there is none."}'
+    "]}"
 )
 _AddRaftVoterResponseConstants._plan = (
-    "1\n" ":AddRaftVoterResponse throttle_time_ms/i error_code/h error_message/s?\n" "0-1 0 1 2cn ;\n"
+    "1\n:AddRaftVoterResponse throttle_time_ms/i error_code/h error_message/s?\n0-1 0 1 2cn ;\n"
 )

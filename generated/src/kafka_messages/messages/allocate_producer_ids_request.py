@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Request
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._core.wire import RawTaggedFields, new, tags, unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class _AllocateProducerIdsRequestConstants(Request["_AllocateProducerIdsResponse
 class AllocateProducerIdsRequest(_AllocateProducerIdsRequestConstants):
     """Sent by a broker to the active controller to reserve a fresh block of producer ids.
 
-    Request, API key 67, versions 0, flexible from 0. Since Kafka 3.0.0.
+    Request, API key 67, version 0, flexible from 0. Since Kafka 3.0.0.
     """
 
     broker_id: int = 0
@@ -43,24 +43,11 @@ class AllocateProducerIdsRequest(_AllocateProducerIdsRequestConstants):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        broker_id: int = 0,
-        broker_epoch: int = -1,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, broker_id: int = 0, broker_epoch: int = -1, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.broker_id = broker_id
         self.broker_epoch = broker_epoch
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AllocateProducerIdsRequest):
-            return NotImplemented
-        return (
-            self.broker_id == other.broker_id
-            and self.broker_epoch == other.broker_epoch
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_allocate_producer_ids_request_0(data: bytes, pos: int) -> tuple[AllocateProducerIdsRequest, int]:
@@ -82,27 +69,13 @@ def _write_allocate_producer_ids_request_0(out: list[bytes], x: AllocateProducer
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_allocate_producer_ids_request_0(x: AllocateProducerIdsRequest) -> int:
-    size = 13
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _AllocateProducerIdsRequestConstants._codecs = {
-    0: (
-        _read_allocate_producer_ids_request_0,
-        _write_allocate_producer_ids_request_0,
-        _size_allocate_producer_ids_request_0,
-    ),
+    0: (_read_allocate_producer_ids_request_0, _write_allocate_producer_ids_request_0)
 }
-_AllocateProducerIdsRequestConstants._facts = (
-    '{"name":"AllocateProducerIdsRequest","type":"request","validVersions":"0","flexibleVersion'
-    's":"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","en'
-    'tityType":"brokerId","about":"Broker that wants the block."},{"name":"broker_epoch","json"'
-    ':"brokerEpoch","type":"int64","versions":"0+","default":-1,"about":"Epoch the controller g'
-    'ave this broker when it registered; -1 when not known."}]}'
+_AllocateProducerIdsRequestConstants._descriptor = (
+    '{"name":"AllocateProducerIdsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Broker that wants the block."},'
+    '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"0+","default":-1,"about":"Epoch the controller gave this broker when it registered; -1 when not known."}'
+    "]}"
 )
-_AllocateProducerIdsRequestConstants._plan = (
-    "1\n" ":AllocateProducerIdsRequest broker_id/i broker_epoch/q=-1\n" "0 0 1 ;\n"
-)
+_AllocateProducerIdsRequestConstants._plan = "1\n:AllocateProducerIdsRequest broker_id/i broker_epoch/q=-1\n0 0 1 ;\n"

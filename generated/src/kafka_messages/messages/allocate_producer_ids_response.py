@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Response
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._core.wire import RawTaggedFields, new, tags, unknown_tags
 
 _pack_ihqi = Struct(">ihqi").pack
 _pack_ihqiB = Struct(">ihqiB").pack
@@ -27,7 +27,7 @@ class _AllocateProducerIdsResponseConstants(Response):
 class AllocateProducerIdsResponse(_AllocateProducerIdsResponseConstants):
     """The controller's answer, with the block of producer ids the broker may hand out.
 
-    Response, API key 67, versions 0, flexible from 0. Since Kafka 3.0.0.
+    Response, API key 67, version 0, flexible from 0. Since Kafka 3.0.0.
     """
 
     throttle_time_ms: int = 0
@@ -56,17 +56,6 @@ class AllocateProducerIdsResponse(_AllocateProducerIdsResponseConstants):
         self.producer_id_len = producer_id_len
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AllocateProducerIdsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.producer_id_start == other.producer_id_start
-            and self.producer_id_len == other.producer_id_len
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_allocate_producer_ids_response_0(data: bytes, pos: int) -> tuple[AllocateProducerIdsResponse, int]:
     x = new(AllocateProducerIdsResponse)
@@ -87,33 +76,19 @@ def _write_allocate_producer_ids_response_0(out: list[bytes], x: AllocateProduce
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_allocate_producer_ids_response_0(x: AllocateProducerIdsResponse) -> int:
-    size = 19
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _AllocateProducerIdsResponseConstants._codecs = {
-    0: (
-        _read_allocate_producer_ids_response_0,
-        _write_allocate_producer_ids_response_0,
-        _size_allocate_producer_ids_response_0,
-    ),
+    0: (_read_allocate_producer_ids_response_0, _write_allocate_producer_ids_response_0)
 }
-_AllocateProducerIdsResponseConstants._facts = (
-    '{"name":"AllocateProducerIdsResponse","type":"response","validVersions":"0","flexibleVersi'
-    'ons":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","ver'
-    'sions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none.'
-    '"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"E'
-    'rrorCode","about":"Error code of the whole request, 0 for none."},{"name":"producer_id_sta'
-    'rt","json":"producerIdStart","type":"int64","versions":"0+","entityType":"producerId","abo'
-    'ut":"First producer id of the block."},{"name":"producer_id_len","json":"producerIdLen","t'
-    'ype":"int32","versions":"0+","about":"How many consecutive ids the block holds."}]}'
+_AllocateProducerIdsResponseConstants._descriptor = (
+    '{"name":"AllocateProducerIdsResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
+    '{"name":"producer_id_start","json":"producerIdStart","type":"int64","versions":"0+","entityType":"producerId","about":"First producer id of the block."},'
+    '{"name":"producer_id_len","json":"producerIdLen","type":"int32","versions":"0+","about":"How many consecutive ids the block holds."}'
+    "]}"
 )
 _AllocateProducerIdsResponseConstants._plan = (
     "1\n"
-    ":AllocateProducerIdsResponse throttle_time_ms/i error_code/h producer_id_start/q producer_"
-    "id_len/i\n"
+    ":AllocateProducerIdsResponse throttle_time_ms/i error_code/h producer_id_start/q producer_id_len/i\n"
     "0 0 1 2 3 ;\n"
 )

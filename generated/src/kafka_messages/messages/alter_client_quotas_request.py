@@ -11,26 +11,24 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .alter_client_quotas_response import AlterClientQuotasResponse as _AlterClientQuotasResponse
 
 _pack_B = Struct(">B").pack
@@ -59,24 +57,11 @@ class EntityData(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        entity_type: str = "",
-        entity_name: str | None = "",
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, entity_type: str = "", entity_name: str | None = "", unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.entity_type = entity_type
         self.entity_name = entity_name
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, EntityData):
-            return NotImplemented
-        return (
-            self.entity_type == other.entity_type
-            and self.entity_name == other.entity_name
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -93,12 +78,7 @@ class OpData(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        key: str = "",
-        value: float = 0.0,
-        remove: bool = False,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, key: str = "", value: float = 0.0, remove: bool = False, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.key = key
         self.value = value
@@ -138,15 +118,6 @@ class EntryData(StructBase):
         self.ops = ops if isinstance(ops, list) else list(elements_of(ops, "ops", "OpData"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, EntryData):
-            return NotImplemented
-        return (
-            self.entity == other.entity
-            and self.ops == other.ops
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _AlterClientQuotasRequestConstants(Request["_AlterClientQuotasResponse"]):
     __slots__ = ()
@@ -185,15 +156,6 @@ class AlterClientQuotasRequest(_AlterClientQuotasRequestConstants):
         self.entries = entries if isinstance(entries, list) else list(elements_of(entries, "entries", "EntryData"))
         self.validate_only = validate_only
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterClientQuotasRequest):
-            return NotImplemented
-        return (
-            self.entries == other.entries
-            and self.validate_only == other.validate_only
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_entity_data_0(data: bytes, pos: int, count: int) -> tuple[list[EntityData], int]:
@@ -237,18 +199,6 @@ def _write_all_entity_data_0(out: list[bytes], items: Iterable[EntityData]) -> N
             n = len(s)
         out.append(_pack_h(n))
         out.append(s)
-
-
-def _size_all_entity_data_0(items: Iterable[EntityData]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        size += string_length(len(x.entity_type.encode()))
-        if x.entity_name is not None:
-            size += string_length(len(x.entity_name.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_entity_data_1(data: bytes, pos: int, count: int) -> tuple[list[EntityData], int]:
@@ -303,20 +253,6 @@ def _write_all_entity_data_1(out: list[bytes], items: Iterable[EntityData]) -> N
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_entity_data_1(items: Iterable[EntityData]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.entity_type.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.entity_name is not None:
-            n = string_length(len(x.entity_name.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_op_data_0(data: bytes, pos: int, count: int) -> tuple[list[OpData], int]:
     out: list[OpData] = []
     for _ in range(count):
@@ -345,16 +281,6 @@ def _write_all_op_data_0(out: list[bytes], items: Iterable[OpData]) -> None:
         out.append(_pack_h(n))
         out.append(s)
         out.append(_pack_dB(x.value, TRUTH[x.remove]))
-
-
-def _size_all_op_data_0(items: Iterable[OpData]) -> int:
-    size = 0
-    for x in items:
-        size += 11
-        size += string_length(len(x.key.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_op_data_1(data: bytes, pos: int, count: int) -> tuple[list[OpData], int]:
@@ -390,17 +316,6 @@ def _write_all_op_data_1(out: list[bytes], items: Iterable[OpData]) -> None:
         else:
             out.append(_pack_dB(x.value, TRUTH[x.remove]))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_op_data_1(items: Iterable[OpData]) -> int:
-    size = 0
-    for x in items:
-        size += 11
-        n = string_length(len(x.key.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_entry_data_0(data: bytes, pos: int, count: int) -> tuple[list[EntryData], int]:
@@ -440,17 +355,6 @@ def _write_all_entry_data_0(out: list[bytes], items: Iterable[EntryData]) -> Non
             _write_all_op_data_0(out, x.ops)
         elif type(x.ops) is not list and type(x.ops) in NO_LISTS:
             raise Refused
-
-
-def _size_all_entry_data_0(items: Iterable[EntryData]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        size += _size_all_entity_data_0(x.entity)
-        size += _size_all_op_data_0(x.ops)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_entry_data_1(data: bytes, pos: int, count: int) -> tuple[list[EntryData], int]:
@@ -501,23 +405,6 @@ def _write_all_entry_data_1(out: list[bytes], items: Iterable[EntryData]) -> Non
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_entry_data_1(items: Iterable[EntryData]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        size += _size_all_entity_data_1(x.entity)
-        n = len(x.entity)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += _size_all_op_data_1(x.ops)
-        n = len(x.ops)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_alter_client_quotas_request_0(data: bytes, pos: int) -> tuple[AlterClientQuotasRequest, int]:
     x = new(AlterClientQuotasRequest)
     (n,) = _unpack_i(data, pos)
@@ -542,14 +429,6 @@ def _write_alter_client_quotas_request_0(out: list[bytes], x: AlterClientQuotasR
     elif type(x.entries) is not list and type(x.entries) in NO_LISTS:
         raise Refused
     out.append(_pack_B(TRUTH[x.validate_only]))
-
-
-def _size_alter_client_quotas_request_0(x: AlterClientQuotasRequest) -> int:
-    size = 5
-    size += _size_all_entry_data_0(x.entries)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_alter_client_quotas_request_1(data: bytes, pos: int) -> tuple[AlterClientQuotasRequest, int]:
@@ -584,39 +463,25 @@ def _write_alter_client_quotas_request_1(out: list[bytes], x: AlterClientQuotasR
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_alter_client_quotas_request_1(x: AlterClientQuotasRequest) -> int:
-    size = 3
-    size += _size_all_entry_data_1(x.entries)
-    n = len(x.entries)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _AlterClientQuotasRequestConstants._codecs = {
-    0: (_read_alter_client_quotas_request_0, _write_alter_client_quotas_request_0, _size_alter_client_quotas_request_0),
-    1: (_read_alter_client_quotas_request_1, _write_alter_client_quotas_request_1, _size_alter_client_quotas_request_1),
+    0: (_read_alter_client_quotas_request_0, _write_alter_client_quotas_request_0),
+    1: (_read_alter_client_quotas_request_1, _write_alter_client_quotas_request_1),
 }
-_AlterClientQuotasRequestConstants._facts = (
-    '{"name":"AlterClientQuotasRequest","type":"request","validVersions":"0-1","flexibleVersion'
-    's":"1+","fields":[{"name":"entries","json":"entries","type":"[]EntryData","versions":"0+",'
-    '"about":"Quota changes, one entry per entity."},{"name":"validate_only","json":"validateOn'
-    'ly","type":"bool","versions":"0+","about":"True to check the changes without making them."'
-    '}],"structs":{"EntryData":[{"name":"entity","json":"entity","type":"[]EntityData","version'
-    's":"0+","about":"Parts which together identify the entity, such as a user plus a client id'
-    '."},{"name":"ops","json":"ops","type":"[]OpData","versions":"0+","about":"Changes to the e'
-    'ntity\'s quotas, one entry per quota key."}],"EntityData":[{"name":"entity_type","json":"en'
-    'tityType","type":"string","versions":"0+","enumeration":"QuotaEntityType","about":"Kind of'
-    ' this part: user, client-id or ip."},{"name":"entity_name","json":"entityName","type":"str'
-    'ing","versions":"0+","nullableVersions":"0+","about":"Name of the user, client id or addre'
-    'ss; null for the default entity of that kind."}],"OpData":[{"name":"key","json":"key","typ'
-    'e":"string","versions":"0+","about":"Quota to change, for example producer_byte_rate or re'
-    'quest_percentage."},{"name":"value","json":"value","type":"float64","versions":"0+","about'
-    '":"New limit; without meaning when the quota is removed."},{"name":"remove","json":"remove'
-    '","type":"bool","versions":"0+","about":"True to drop the quota, false to set it to Value.'
-    '"}]}}'
+_AlterClientQuotasRequestConstants._descriptor = (
+    '{"name":"AlterClientQuotasRequest","type":"request","validVersions":"0-1","flexibleVersions":"1+","fields":['
+    '{"name":"entries","json":"entries","type":"[]EntryData","versions":"0+","about":"Quota changes, one entry per entity."},'
+    '{"name":"validate_only","json":"validateOnly","type":"bool","versions":"0+","about":"True to check the changes without making them."}'
+    '],"structs":{"EntryData":['
+    '{"name":"entity","json":"entity","type":"[]EntityData","versions":"0+","about":"Parts which together identify the entity, such as a user plus a client id."},'
+    '{"name":"ops","json":"ops","type":"[]OpData","versions":"0+","about":"Changes to the entity\'s quotas, one entry per quota key."}'
+    '],"EntityData":['
+    '{"name":"entity_type","json":"entityType","type":"string","versions":"0+","enumeration":"QuotaEntityType","about":"Kind of this part: user, client-id or ip."},'
+    '{"name":"entity_name","json":"entityName","type":"string","versions":"0+","nullableVersions":"0+","about":"Name of the user, client id or address; null for the default entity of that kind."}'
+    '],"OpData":['
+    '{"name":"key","json":"key","type":"string","versions":"0+","about":"Quota to change, for example producer_byte_rate or request_percentage."},'
+    '{"name":"value","json":"value","type":"float64","versions":"0+","about":"New limit; without meaning when the quota is removed."},'
+    '{"name":"remove","json":"remove","type":"bool","versions":"0+","about":"True to drop the quota, false to set it to Value."}'
+    "]}}"
 )
 _AlterClientQuotasRequestConstants._plan = (
     "1\n"

@@ -11,20 +11,17 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -57,24 +54,11 @@ class EntityData(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        entity_type: str = "",
-        entity_name: str | None = "",
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, entity_type: str = "", entity_name: str | None = "", unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.entity_type = entity_type
         self.entity_name = entity_name
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, EntityData):
-            return NotImplemented
-        return (
-            self.entity_type == other.entity_type
-            and self.entity_name == other.entity_name
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -102,16 +86,6 @@ class EntryData(StructBase):
         self.error_message = error_message
         self.entity = entity if isinstance(entity, list) else list(elements_of(entity, "entity", "EntityData"))
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, EntryData):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.entity == other.entity
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _AlterClientQuotasResponseConstants(Response):
@@ -149,15 +123,6 @@ class AlterClientQuotasResponse(_AlterClientQuotasResponseConstants):
         self.throttle_time_ms = throttle_time_ms
         self.entries = entries if isinstance(entries, list) else list(elements_of(entries, "entries", "EntryData"))
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterClientQuotasResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.entries == other.entries
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_entity_data_0(data: bytes, pos: int, count: int) -> tuple[list[EntityData], int]:
@@ -201,18 +166,6 @@ def _write_all_entity_data_0(out: list[bytes], items: Iterable[EntityData]) -> N
             n = len(s)
         out.append(_pack_h(n))
         out.append(s)
-
-
-def _size_all_entity_data_0(items: Iterable[EntityData]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        size += string_length(len(x.entity_type.encode()))
-        if x.entity_name is not None:
-            size += string_length(len(x.entity_name.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_entity_data_1(data: bytes, pos: int, count: int) -> tuple[list[EntityData], int]:
@@ -267,20 +220,6 @@ def _write_all_entity_data_1(out: list[bytes], items: Iterable[EntityData]) -> N
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_entity_data_1(items: Iterable[EntityData]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.entity_type.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.entity_name is not None:
-            n = string_length(len(x.entity_name.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_entry_data_0(data: bytes, pos: int, count: int) -> tuple[list[EntryData], int]:
     out: list[EntryData] = []
     for _ in range(count):
@@ -322,18 +261,6 @@ def _write_all_entry_data_0(out: list[bytes], items: Iterable[EntryData]) -> Non
             _write_all_entity_data_0(out, x.entity)
         elif type(x.entity) is not list and type(x.entity) in NO_LISTS:
             raise Refused
-
-
-def _size_all_entry_data_0(items: Iterable[EntryData]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        if x.error_message is not None:
-            size += string_length(len(x.error_message.encode()))
-        size += _size_all_entity_data_0(x.entity)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_entry_data_1(data: bytes, pos: int, count: int) -> tuple[list[EntryData], int]:
@@ -393,22 +320,6 @@ def _write_all_entry_data_1(out: list[bytes], items: Iterable[EntryData]) -> Non
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_entry_data_1(items: Iterable[EntryData]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_entity_data_1(x.entity)
-        n = len(x.entity)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_alter_client_quotas_response_0(data: bytes, pos: int) -> tuple[AlterClientQuotasResponse, int]:
     x = new(AlterClientQuotasResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -430,14 +341,6 @@ def _write_alter_client_quotas_response_0(out: list[bytes], x: AlterClientQuotas
         _write_all_entry_data_0(out, x.entries)
     elif type(x.entries) is not list and type(x.entries) in NO_LISTS:
         raise Refused
-
-
-def _size_alter_client_quotas_response_0(x: AlterClientQuotasResponse) -> int:
-    size = 8
-    size += _size_all_entry_data_0(x.entries)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_alter_client_quotas_response_1(data: bytes, pos: int) -> tuple[AlterClientQuotasResponse, int]:
@@ -475,44 +378,22 @@ def _write_alter_client_quotas_response_1(out: list[bytes], x: AlterClientQuotas
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_alter_client_quotas_response_1(x: AlterClientQuotasResponse) -> int:
-    size = 6
-    size += _size_all_entry_data_1(x.entries)
-    n = len(x.entries)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _AlterClientQuotasResponseConstants._codecs = {
-    0: (
-        _read_alter_client_quotas_response_0,
-        _write_alter_client_quotas_response_0,
-        _size_alter_client_quotas_response_0,
-    ),
-    1: (
-        _read_alter_client_quotas_response_1,
-        _write_alter_client_quotas_response_1,
-        _size_alter_client_quotas_response_1,
-    ),
+    0: (_read_alter_client_quotas_response_0, _write_alter_client_quotas_response_0),
+    1: (_read_alter_client_quotas_response_1, _write_alter_client_quotas_response_1),
 }
-_AlterClientQuotasResponseConstants._facts = (
-    '{"name":"AlterClientQuotasResponse","type":"response","validVersions":"0-1","flexibleVersi'
-    'ons":"1+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","ver'
-    'sions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none.'
-    '"},{"name":"entries","json":"entries","type":"[]EntryData","versions":"0+","about":"Outcom'
-    'es, one entry per entity of the request."}],"structs":{"EntryData":[{"name":"error_code","'
-    'json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error '
-    'code of this entity\'s changes, 0 for none."},{"name":"error_message","json":"errorMessage"'
-    ',"type":"string","versions":"0+","nullableVersions":"0+","about":"Human-readable detail on'
-    ' the error; null when there is none."},{"name":"entity","json":"entity","type":"[]EntityDa'
-    'ta","versions":"0+","about":"Parts which together identify the entity."}],"EntityData":[{"'
-    'name":"entity_type","json":"entityType","type":"string","versions":"0+","enumeration":"Quo'
-    'taEntityType","about":"Kind of this part: user, client-id or ip."},{"name":"entity_name","'
-    'json":"entityName","type":"string","versions":"0+","nullableVersions":"0+","about":"Name o'
-    'f the user, client id or address; null for the default entity of that kind."}]}}'
+_AlterClientQuotasResponseConstants._descriptor = (
+    '{"name":"AlterClientQuotasResponse","type":"response","validVersions":"0-1","flexibleVersions":"1+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
+    '{"name":"entries","json":"entries","type":"[]EntryData","versions":"0+","about":"Outcomes, one entry per entity of the request."}'
+    '],"structs":{"EntryData":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this entity\'s changes, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Human-readable detail on the error; null when there is none."},'
+    '{"name":"entity","json":"entity","type":"[]EntityData","versions":"0+","about":"Parts which together identify the entity."}'
+    '],"EntityData":['
+    '{"name":"entity_type","json":"entityType","type":"string","versions":"0+","enumeration":"QuotaEntityType","about":"Kind of this part: user, client-id or ip."},'
+    '{"name":"entity_name","json":"entityName","type":"string","versions":"0+","nullableVersions":"0+","about":"Name of the user, client id or address; null for the default entity of that kind."}'
+    "]}}"
 )
 _AlterClientQuotasResponseConstants._plan = (
     "1\n"

@@ -12,27 +12,25 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     UNSET,
     VARINTS,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .alter_configs_response import AlterConfigsResponse as _AlterConfigsResponse
 
 _pack_B = Struct(">B").pack
@@ -61,25 +59,10 @@ class AlterableConfig(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        name: str = "",
-        value: str | None = "",
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, name: str = "", value: str | None = "", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.name = name
         self.value = value
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterableConfig):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.value == other.value
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class AlterableConfigCollection(KeyedCollection[AlterableConfig]):
@@ -130,16 +113,6 @@ class AlterConfigsResource(StructBase):
             else AlterableConfigCollection(elements_of(configs, "configs", "AlterableConfig"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterConfigsResource):
-            return NotImplemented
-        return (
-            self.resource_type == other.resource_type
-            and self.resource_name == other.resource_name
-            and self.configs == other.configs
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class AlterConfigsResourceCollection(KeyedCollection[AlterConfigsResource]):
@@ -203,15 +176,6 @@ class AlterConfigsRequest(_AlterConfigsRequestConstants):
         self.validate_only = validate_only
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterConfigsRequest):
-            return NotImplemented
-        return (
-            self.resources == other.resources
-            and self.validate_only == other.validate_only
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_alterable_config_0(data: bytes, pos: int, count: int) -> tuple[AlterableConfigCollection, int]:
     out: list[AlterableConfig] = []
@@ -254,18 +218,6 @@ def _write_all_alterable_config_0(out: list[bytes], items: Iterable[AlterableCon
             n = len(s)
         out.append(_pack_h(n))
         out.append(s)
-
-
-def _size_all_alterable_config_0(items: Iterable[AlterableConfig]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        size += string_length(len(x.name.encode()))
-        if x.value is not None:
-            size += string_length(len(x.value.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_alterable_config_2(data: bytes, pos: int, count: int) -> tuple[AlterableConfigCollection, int]:
@@ -320,20 +272,6 @@ def _write_all_alterable_config_2(out: list[bytes], items: Iterable[AlterableCon
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_alterable_config_2(items: Iterable[AlterableConfig]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.value is not None:
-            n = string_length(len(x.value.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_alter_configs_resource_0(data: bytes, pos: int, count: int) -> tuple[AlterConfigsResourceCollection, int]:
     out: list[AlterConfigsResource] = []
     for _ in range(count):
@@ -371,17 +309,6 @@ def _write_all_alter_configs_resource_0(out: list[bytes], items: Iterable[AlterC
             _write_all_alterable_config_0(out, x.configs)
         elif type(x.configs) is not list and type(x.configs) in NO_LISTS:
             raise Refused
-
-
-def _size_all_alter_configs_resource_0(items: Iterable[AlterConfigsResource]) -> int:
-    size = 0
-    for x in items:
-        size += 7
-        size += string_length(len(x.resource_name.encode()))
-        size += _size_all_alterable_config_0(x.configs)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_alter_configs_resource_2(data: bytes, pos: int, count: int) -> tuple[AlterConfigsResourceCollection, int]:
@@ -435,21 +362,6 @@ def _write_all_alter_configs_resource_2(out: list[bytes], items: Iterable[AlterC
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_alter_configs_resource_2(items: Iterable[AlterConfigsResource]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        n = string_length(len(x.resource_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_alterable_config_2(x.configs)
-        n = len(x.configs)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_alter_configs_request_0(data: bytes, pos: int) -> tuple[AlterConfigsRequest, int]:
     x = new(AlterConfigsRequest)
     (n,) = _unpack_i(data, pos)
@@ -474,14 +386,6 @@ def _write_alter_configs_request_0(out: list[bytes], x: AlterConfigsRequest) -> 
     elif type(x.resources) is not list and type(x.resources) in NO_LISTS:
         raise Refused
     out.append(_pack_B(TRUTH[x.validate_only]))
-
-
-def _size_alter_configs_request_0(x: AlterConfigsRequest) -> int:
-    size = 5
-    size += _size_all_alter_configs_resource_0(x.resources)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_alter_configs_request_2(data: bytes, pos: int) -> tuple[AlterConfigsRequest, int]:
@@ -516,38 +420,23 @@ def _write_alter_configs_request_2(out: list[bytes], x: AlterConfigsRequest) -> 
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_alter_configs_request_2(x: AlterConfigsRequest) -> int:
-    size = 3
-    size += _size_all_alter_configs_resource_2(x.resources)
-    n = len(x.resources)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _AlterConfigsRequestConstants._codecs = {
-    0: (_read_alter_configs_request_0, _write_alter_configs_request_0, _size_alter_configs_request_0),
-    1: (_read_alter_configs_request_0, _write_alter_configs_request_0, _size_alter_configs_request_0),
-    2: (_read_alter_configs_request_2, _write_alter_configs_request_2, _size_alter_configs_request_2),
+    0: (_read_alter_configs_request_0, _write_alter_configs_request_0),
+    1: (_read_alter_configs_request_0, _write_alter_configs_request_0),
+    2: (_read_alter_configs_request_2, _write_alter_configs_request_2),
 }
-_AlterConfigsRequestConstants._facts = (
-    '{"name":"AlterConfigsRequest","type":"request","validVersions":"0-2","flexibleVersions":"2'
-    '+","fields":[{"name":"resources","json":"resources","type":"[]AlterConfigsResource","versi'
-    'ons":"0+","about":"Resources to configure, one entry each."},{"name":"validate_only","json'
-    '":"validateOnly","type":"bool","versions":"0+","about":"True to check the configuration wi'
-    'thout applying it."}],"structs":{"AlterConfigsResource":[{"name":"resource_type","json":"r'
-    'esourceType","type":"int8","versions":"0+","enumeration":"ConfigResourceType","mapKey":tru'
-    'e,"about":"Config resource type: 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32'
-    ' group."},{"name":"resource_name","json":"resourceName","type":"string","versions":"0+","m'
-    'apKey":true,"about":"Topic name, broker id as text, or other name fitting the type; an emp'
-    'ty broker name is the cluster-wide default."},{"name":"configs","json":"configs","type":"['
-    ']AlterableConfig","versions":"0+","about":"The complete new set of overrides, one entry pe'
-    'r key."}],"AlterableConfig":[{"name":"name","json":"name","type":"string","versions":"0+",'
-    '"mapKey":true,"about":"Configuration key."},{"name":"value","json":"value","type":"string"'
-    ',"versions":"0+","nullableVersions":"0+","secret":{"name":"name","resourceType":"resource_'
-    'type"},"about":"New value as text; null means that no value is given."}]}}'
+_AlterConfigsRequestConstants._descriptor = (
+    '{"name":"AlterConfigsRequest","type":"request","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"resources","json":"resources","type":"[]AlterConfigsResource","versions":"0+","about":"Resources to configure, one entry each."},'
+    '{"name":"validate_only","json":"validateOnly","type":"bool","versions":"0+","about":"True to check the configuration without applying it."}'
+    '],"structs":{"AlterConfigsResource":['
+    '{"name":"resource_type","json":"resourceType","type":"int8","versions":"0+","enumeration":"ConfigResourceType","mapKey":true,"about":"Config resource type: 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32 group."},'
+    '{"name":"resource_name","json":"resourceName","type":"string","versions":"0+","mapKey":true,"about":"Topic name, broker id as text, or other name fitting the type; an empty broker name is the cluster-wide default."},'
+    '{"name":"configs","json":"configs","type":"[]AlterableConfig","versions":"0+","about":"The complete new set of overrides, one entry per key."}'
+    '],"AlterableConfig":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true,"about":"Configuration key."},'
+    '{"name":"value","json":"value","type":"string","versions":"0+","nullableVersions":"0+","secret":{"name":"name","resourceType":"resource_type"},"about":"New value as text; null means that no value is given."}'
+    "]}}"
 )
 _AlterConfigsRequestConstants._plan = (
     "1\n"

@@ -11,20 +11,17 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -78,17 +75,6 @@ class AlterConfigsResourceResponse(StructBase):
         self.resource_name = resource_name
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterConfigsResourceResponse):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.resource_type == other.resource_type
-            and self.resource_name == other.resource_name
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _AlterConfigsResponseConstants(Response):
     __slots__ = ()
@@ -128,15 +114,6 @@ class AlterConfigsResponse(_AlterConfigsResponseConstants):
             else list(elements_of(responses, "responses", "AlterConfigsResourceResponse"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterConfigsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.responses == other.responses
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_alter_configs_resource_response_0(
@@ -184,18 +161,6 @@ def _write_all_alter_configs_resource_response_0(
         n = len(s)
         out.append(_pack_bh(x.resource_type, n))
         out.append(s)
-
-
-def _size_all_alter_configs_resource_response_0(items: Iterable[AlterConfigsResourceResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 7
-        if x.error_message is not None:
-            size += string_length(len(x.error_message.encode()))
-        size += string_length(len(x.resource_name.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_alter_configs_resource_response_2(
@@ -262,20 +227,6 @@ def _write_all_alter_configs_resource_response_2(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_alter_configs_resource_response_2(items: Iterable[AlterConfigsResourceResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.resource_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_alter_configs_response_0(data: bytes, pos: int) -> tuple[AlterConfigsResponse, int]:
     x = new(AlterConfigsResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -297,14 +248,6 @@ def _write_alter_configs_response_0(out: list[bytes], x: AlterConfigsResponse) -
         _write_all_alter_configs_resource_response_0(out, x.responses)
     elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
         raise Refused
-
-
-def _size_alter_configs_response_0(x: AlterConfigsResponse) -> int:
-    size = 8
-    size += _size_all_alter_configs_resource_response_0(x.responses)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_alter_configs_response_2(data: bytes, pos: int) -> tuple[AlterConfigsResponse, int]:
@@ -342,41 +285,25 @@ def _write_alter_configs_response_2(out: list[bytes], x: AlterConfigsResponse) -
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_alter_configs_response_2(x: AlterConfigsResponse) -> int:
-    size = 6
-    size += _size_all_alter_configs_resource_response_2(x.responses)
-    n = len(x.responses)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _AlterConfigsResponseConstants._codecs = {
-    0: (_read_alter_configs_response_0, _write_alter_configs_response_0, _size_alter_configs_response_0),
-    1: (_read_alter_configs_response_0, _write_alter_configs_response_0, _size_alter_configs_response_0),
-    2: (_read_alter_configs_response_2, _write_alter_configs_response_2, _size_alter_configs_response_2),
+    0: (_read_alter_configs_response_0, _write_alter_configs_response_0),
+    1: (_read_alter_configs_response_0, _write_alter_configs_response_0),
+    2: (_read_alter_configs_response_2, _write_alter_configs_response_2),
 }
-_AlterConfigsResponseConstants._facts = (
-    '{"name":"AlterConfigsResponse","type":"response","validVersions":"0-2","flexibleVersions":'
-    '"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
-    '":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},{"'
-    'name":"responses","json":"responses","type":"[]AlterConfigsResourceResponse","versions":"0'
-    '+","about":"Outcomes, one entry per resource of the request."}],"structs":{"AlterConfigsRe'
-    'sourceResponse":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","e'
-    'numeration":"ErrorCode","about":"Error code of this resource, 0 for none."},{"name":"error'
-    '_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","a'
-    'bout":"Human-readable detail on the error; null when there is none."},{"name":"resource_ty'
-    'pe","json":"resourceType","type":"int8","versions":"0+","enumeration":"ConfigResourceType"'
-    ',"about":"Config resource type: 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32 '
-    'group."},{"name":"resource_name","json":"resourceName","type":"string","versions":"0+","ab'
-    'out":"Name of the resource as given in the request."}]}}'
+_AlterConfigsResponseConstants._descriptor = (
+    '{"name":"AlterConfigsResponse","type":"response","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
+    '{"name":"responses","json":"responses","type":"[]AlterConfigsResourceResponse","versions":"0+","about":"Outcomes, one entry per resource of the request."}'
+    '],"structs":{"AlterConfigsResourceResponse":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this resource, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Human-readable detail on the error; null when there is none."},'
+    '{"name":"resource_type","json":"resourceType","type":"int8","versions":"0+","enumeration":"ConfigResourceType","about":"Config resource type: 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32 group."},'
+    '{"name":"resource_name","json":"resourceName","type":"string","versions":"0+","about":"Name of the resource as given in the request."}'
+    "]}}"
 )
 _AlterConfigsResponseConstants._plan = (
     "1\n"
-    ":AlterConfigsResourceResponse error_code/h error_message/s? resource_type/b resource_name/"
-    "s\n"
+    ":AlterConfigsResourceResponse error_code/h error_message/s? resource_type/b resource_name/s\n"
     "0-1 0 1n 2 3\n"
     "2 0 1cn 2 3c ;\n"
     ":AlterConfigsResponse throttle_time_ms/i responses/[@AlterConfigsResourceResponse\n"

@@ -11,24 +11,22 @@ from .._core.arrays import NO_LISTS, UNPACK_I, elements_of, fixed_elements, long
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .alter_partition_reassignments_response import (
         AlterPartitionReassignmentsResponse as _AlterPartitionReassignmentsResponse,
     )
@@ -64,15 +62,6 @@ class ReassignablePartition(StructBase):
         self.replicas = None if replicas is None else replicas if isinstance(replicas, list) else list(replicas)
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ReassignablePartition):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.replicas == other.replicas
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ReassignableTopic(StructBase):
@@ -99,15 +88,6 @@ class ReassignableTopic(StructBase):
             else list(elements_of(partitions, "partitions", "ReassignablePartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ReassignableTopic):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _AlterPartitionReassignmentsRequestConstants(Request["_AlterPartitionReassignmentsResponse"]):
@@ -155,16 +135,6 @@ class AlterPartitionReassignmentsRequest(_AlterPartitionReassignmentsRequestCons
         self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "ReassignableTopic"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterPartitionReassignmentsRequest):
-            return NotImplemented
-        return (
-            self.timeout_ms == other.timeout_ms
-            and self.allow_replication_factor_change == other.allow_replication_factor_change
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_reassignable_partition_0(data: bytes, pos: int, count: int) -> tuple[list[ReassignablePartition], int]:
     out: list[ReassignablePartition] = []
@@ -207,20 +177,6 @@ def _write_all_reassignable_partition_0(out: list[bytes], items: Iterable[Reassi
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_reassignable_partition_0(items: Iterable[ReassignablePartition]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        if x.replicas is not None:
-            size += len(x.replicas) * 4
-            n = len(x.replicas)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_reassignable_topic_0(data: bytes, pos: int, count: int) -> tuple[list[ReassignableTopic], int]:
@@ -270,21 +226,6 @@ def _write_all_reassignable_topic_0(out: list[bytes], items: Iterable[Reassignab
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_reassignable_topic_0(items: Iterable[ReassignableTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_reassignable_partition_0(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_alter_partition_reassignments_request_0(
     data: bytes, pos: int
 ) -> tuple[AlterPartitionReassignmentsRequest, int]:
@@ -325,17 +266,6 @@ def _write_alter_partition_reassignments_request_0(out: list[bytes], x: AlterPar
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_alter_partition_reassignments_request_0(x: AlterPartitionReassignmentsRequest) -> int:
-    size = 6
-    size += _size_all_reassignable_topic_0(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_alter_partition_reassignments_request_1(
     data: bytes, pos: int
 ) -> tuple[AlterPartitionReassignmentsRequest, int]:
@@ -373,46 +303,22 @@ def _write_alter_partition_reassignments_request_1(out: list[bytes], x: AlterPar
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_alter_partition_reassignments_request_1(x: AlterPartitionReassignmentsRequest) -> int:
-    size = 7
-    size += _size_all_reassignable_topic_0(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _AlterPartitionReassignmentsRequestConstants._codecs = {
-    0: (
-        _read_alter_partition_reassignments_request_0,
-        _write_alter_partition_reassignments_request_0,
-        _size_alter_partition_reassignments_request_0,
-    ),
-    1: (
-        _read_alter_partition_reassignments_request_1,
-        _write_alter_partition_reassignments_request_1,
-        _size_alter_partition_reassignments_request_1,
-    ),
+    0: (_read_alter_partition_reassignments_request_0, _write_alter_partition_reassignments_request_0),
+    1: (_read_alter_partition_reassignments_request_1, _write_alter_partition_reassignments_request_1),
 }
-_AlterPartitionReassignmentsRequestConstants._facts = (
-    '{"name":"AlterPartitionReassignmentsRequest","type":"request","validVersions":"0-1","flexi'
-    'bleVersions":"0+","fields":[{"name":"timeout_ms","json":"timeoutMs","type":"int32","versio'
-    'ns":"0+","default":60000,"about":"Milliseconds to wait for the moves to be accepted, one m'
-    'inute by default; the moves themselves may take longer."},{"name":"allow_replication_facto'
-    'r_change","json":"allowReplicationFactorChange","type":"bool","versions":"1+","default":tr'
-    'ue,"about":"True when a new replica list may be longer or shorter than the present one; fa'
-    'lse to refuse such a change."},{"name":"topics","json":"topics","type":"[]ReassignableTopi'
-    'c","versions":"0+","about":"Topics with partitions to move, one entry per topic."}],"struc'
-    'ts":{"ReassignableTopic":[{"name":"name","json":"name","type":"string","versions":"0+","en'
-    'tityType":"topicName","about":"Name of the topic."},{"name":"partitions","json":"partition'
-    's","type":"[]ReassignablePartition","versions":"0+","about":"Partitions to move, one entry'
-    ' each."}],"ReassignablePartition":[{"name":"partition_index","json":"partitionIndex","type'
-    '":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},{"n'
-    'ame":"replicas","json":"replicas","type":"[]int32","versions":"0+","nullableVersions":"0+"'
-    ',"entityType":"brokerId","default":null,"about":"Brokers that shall hold the partition, pr'
-    'eferred leader first; null cancels the move under way."}]}}'
+_AlterPartitionReassignmentsRequestConstants._descriptor = (
+    '{"name":"AlterPartitionReassignmentsRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","default":60000,"about":"Milliseconds to wait for the moves to be accepted, one minute by default; the moves themselves may take longer."},'
+    '{"name":"allow_replication_factor_change","json":"allowReplicationFactorChange","type":"bool","versions":"1+","default":true,"about":"True when a new replica list may be longer or shorter than the present one; false to refuse such a change."},'
+    '{"name":"topics","json":"topics","type":"[]ReassignableTopic","versions":"0+","about":"Topics with partitions to move, one entry per topic."}'
+    '],"structs":{"ReassignableTopic":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]ReassignablePartition","versions":"0+","about":"Partitions to move, one entry each."}'
+    '],"ReassignablePartition":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"replicas","json":"replicas","type":"[]int32","versions":"0+","nullableVersions":"0+","entityType":"brokerId","default":null,"about":"Brokers that shall hold the partition, preferred leader first; null cancels the move under way."}'
+    "]}}"
 )
 _AlterPartitionReassignmentsRequestConstants._plan = (
     "1\n"
@@ -420,8 +326,7 @@ _AlterPartitionReassignmentsRequestConstants._plan = (
     "0-1 0 1cn ;\n"
     ":ReassignableTopic name/s partitions/[@ReassignablePartition\n"
     "0-1 0c 1@0c ;\n"
-    ":AlterPartitionReassignmentsRequest timeout_ms/i=60000 allow_replication_factor_change/t=1"
-    " topics/[@ReassignableTopic\n"
+    ":AlterPartitionReassignmentsRequest timeout_ms/i=60000 allow_replication_factor_change/t=1 topics/[@ReassignableTopic\n"
     "0 0 2@1c -1! ;\n"
     "1 0 1 2@1c ;\n"
 )

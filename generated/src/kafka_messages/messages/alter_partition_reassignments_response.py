@@ -11,20 +11,17 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -65,16 +62,6 @@ class ReassignablePartitionResponse(StructBase):
         self.error_message = error_message
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ReassignablePartitionResponse):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ReassignableTopicResponse(StructBase):
@@ -101,15 +88,6 @@ class ReassignableTopicResponse(StructBase):
             else list(elements_of(partitions, "partitions", "ReassignablePartitionResponse"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ReassignableTopicResponse):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _AlterPartitionReassignmentsResponseConstants(Response):
@@ -164,18 +142,6 @@ class AlterPartitionReassignmentsResponse(_AlterPartitionReassignmentsResponseCo
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterPartitionReassignmentsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.allow_replication_factor_change == other.allow_replication_factor_change
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.responses == other.responses
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_reassignable_partition_response_0(
     data: bytes, pos: int, count: int
@@ -225,18 +191,6 @@ def _write_all_reassignable_partition_response_0(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_reassignable_partition_response_0(items: Iterable[ReassignablePartitionResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_reassignable_topic_response_0(
     data: bytes, pos: int, count: int
 ) -> tuple[list[ReassignableTopicResponse], int]:
@@ -284,21 +238,6 @@ def _write_all_reassignable_topic_response_0(out: list[bytes], items: Iterable[R
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_reassignable_topic_response_0(items: Iterable[ReassignableTopicResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_reassignable_partition_response_0(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_alter_partition_reassignments_response_0(
@@ -357,20 +296,6 @@ def _write_alter_partition_reassignments_response_0(out: list[bytes], x: AlterPa
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_alter_partition_reassignments_response_0(x: AlterPartitionReassignmentsResponse) -> int:
-    size = 9
-    if x.error_message is not None:
-        n = string_length(len(x.error_message.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_reassignable_topic_response_0(x.responses)
-    n = len(x.responses)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_alter_partition_reassignments_response_1(
     data: bytes, pos: int
 ) -> tuple[AlterPartitionReassignmentsResponse, int]:
@@ -426,53 +351,25 @@ def _write_alter_partition_reassignments_response_1(out: list[bytes], x: AlterPa
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_alter_partition_reassignments_response_1(x: AlterPartitionReassignmentsResponse) -> int:
-    size = 10
-    if x.error_message is not None:
-        n = string_length(len(x.error_message.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_reassignable_topic_response_0(x.responses)
-    n = len(x.responses)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _AlterPartitionReassignmentsResponseConstants._codecs = {
-    0: (
-        _read_alter_partition_reassignments_response_0,
-        _write_alter_partition_reassignments_response_0,
-        _size_alter_partition_reassignments_response_0,
-    ),
-    1: (
-        _read_alter_partition_reassignments_response_1,
-        _write_alter_partition_reassignments_response_1,
-        _size_alter_partition_reassignments_response_1,
-    ),
+    0: (_read_alter_partition_reassignments_response_0, _write_alter_partition_reassignments_response_0),
+    1: (_read_alter_partition_reassignments_response_1, _write_alter_partition_reassignments_response_1),
 }
-_AlterPartitionReassignmentsResponseConstants._facts = (
-    '{"name":"AlterPartitionReassignmentsResponse","type":"response","validVersions":"0-1","fle'
-    'xibleVersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"i'
-    'nt32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 m'
-    'eans none."},{"name":"allow_replication_factor_change","json":"allowReplicationFactorChang'
-    'e","type":"bool","versions":"1+","ignorable":true,"default":true,"about":"Repeats the requ'
-    'est: true (default) when the replication factor was allowed to change."},{"name":"error_co'
-    'de","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"E'
-    'rror code of the whole request, 0 for none."},{"name":"error_message","json":"errorMessage'
-    '","type":"string","versions":"0+","nullableVersions":"0+","about":"Human-readable detail o'
-    'n the error; null when there is none."},{"name":"responses","json":"responses","type":"[]R'
-    'eassignableTopicResponse","versions":"0+","about":"Outcomes, one entry per topic."}],"stru'
-    'cts":{"ReassignableTopicResponse":[{"name":"name","json":"name","type":"string","versions"'
-    ':"0+","entityType":"topicName","about":"Name of the topic."},{"name":"partitions","json":"'
-    'partitions","type":"[]ReassignablePartitionResponse","versions":"0+","about":"Outcomes, on'
-    'e entry per partition."}],"ReassignablePartitionResponse":[{"name":"partition_index","json'
-    '":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within '
-    'its topic, from 0."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+'
-    '","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},{"name":"'
-    'error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0'
-    '+","about":"Human-readable detail on the error; null when there is none."}]}}'
+_AlterPartitionReassignmentsResponseConstants._descriptor = (
+    '{"name":"AlterPartitionReassignmentsResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
+    '{"name":"allow_replication_factor_change","json":"allowReplicationFactorChange","type":"bool","versions":"1+","ignorable":true,"default":true,"about":"Repeats the request: true (default) when the replication factor was allowed to change."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Human-readable detail on the error; null when there is none."},'
+    '{"name":"responses","json":"responses","type":"[]ReassignableTopicResponse","versions":"0+","about":"Outcomes, one entry per topic."}'
+    '],"structs":{"ReassignableTopicResponse":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]ReassignablePartitionResponse","versions":"0+","about":"Outcomes, one entry per partition."}'
+    '],"ReassignablePartitionResponse":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Human-readable detail on the error; null when there is none."}'
+    "]}}"
 )
 _AlterPartitionReassignmentsResponseConstants._plan = (
     "1\n"
@@ -480,8 +377,7 @@ _AlterPartitionReassignmentsResponseConstants._plan = (
     "0-1 0 1 2cn ;\n"
     ":ReassignableTopicResponse name/s partitions/[@ReassignablePartitionResponse\n"
     "0-1 0c 1@0c ;\n"
-    ":AlterPartitionReassignmentsResponse throttle_time_ms/i allow_replication_factor_change/t="
-    "1 error_code/h error_message/s? responses/[@ReassignableTopicResponse\n"
+    ":AlterPartitionReassignmentsResponse throttle_time_ms/i allow_replication_factor_change/t=1 error_code/h error_message/s? responses/[@ReassignableTopicResponse\n"
     "0 0 2 3cn 4@1c -1 ;\n"
     "1 0 1 2 3cn 4@1c ;\n"
 )

@@ -12,25 +12,23 @@ from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elemen
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .alter_partition_response import AlterPartitionResponse as _AlterPartitionResponse
 
 _pack_bi = Struct(">bi").pack
@@ -62,24 +60,11 @@ class BrokerState(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        broker_id: int = 0,
-        broker_epoch: int = -1,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, broker_id: int = 0, broker_epoch: int = -1, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.broker_id = broker_id
         self.broker_epoch = broker_epoch
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, BrokerState):
-            return NotImplemented
-        return (
-            self.broker_id == other.broker_id
-            and self.broker_epoch == other.broker_epoch
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -128,19 +113,6 @@ class PartitionData(StructBase):
         self.partition_epoch = partition_epoch
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionData):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.leader_epoch == other.leader_epoch
-            and self.new_isr == other.new_isr
-            and self.new_isr_with_epochs == other.new_isr_with_epochs
-            and self.leader_recovery_state == other.leader_recovery_state
-            and self.partition_epoch == other.partition_epoch
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicData(StructBase):
@@ -169,16 +141,6 @@ class TopicData(StructBase):
             partitions if isinstance(partitions, list) else list(elements_of(partitions, "partitions", "PartitionData"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicData):
-            return NotImplemented
-        return (
-            self.topic_name == other.topic_name
-            and self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _AlterPartitionRequestConstants(Request["_AlterPartitionResponse"]):
@@ -223,16 +185,6 @@ class AlterPartitionRequest(_AlterPartitionRequestConstants):
         self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "TopicData"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterPartitionRequest):
-            return NotImplemented
-        return (
-            self.broker_id == other.broker_id
-            and self.broker_epoch == other.broker_epoch
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_broker_state_3(data: bytes, pos: int, count: int) -> tuple[list[BrokerState], int]:
     out: list[BrokerState] = []
@@ -255,15 +207,6 @@ def _write_all_broker_state_3(out: list[bytes], items: Iterable[BrokerState]) ->
         else:
             out.append(_pack_iq(x.broker_id, x.broker_epoch))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_broker_state_3(items: Iterable[BrokerState]) -> int:
-    size = 0
-    for x in items:
-        size += 13
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
@@ -313,19 +256,6 @@ def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 14
-        size += len(x.new_isr) * 4
-        n = len(x.new_isr)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_partition_data_1(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
     out: list[PartitionData] = []
     for _ in range(count):
@@ -370,19 +300,6 @@ def _write_all_partition_data_1(out: list[bytes], items: Iterable[PartitionData]
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_partition_data_1(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 15
-        size += len(x.new_isr) * 4
-        n = len(x.new_isr)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_partition_data_3(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
     out: list[PartitionData] = []
     for _ in range(count):
@@ -424,19 +341,6 @@ def _write_all_partition_data_3(out: list[bytes], items: Iterable[PartitionData]
         else:
             out.append(_pack_bi(x.leader_recovery_state, x.partition_epoch))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_partition_data_3(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 15
-        size += _size_all_broker_state_3(x.new_isr_with_epochs)
-        n = len(x.new_isr_with_epochs)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_topic_data_0(data: bytes, pos: int, count: int) -> tuple[list[TopicData], int]:
@@ -487,21 +391,6 @@ def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> Non
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_data_0(items: Iterable[TopicData]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_partition_data_0(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_topic_data_1(data: bytes, pos: int, count: int) -> tuple[list[TopicData], int]:
     out: list[TopicData] = []
     for _ in range(count):
@@ -550,21 +439,6 @@ def _write_all_topic_data_1(out: list[bytes], items: Iterable[TopicData]) -> Non
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_data_1(items: Iterable[TopicData]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_partition_data_1(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_topic_data_2(data: bytes, pos: int, count: int) -> tuple[list[TopicData], int]:
     out: list[TopicData] = []
     for _ in range(count):
@@ -604,19 +478,6 @@ def _write_all_topic_data_2(out: list[bytes], items: Iterable[TopicData]) -> Non
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_topic_data_2(items: Iterable[TopicData]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_partition_data_1(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_topic_data_3(data: bytes, pos: int, count: int) -> tuple[list[TopicData], int]:
@@ -660,19 +521,6 @@ def _write_all_topic_data_3(out: list[bytes], items: Iterable[TopicData]) -> Non
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_data_3(items: Iterable[TopicData]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_partition_data_3(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_alter_partition_request_0(data: bytes, pos: int) -> tuple[AlterPartitionRequest, int]:
     x = new(AlterPartitionRequest)
     x.broker_id, x.broker_epoch, n = _unpack_iqB(data, pos)
@@ -706,17 +554,6 @@ def _write_alter_partition_request_0(out: list[bytes], x: AlterPartitionRequest)
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_alter_partition_request_0(x: AlterPartitionRequest) -> int:
-    size = 14
-    size += _size_all_topic_data_0(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_alter_partition_request_1(data: bytes, pos: int) -> tuple[AlterPartitionRequest, int]:
@@ -754,17 +591,6 @@ def _write_alter_partition_request_1(out: list[bytes], x: AlterPartitionRequest)
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_alter_partition_request_1(x: AlterPartitionRequest) -> int:
-    size = 14
-    size += _size_all_topic_data_1(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_alter_partition_request_2(data: bytes, pos: int) -> tuple[AlterPartitionRequest, int]:
     x = new(AlterPartitionRequest)
     x.broker_id, x.broker_epoch, n = _unpack_iqB(data, pos)
@@ -798,17 +624,6 @@ def _write_alter_partition_request_2(out: list[bytes], x: AlterPartitionRequest)
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_alter_partition_request_2(x: AlterPartitionRequest) -> int:
-    size = 14
-    size += _size_all_topic_data_2(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_alter_partition_request_3(data: bytes, pos: int) -> tuple[AlterPartitionRequest, int]:
@@ -846,59 +661,38 @@ def _write_alter_partition_request_3(out: list[bytes], x: AlterPartitionRequest)
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_alter_partition_request_3(x: AlterPartitionRequest) -> int:
-    size = 14
-    size += _size_all_topic_data_3(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _AlterPartitionRequestConstants._codecs = {
-    0: (_read_alter_partition_request_0, _write_alter_partition_request_0, _size_alter_partition_request_0),
-    1: (_read_alter_partition_request_1, _write_alter_partition_request_1, _size_alter_partition_request_1),
-    2: (_read_alter_partition_request_2, _write_alter_partition_request_2, _size_alter_partition_request_2),
-    3: (_read_alter_partition_request_3, _write_alter_partition_request_3, _size_alter_partition_request_3),
+    0: (_read_alter_partition_request_0, _write_alter_partition_request_0),
+    1: (_read_alter_partition_request_1, _write_alter_partition_request_1),
+    2: (_read_alter_partition_request_2, _write_alter_partition_request_2),
+    3: (_read_alter_partition_request_3, _write_alter_partition_request_3),
 }
-_AlterPartitionRequestConstants._facts = (
-    '{"name":"AlterPartitionRequest","type":"request","validVersions":"0-3","flexibleVersions":'
-    '"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entit'
-    'yType":"brokerId","about":"Broker sending the request, leader of the listed partitions."},'
-    '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"0+","default":-1,"a'
-    'bout":"Epoch the controller gave this broker when it registered; -1 when not known."},{"na'
-    'me":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"Topics with par'
-    'titions to change, one entry per topic."}],"structs":{"TopicData":[{"name":"topic_name","j'
-    'son":"topicName","type":"string","versions":"0-1","entityType":"topicName","ignorable":tru'
-    'e,"about":"Name of the topic. Later versions identify topics by id."},{"name":"topic_id","'
-    'json":"topicId","type":"uuid","versions":"2+","ignorable":true,"about":"Unique id of the t'
-    'opic."},{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+",'
-    '"about":"Partitions to change, one entry each."}],"PartitionData":[{"name":"partition_inde'
-    'x","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition'
-    ' within its topic, from 0."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","v'
-    'ersions":"0+","about":"Leader epoch under which the sender leads the partition."},{"name":'
-    '"new_isr","json":"newIsr","type":"[]int32","versions":"0-2","entityType":"brokerId","about'
-    '":"Up to version 2: broker ids of the proposed in-sync set."},{"name":"new_isr_with_epochs'
-    '","json":"newIsrWithEpochs","type":"[]BrokerState","versions":"3+","about":"From version 3'
-    ': proposed in-sync set, one entry per broker."},{"name":"leader_recovery_state","json":"le'
-    'aderRecoveryState","type":"int8","versions":"1+","enumeration":"LeaderRecoveryState","abou'
-    't":"0 when the leader\'s log is fully recovered, 1 while it is recovering after an unclean '
-    'election."},{"name":"partition_epoch","json":"partitionEpoch","type":"int32","versions":"0'
-    '+","about":"Partition epoch the change starts from; the controller refuses it when the epo'
-    'ch has moved on."}],"BrokerState":[{"name":"broker_id","json":"brokerId","type":"int32","v'
-    'ersions":"3+","entityType":"brokerId","about":"Broker that belongs to the proposed set."},'
-    '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"3+","default":-1,"a'
-    'bout":"Registration epoch of that broker as the leader knows it; -1 when it does not know.'
-    '"}]}}'
+_AlterPartitionRequestConstants._descriptor = (
+    '{"name":"AlterPartitionRequest","type":"request","validVersions":"0-3","flexibleVersions":"0+","fields":['
+    '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Broker sending the request, leader of the listed partitions."},'
+    '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"0+","default":-1,"about":"Epoch the controller gave this broker when it registered; -1 when not known."},'
+    '{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"Topics with partitions to change, one entry per topic."}'
+    '],"structs":{"TopicData":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0-1","entityType":"topicName","ignorable":true,"about":"Name of the topic. Later versions identify topics by id."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"2+","ignorable":true,"about":"Unique id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+","about":"Partitions to change, one entry each."}'
+    '],"PartitionData":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Leader epoch under which the sender leads the partition."},'
+    '{"name":"new_isr","json":"newIsr","type":"[]int32","versions":"0-2","entityType":"brokerId","about":"Up to version 2: broker ids of the proposed in-sync set."},'
+    '{"name":"new_isr_with_epochs","json":"newIsrWithEpochs","type":"[]BrokerState","versions":"3+","about":"From version 3: proposed in-sync set, one entry per broker."},'
+    '{"name":"leader_recovery_state","json":"leaderRecoveryState","type":"int8","versions":"1+","enumeration":"LeaderRecoveryState","about":"0 when the leader\'s log is fully recovered, 1 while it is recovering after an unclean election."},'
+    '{"name":"partition_epoch","json":"partitionEpoch","type":"int32","versions":"0+","about":"Partition epoch the change starts from; the controller refuses it when the epoch has moved on."}'
+    '],"BrokerState":['
+    '{"name":"broker_id","json":"brokerId","type":"int32","versions":"3+","entityType":"brokerId","about":"Broker that belongs to the proposed set."},'
+    '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"3+","default":-1,"about":"Registration epoch of that broker as the leader knows it; -1 when it does not know."}'
+    "]}}"
 )
 _AlterPartitionRequestConstants._plan = (
     "1\n"
     ":BrokerState broker_id/i broker_epoch/q=-1\n"
     "3 0 1 ;\n"
-    ":PartitionData partition_index/i leader_epoch/i new_isr/[i new_isr_with_epochs/[@BrokerSta"
-    "te leader_recovery_state/b partition_epoch/i\n"
+    ":PartitionData partition_index/i leader_epoch/i new_isr/[i new_isr_with_epochs/[@BrokerState leader_recovery_state/b partition_epoch/i\n"
     "0 0 1 2c 5 -3! -4! ;\n"
     "1-2 0 1 2c 4 5 -3! ;\n"
     "3 0 1 3@0c 4 5 -2! ;\n"

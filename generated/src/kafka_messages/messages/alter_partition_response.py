@@ -12,20 +12,17 @@ from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elemen
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -93,20 +90,6 @@ class PartitionData(StructBase):
         self.partition_epoch = partition_epoch
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionData):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.error_code == other.error_code
-            and self.leader_id == other.leader_id
-            and self.leader_epoch == other.leader_epoch
-            and self.isr == other.isr
-            and self.leader_recovery_state == other.leader_recovery_state
-            and self.partition_epoch == other.partition_epoch
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicData(StructBase):
@@ -135,16 +118,6 @@ class TopicData(StructBase):
             partitions if isinstance(partitions, list) else list(elements_of(partitions, "partitions", "PartitionData"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicData):
-            return NotImplemented
-        return (
-            self.topic_name == other.topic_name
-            and self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _AlterPartitionResponseConstants(Response):
@@ -186,16 +159,6 @@ class AlterPartitionResponse(_AlterPartitionResponseConstants):
         self.error_code = error_code
         self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "TopicData"))
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterPartitionResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
@@ -240,19 +203,6 @@ def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 20
-        size += len(x.isr) * 4
-        n = len(x.isr)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_partition_data_1(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
     out: list[PartitionData] = []
     for _ in range(count):
@@ -292,19 +242,6 @@ def _write_all_partition_data_1(out: list[bytes], items: Iterable[PartitionData]
         else:
             out.append(_pack_bi(x.leader_recovery_state, x.partition_epoch))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_partition_data_1(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 21
-        size += len(x.isr) * 4
-        n = len(x.isr)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_topic_data_0(data: bytes, pos: int, count: int) -> tuple[list[TopicData], int]:
@@ -355,21 +292,6 @@ def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> Non
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_data_0(items: Iterable[TopicData]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_partition_data_0(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_topic_data_1(data: bytes, pos: int, count: int) -> tuple[list[TopicData], int]:
     out: list[TopicData] = []
     for _ in range(count):
@@ -418,21 +340,6 @@ def _write_all_topic_data_1(out: list[bytes], items: Iterable[TopicData]) -> Non
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_data_1(items: Iterable[TopicData]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_partition_data_1(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_topic_data_2(data: bytes, pos: int, count: int) -> tuple[list[TopicData], int]:
     out: list[TopicData] = []
     for _ in range(count):
@@ -474,19 +381,6 @@ def _write_all_topic_data_2(out: list[bytes], items: Iterable[TopicData]) -> Non
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_data_2(items: Iterable[TopicData]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_partition_data_1(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_alter_partition_response_0(data: bytes, pos: int) -> tuple[AlterPartitionResponse, int]:
     x = new(AlterPartitionResponse)
     x.throttle_time_ms, x.error_code, n = _unpack_ihB(data, pos)
@@ -520,17 +414,6 @@ def _write_alter_partition_response_0(out: list[bytes], x: AlterPartitionRespons
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_alter_partition_response_0(x: AlterPartitionResponse) -> int:
-    size = 8
-    size += _size_all_topic_data_0(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_alter_partition_response_1(data: bytes, pos: int) -> tuple[AlterPartitionResponse, int]:
@@ -568,17 +451,6 @@ def _write_alter_partition_response_1(out: list[bytes], x: AlterPartitionRespons
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_alter_partition_response_1(x: AlterPartitionResponse) -> int:
-    size = 8
-    size += _size_all_topic_data_1(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_alter_partition_response_2(data: bytes, pos: int) -> tuple[AlterPartitionResponse, int]:
     x = new(AlterPartitionResponse)
     x.throttle_time_ms, x.error_code, n = _unpack_ihB(data, pos)
@@ -614,53 +486,34 @@ def _write_alter_partition_response_2(out: list[bytes], x: AlterPartitionRespons
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_alter_partition_response_2(x: AlterPartitionResponse) -> int:
-    size = 8
-    size += _size_all_topic_data_2(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _AlterPartitionResponseConstants._codecs = {
-    0: (_read_alter_partition_response_0, _write_alter_partition_response_0, _size_alter_partition_response_0),
-    1: (_read_alter_partition_response_1, _write_alter_partition_response_1, _size_alter_partition_response_1),
-    2: (_read_alter_partition_response_2, _write_alter_partition_response_2, _size_alter_partition_response_2),
-    3: (_read_alter_partition_response_2, _write_alter_partition_response_2, _size_alter_partition_response_2),
+    0: (_read_alter_partition_response_0, _write_alter_partition_response_0),
+    1: (_read_alter_partition_response_1, _write_alter_partition_response_1),
+    2: (_read_alter_partition_response_2, _write_alter_partition_response_2),
+    3: (_read_alter_partition_response_2, _write_alter_partition_response_2),
 }
-_AlterPartitionResponseConstants._facts = (
-    '{"name":"AlterPartitionResponse","type":"response","validVersions":"0-3","flexibleVersions'
-    '":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versio'
-    'ns":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
-    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"Erro'
-    'rCode","about":"Error code of the whole request, 0 for none."},{"name":"topics","json":"to'
-    'pics","type":"[]TopicData","versions":"0+","about":"Outcomes, one entry per topic."}],"str'
-    'ucts":{"TopicData":[{"name":"topic_name","json":"topicName","type":"string","versions":"0-'
-    '1","entityType":"topicName","ignorable":true,"about":"Name of the topic. Later versions id'
-    'entify topics by id."},{"name":"topic_id","json":"topicId","type":"uuid","versions":"2+","'
-    'ignorable":true,"about":"Unique id of the topic."},{"name":"partitions","json":"partitions'
-    '","type":"[]PartitionData","versions":"0+","about":"Outcomes, one entry per partition."}],'
-    '"PartitionData":[{"name":"partition_index","json":"partitionIndex","type":"int32","version'
-    's":"0+","about":"Number of the partition within its topic, from 0."},{"name":"error_code",'
-    '"json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error'
-    ' code of this partition, 0 for none."},{"name":"leader_id","json":"leaderId","type":"int32'
-    '","versions":"0+","entityType":"brokerId","about":"Broker id of the current leader, -1 whe'
-    'n there is none."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"'
-    '0+","about":"Epoch of the current leader, raised with every election."},{"name":"isr","jso'
-    'n":"isr","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids of t'
-    'he in-sync replicas."},{"name":"leader_recovery_state","json":"leaderRecoveryState","type"'
-    ':"int8","versions":"1+","enumeration":"LeaderRecoveryState","ignorable":true,"about":"0 wh'
-    "en the leader's log is fully recovered, 1 while it is recovering after an unclean election"
-    '."},{"name":"partition_epoch","json":"partitionEpoch","type":"int32","versions":"0+","abou'
-    't":"Current epoch of the partition\'s state, raised with every change of it."}]}}'
+_AlterPartitionResponseConstants._descriptor = (
+    '{"name":"AlterPartitionResponse","type":"response","validVersions":"0-3","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
+    '{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"Outcomes, one entry per topic."}'
+    '],"structs":{"TopicData":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0-1","entityType":"topicName","ignorable":true,"about":"Name of the topic. Later versions identify topics by id."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"2+","ignorable":true,"about":"Unique id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+","about":"Outcomes, one entry per partition."}'
+    '],"PartitionData":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},'
+    '{"name":"leader_id","json":"leaderId","type":"int32","versions":"0+","entityType":"brokerId","about":"Broker id of the current leader, -1 when there is none."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Epoch of the current leader, raised with every election."},'
+    '{"name":"isr","json":"isr","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids of the in-sync replicas."},'
+    '{"name":"leader_recovery_state","json":"leaderRecoveryState","type":"int8","versions":"1+","enumeration":"LeaderRecoveryState","ignorable":true,"about":"0 when the leader\'s log is fully recovered, 1 while it is recovering after an unclean election."},'
+    '{"name":"partition_epoch","json":"partitionEpoch","type":"int32","versions":"0+","about":"Current epoch of the partition\'s state, raised with every change of it."}'
+    "]}}"
 )
 _AlterPartitionResponseConstants._plan = (
     "1\n"
-    ":PartitionData partition_index/i error_code/h leader_id/i leader_epoch/i isr/[i leader_rec"
-    "overy_state/b partition_epoch/i\n"
+    ":PartitionData partition_index/i error_code/h leader_id/i leader_epoch/i isr/[i leader_recovery_state/b partition_epoch/i\n"
     "0 0 1 2 3 4c 6 -5 ;\n"
     "1-3 0 1 2 3 4c 5 6 ;\n"
     ":TopicData topic_name/s topic_id/u partitions/[@PartitionData\n"

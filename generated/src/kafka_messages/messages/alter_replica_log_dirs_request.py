@@ -12,24 +12,22 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .alter_replica_log_dirs_response import AlterReplicaLogDirsResponse as _AlterReplicaLogDirsResponse
 
 _pack_h = Struct(">h").pack
@@ -50,24 +48,11 @@ class AlterReplicaLogDirTopic(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        name: str = "",
-        partitions: Iterable[int] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, name: str = "", partitions: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.name = name
         self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterReplicaLogDirTopic):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class AlterReplicaLogDirTopicCollection(KeyedCollection[AlterReplicaLogDirTopic]):
@@ -113,15 +98,6 @@ class AlterReplicaLogDir(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterReplicaLogDir):
-            return NotImplemented
-        return (
-            self.path == other.path
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class AlterReplicaLogDirCollection(KeyedCollection[AlterReplicaLogDir]):
     """AlterReplicaLogDir in order, found by path."""
@@ -166,23 +142,13 @@ class AlterReplicaLogDirsRequest(_AlterReplicaLogDirsRequestConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        dirs: Iterable[AlterReplicaLogDir] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, dirs: Iterable[AlterReplicaLogDir] = (), unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.dirs = (
             dirs
             if isinstance(dirs, AlterReplicaLogDirCollection)
             else AlterReplicaLogDirCollection(elements_of(dirs, "dirs", "AlterReplicaLogDir"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterReplicaLogDirsRequest):
-            return NotImplemented
-        return self.dirs == other.dirs and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_all_alter_replica_log_dir_topic_0(
@@ -228,17 +194,6 @@ def _write_all_alter_replica_log_dir_topic_0(out: list[bytes], items: Iterable[A
                 out.append(PACK_I[n](*x.partitions))
             else:
                 out.append(fixed_elements(x.partitions, "i"))
-
-
-def _size_all_alter_replica_log_dir_topic_0(items: Iterable[AlterReplicaLogDirTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += len(x.partitions) * 4
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_alter_replica_log_dir_topic_2(
@@ -295,21 +250,6 @@ def _write_all_alter_replica_log_dir_topic_2(out: list[bytes], items: Iterable[A
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_alter_replica_log_dir_topic_2(items: Iterable[AlterReplicaLogDirTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += len(x.partitions) * 4
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_alter_replica_log_dir_0(data: bytes, pos: int, count: int) -> tuple[AlterReplicaLogDirCollection, int]:
     out: list[AlterReplicaLogDir] = []
     for _ in range(count):
@@ -347,17 +287,6 @@ def _write_all_alter_replica_log_dir_0(out: list[bytes], items: Iterable[AlterRe
             _write_all_alter_replica_log_dir_topic_0(out, x.topics)
         elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
             raise Refused
-
-
-def _size_all_alter_replica_log_dir_0(items: Iterable[AlterReplicaLogDir]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.path.encode()))
-        size += _size_all_alter_replica_log_dir_topic_0(x.topics)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_alter_replica_log_dir_2(data: bytes, pos: int, count: int) -> tuple[AlterReplicaLogDirCollection, int]:
@@ -407,21 +336,6 @@ def _write_all_alter_replica_log_dir_2(out: list[bytes], items: Iterable[AlterRe
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_alter_replica_log_dir_2(items: Iterable[AlterReplicaLogDir]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.path.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_alter_replica_log_dir_topic_2(x.topics)
-        n = len(x.topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_alter_replica_log_dirs_request_0(data: bytes, pos: int) -> tuple[AlterReplicaLogDirsRequest, int]:
     x = new(AlterReplicaLogDirsRequest)
     (n,) = _unpack_i(data, pos)
@@ -443,14 +357,6 @@ def _write_alter_replica_log_dirs_request_0(out: list[bytes], x: AlterReplicaLog
         _write_all_alter_replica_log_dir_0(out, x.dirs)
     elif type(x.dirs) is not list and type(x.dirs) in NO_LISTS:
         raise Refused
-
-
-def _size_alter_replica_log_dirs_request_0(x: AlterReplicaLogDirsRequest) -> int:
-    size = 4
-    size += _size_all_alter_replica_log_dir_0(x.dirs)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_alter_replica_log_dirs_request_2(data: bytes, pos: int) -> tuple[AlterReplicaLogDirsRequest, int]:
@@ -484,45 +390,21 @@ def _write_alter_replica_log_dirs_request_2(out: list[bytes], x: AlterReplicaLog
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_alter_replica_log_dirs_request_2(x: AlterReplicaLogDirsRequest) -> int:
-    size = 2
-    size += _size_all_alter_replica_log_dir_2(x.dirs)
-    n = len(x.dirs)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _AlterReplicaLogDirsRequestConstants._codecs = {
-    0: (
-        _read_alter_replica_log_dirs_request_0,
-        _write_alter_replica_log_dirs_request_0,
-        _size_alter_replica_log_dirs_request_0,
-    ),
-    1: (
-        _read_alter_replica_log_dirs_request_0,
-        _write_alter_replica_log_dirs_request_0,
-        _size_alter_replica_log_dirs_request_0,
-    ),
-    2: (
-        _read_alter_replica_log_dirs_request_2,
-        _write_alter_replica_log_dirs_request_2,
-        _size_alter_replica_log_dirs_request_2,
-    ),
+    0: (_read_alter_replica_log_dirs_request_0, _write_alter_replica_log_dirs_request_0),
+    1: (_read_alter_replica_log_dirs_request_0, _write_alter_replica_log_dirs_request_0),
+    2: (_read_alter_replica_log_dirs_request_2, _write_alter_replica_log_dirs_request_2),
 }
-_AlterReplicaLogDirsRequestConstants._facts = (
-    '{"name":"AlterReplicaLogDirsRequest","type":"request","validVersions":"0-2","flexibleVersi'
-    'ons":"2+","fields":[{"name":"dirs","json":"dirs","type":"[]AlterReplicaLogDir","versions":'
-    '"0+","about":"Target directories, one entry each."}],"structs":{"AlterReplicaLogDir":[{"na'
-    'me":"path","json":"path","type":"string","versions":"0+","mapKey":true,"about":"Absolute p'
-    'ath of the log directory on the broker."},{"name":"topics","json":"topics","type":"[]Alter'
-    'ReplicaLogDirTopic","versions":"0+","about":"Topics with replicas to place there, one entr'
-    'y per topic."}],"AlterReplicaLogDirTopic":[{"name":"name","json":"name","type":"string","v'
-    'ersions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},{"name"'
-    ':"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Numbers of the'
-    ' partitions whose replicas go into the directory."}]}}'
+_AlterReplicaLogDirsRequestConstants._descriptor = (
+    '{"name":"AlterReplicaLogDirsRequest","type":"request","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"dirs","json":"dirs","type":"[]AlterReplicaLogDir","versions":"0+","about":"Target directories, one entry each."}'
+    '],"structs":{"AlterReplicaLogDir":['
+    '{"name":"path","json":"path","type":"string","versions":"0+","mapKey":true,"about":"Absolute path of the log directory on the broker."},'
+    '{"name":"topics","json":"topics","type":"[]AlterReplicaLogDirTopic","versions":"0+","about":"Topics with replicas to place there, one entry per topic."}'
+    '],"AlterReplicaLogDirTopic":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Numbers of the partitions whose replicas go into the directory."}'
+    "]}}"
 )
 _AlterReplicaLogDirsRequestConstants._plan = (
     "1\n"

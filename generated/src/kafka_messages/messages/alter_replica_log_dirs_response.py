@@ -11,19 +11,16 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -56,24 +53,11 @@ class AlterReplicaLogDirPartitionResult(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        partition_index: int = 0,
-        error_code: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, partition_index: int = 0, error_code: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.partition_index = partition_index
         self.error_code = error_code
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterReplicaLogDirPartitionResult):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.error_code == other.error_code
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -101,15 +85,6 @@ class AlterReplicaLogDirTopicResult(StructBase):
             else list(elements_of(partitions, "partitions", "AlterReplicaLogDirPartitionResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterReplicaLogDirTopicResult):
-            return NotImplemented
-        return (
-            self.topic_name == other.topic_name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _AlterReplicaLogDirsResponseConstants(Response):
@@ -152,15 +127,6 @@ class AlterReplicaLogDirsResponse(_AlterReplicaLogDirsResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterReplicaLogDirsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.results == other.results
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_alter_replica_log_dir_partition_result_0(
     data: bytes, pos: int, count: int
@@ -182,15 +148,6 @@ def _write_all_alter_replica_log_dir_partition_result_0(
         if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_ih(x.partition_index, x.error_code))
-
-
-def _size_all_alter_replica_log_dir_partition_result_0(items: Iterable[AlterReplicaLogDirPartitionResult]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_alter_replica_log_dir_partition_result_2(
@@ -218,15 +175,6 @@ def _write_all_alter_replica_log_dir_partition_result_2(
         else:
             out.append(_pack_ih(x.partition_index, x.error_code))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_alter_replica_log_dir_partition_result_2(items: Iterable[AlterReplicaLogDirPartitionResult]) -> int:
-    size = 0
-    for x in items:
-        size += 7
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_alter_replica_log_dir_topic_result_0(
@@ -270,17 +218,6 @@ def _write_all_alter_replica_log_dir_topic_result_0(
             _write_all_alter_replica_log_dir_partition_result_0(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
-
-
-def _size_all_alter_replica_log_dir_topic_result_0(items: Iterable[AlterReplicaLogDirTopicResult]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.topic_name.encode()))
-        size += _size_all_alter_replica_log_dir_partition_result_0(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_alter_replica_log_dir_topic_result_2(
@@ -334,21 +271,6 @@ def _write_all_alter_replica_log_dir_topic_result_2(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_alter_replica_log_dir_topic_result_2(items: Iterable[AlterReplicaLogDirTopicResult]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_alter_replica_log_dir_partition_result_2(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_alter_replica_log_dirs_response_0(data: bytes, pos: int) -> tuple[AlterReplicaLogDirsResponse, int]:
     x = new(AlterReplicaLogDirsResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -370,14 +292,6 @@ def _write_alter_replica_log_dirs_response_0(out: list[bytes], x: AlterReplicaLo
         _write_all_alter_replica_log_dir_topic_result_0(out, x.results)
     elif type(x.results) is not list and type(x.results) in NO_LISTS:
         raise Refused
-
-
-def _size_alter_replica_log_dirs_response_0(x: AlterReplicaLogDirsResponse) -> int:
-    size = 8
-    size += _size_all_alter_replica_log_dir_topic_result_0(x.results)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_alter_replica_log_dirs_response_2(data: bytes, pos: int) -> tuple[AlterReplicaLogDirsResponse, int]:
@@ -415,55 +329,29 @@ def _write_alter_replica_log_dirs_response_2(out: list[bytes], x: AlterReplicaLo
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_alter_replica_log_dirs_response_2(x: AlterReplicaLogDirsResponse) -> int:
-    size = 6
-    size += _size_all_alter_replica_log_dir_topic_result_2(x.results)
-    n = len(x.results)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _AlterReplicaLogDirsResponseConstants._codecs = {
-    0: (
-        _read_alter_replica_log_dirs_response_0,
-        _write_alter_replica_log_dirs_response_0,
-        _size_alter_replica_log_dirs_response_0,
-    ),
-    1: (
-        _read_alter_replica_log_dirs_response_0,
-        _write_alter_replica_log_dirs_response_0,
-        _size_alter_replica_log_dirs_response_0,
-    ),
-    2: (
-        _read_alter_replica_log_dirs_response_2,
-        _write_alter_replica_log_dirs_response_2,
-        _size_alter_replica_log_dirs_response_2,
-    ),
+    0: (_read_alter_replica_log_dirs_response_0, _write_alter_replica_log_dirs_response_0),
+    1: (_read_alter_replica_log_dirs_response_0, _write_alter_replica_log_dirs_response_0),
+    2: (_read_alter_replica_log_dirs_response_2, _write_alter_replica_log_dirs_response_2),
 }
-_AlterReplicaLogDirsResponseConstants._facts = (
-    '{"name":"AlterReplicaLogDirsResponse","type":"response","validVersions":"0-2","flexibleVer'
-    'sions":"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","v'
-    'ersions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means non'
-    'e."},{"name":"results","json":"results","type":"[]AlterReplicaLogDirTopicResult","versions'
-    '":"0+","about":"Outcomes, one entry per topic."}],"structs":{"AlterReplicaLogDirTopicResul'
-    't":[{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"'
-    'topicName","about":"Name of the topic."},{"name":"partitions","json":"partitions","type":"'
-    '[]AlterReplicaLogDirPartitionResult","versions":"0+","about":"Outcomes, one entry per part'
-    'ition."}],"AlterReplicaLogDirPartitionResult":[{"name":"partition_index","json":"partition'
-    'Index","type":"int32","versions":"0+","about":"Number of the partition within its topic, f'
-    'rom 0."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumerati'
-    'on":"ErrorCode","about":"Error code of this partition, 0 for none."}]}}'
+_AlterReplicaLogDirsResponseConstants._descriptor = (
+    '{"name":"AlterReplicaLogDirsResponse","type":"response","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
+    '{"name":"results","json":"results","type":"[]AlterReplicaLogDirTopicResult","versions":"0+","about":"Outcomes, one entry per topic."}'
+    '],"structs":{"AlterReplicaLogDirTopicResult":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]AlterReplicaLogDirPartitionResult","versions":"0+","about":"Outcomes, one entry per partition."}'
+    '],"AlterReplicaLogDirPartitionResult":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."}'
+    "]}}"
 )
 _AlterReplicaLogDirsResponseConstants._plan = (
     "1\n"
     ":AlterReplicaLogDirPartitionResult partition_index/i error_code/h\n"
     "0-1 0 1\n"
     "2 0 1 ;\n"
-    ":AlterReplicaLogDirTopicResult topic_name/s partitions/[@AlterReplicaLogDirPartitionResult"
-    "\n"
+    ":AlterReplicaLogDirTopicResult topic_name/s partitions/[@AlterReplicaLogDirPartitionResult\n"
     "0-1 0 1@0\n"
     "2 0c 1@1c ;\n"
     ":AlterReplicaLogDirsResponse throttle_time_ms/i results/[@AlterReplicaLogDirTopicResult\n"

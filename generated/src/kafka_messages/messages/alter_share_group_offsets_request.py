@@ -12,23 +12,21 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .alter_share_group_offsets_response import AlterShareGroupOffsetsResponse as _AlterShareGroupOffsetsResponse
 
 _pack_iq = Struct(">iq").pack
@@ -48,24 +46,11 @@ class AlterShareGroupOffsetsRequestPartition(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        partition_index: int = 0,
-        start_offset: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, partition_index: int = 0, start_offset: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.partition_index = partition_index
         self.start_offset = start_offset
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterShareGroupOffsetsRequestPartition):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.start_offset == other.start_offset
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -93,15 +78,6 @@ class AlterShareGroupOffsetsRequestTopic(StructBase):
             else list(elements_of(partitions, "partitions", "AlterShareGroupOffsetsRequestPartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterShareGroupOffsetsRequestTopic):
-            return NotImplemented
-        return (
-            self.topic_name == other.topic_name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class AlterShareGroupOffsetsRequestTopicCollection(KeyedCollection[AlterShareGroupOffsetsRequestTopic]):
@@ -138,7 +114,7 @@ class _AlterShareGroupOffsetsRequestConstants(Request["_AlterShareGroupOffsetsRe
 class AlterShareGroupOffsetsRequest(_AlterShareGroupOffsetsRequestConstants):
     """Sent by an admin client to the group coordinator to reset where a share group starts reading.
 
-    Request, API key 91, versions 0, flexible from 0. Since Kafka 4.1.0.
+    Request, API key 91, version 0, flexible from 0. Since Kafka 4.1.0.
     """
 
     group_id: str = ""
@@ -167,15 +143,6 @@ class AlterShareGroupOffsetsRequest(_AlterShareGroupOffsetsRequestConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterShareGroupOffsetsRequest):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_alter_share_group_offsets_request_partition_0(
     data: bytes, pos: int, count: int
@@ -202,17 +169,6 @@ def _write_all_alter_share_group_offsets_request_partition_0(
         else:
             out.append(_pack_iq(x.partition_index, x.start_offset))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_alter_share_group_offsets_request_partition_0(
-    items: Iterable[AlterShareGroupOffsetsRequestPartition],
-) -> int:
-    size = 0
-    for x in items:
-        size += 13
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_alter_share_group_offsets_request_topic_0(
@@ -266,21 +222,6 @@ def _write_all_alter_share_group_offsets_request_topic_0(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_alter_share_group_offsets_request_topic_0(items: Iterable[AlterShareGroupOffsetsRequestTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_alter_share_group_offsets_request_partition_0(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_alter_share_group_offsets_request_0(data: bytes, pos: int) -> tuple[AlterShareGroupOffsetsRequest, int]:
     x = new(AlterShareGroupOffsetsRequest)
     n = data[pos]
@@ -324,46 +265,26 @@ def _write_alter_share_group_offsets_request_0(out: list[bytes], x: AlterShareGr
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_alter_share_group_offsets_request_0(x: AlterShareGroupOffsetsRequest) -> int:
-    size = 3
-    n = string_length(len(x.group_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_alter_share_group_offsets_request_topic_0(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _AlterShareGroupOffsetsRequestConstants._codecs = {
-    0: (
-        _read_alter_share_group_offsets_request_0,
-        _write_alter_share_group_offsets_request_0,
-        _size_alter_share_group_offsets_request_0,
-    ),
+    0: (_read_alter_share_group_offsets_request_0, _write_alter_share_group_offsets_request_0)
 }
-_AlterShareGroupOffsetsRequestConstants._facts = (
-    '{"name":"AlterShareGroupOffsetsRequest","type":"request","validVersions":"0","flexibleVers'
-    'ions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","'
-    'entityType":"groupId","about":"Share group to change."},{"name":"topics","json":"topics","'
-    'type":"[]AlterShareGroupOffsetsRequestTopic","versions":"0+","about":"Topics to reset, one'
-    ' entry per topic."}],"structs":{"AlterShareGroupOffsetsRequestTopic":[{"name":"topic_name"'
-    ',"json":"topicName","type":"string","versions":"0+","entityType":"topicName","mapKey":true'
-    ',"about":"Name of the topic."},{"name":"partitions","json":"partitions","type":"[]AlterSha'
-    'reGroupOffsetsRequestPartition","versions":"0+","about":"Partitions to reset, one entry ea'
-    'ch."}],"AlterShareGroupOffsetsRequestPartition":[{"name":"partition_index","json":"partiti'
-    'onIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic,'
-    ' from 0."},{"name":"start_offset","json":"startOffset","type":"int64","versions":"0+","abo'
-    'ut":"Offset from which the group shall read the partition."}]}}'
+_AlterShareGroupOffsetsRequestConstants._descriptor = (
+    '{"name":"AlterShareGroupOffsetsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Share group to change."},'
+    '{"name":"topics","json":"topics","type":"[]AlterShareGroupOffsetsRequestTopic","versions":"0+","about":"Topics to reset, one entry per topic."}'
+    '],"structs":{"AlterShareGroupOffsetsRequestTopic":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]AlterShareGroupOffsetsRequestPartition","versions":"0+","about":"Partitions to reset, one entry each."}'
+    '],"AlterShareGroupOffsetsRequestPartition":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"start_offset","json":"startOffset","type":"int64","versions":"0+","about":"Offset from which the group shall read the partition."}'
+    "]}}"
 )
 _AlterShareGroupOffsetsRequestConstants._plan = (
     "1\n"
     ":AlterShareGroupOffsetsRequestPartition partition_index/i start_offset/q\n"
     "0 0 1 ;\n"
-    ":AlterShareGroupOffsetsRequestTopic topic_name/s partitions/[@AlterShareGroupOffsetsReques"
-    "tPartition\n"
+    ":AlterShareGroupOffsetsRequestTopic topic_name/s partitions/[@AlterShareGroupOffsetsRequestPartition\n"
     "0 0c 1@0c ;\n"
     ":AlterShareGroupOffsetsRequest group_id/s topics/{@AlterShareGroupOffsetsRequestTopic\n"
     "0 0c 1@1c ;\n"

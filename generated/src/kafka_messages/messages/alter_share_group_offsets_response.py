@@ -13,21 +13,18 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -68,16 +65,6 @@ class AlterShareGroupOffsetsResponsePartition(StructBase):
         self.error_message = error_message
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterShareGroupOffsetsResponsePartition):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AlterShareGroupOffsetsResponseTopic(StructBase):
@@ -108,16 +95,6 @@ class AlterShareGroupOffsetsResponseTopic(StructBase):
             else list(elements_of(partitions, "partitions", "AlterShareGroupOffsetsResponsePartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterShareGroupOffsetsResponseTopic):
-            return NotImplemented
-        return (
-            self.topic_name == other.topic_name
-            and self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class AlterShareGroupOffsetsResponseTopicCollection(KeyedCollection[AlterShareGroupOffsetsResponseTopic]):
@@ -153,7 +130,7 @@ class _AlterShareGroupOffsetsResponseConstants(Response):
 class AlterShareGroupOffsetsResponse(_AlterShareGroupOffsetsResponseConstants):
     """The group coordinator's answer to an offset reset of a share group, with the outcome for each partition.
 
-    Response, API key 91, versions 0, flexible from 0. Since Kafka 4.1.0.
+    Response, API key 91, version 0, flexible from 0. Since Kafka 4.1.0.
     """
 
     throttle_time_ms: int = 0
@@ -189,17 +166,6 @@ class AlterShareGroupOffsetsResponse(_AlterShareGroupOffsetsResponseConstants):
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterShareGroupOffsetsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.responses == other.responses
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_alter_share_group_offsets_response_partition_0(
@@ -248,20 +214,6 @@ def _write_all_alter_share_group_offsets_response_partition_0(
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_alter_share_group_offsets_response_partition_0(
-    items: Iterable[AlterShareGroupOffsetsResponsePartition],
-) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_alter_share_group_offsets_response_topic_0(
@@ -320,21 +272,6 @@ def _write_all_alter_share_group_offsets_response_topic_0(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_alter_share_group_offsets_response_topic_0(items: Iterable[AlterShareGroupOffsetsResponseTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 19
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_alter_share_group_offsets_response_partition_0(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_alter_share_group_offsets_response_0(data: bytes, pos: int) -> tuple[AlterShareGroupOffsetsResponse, int]:
     x = new(AlterShareGroupOffsetsResponse)
     x.throttle_time_ms, x.error_code, n = _unpack_ihB(data, pos)
@@ -388,58 +325,31 @@ def _write_alter_share_group_offsets_response_0(out: list[bytes], x: AlterShareG
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_alter_share_group_offsets_response_0(x: AlterShareGroupOffsetsResponse) -> int:
-    size = 9
-    if x.error_message is not None:
-        n = string_length(len(x.error_message.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_alter_share_group_offsets_response_topic_0(x.responses)
-    n = len(x.responses)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _AlterShareGroupOffsetsResponseConstants._codecs = {
-    0: (
-        _read_alter_share_group_offsets_response_0,
-        _write_alter_share_group_offsets_response_0,
-        _size_alter_share_group_offsets_response_0,
-    ),
+    0: (_read_alter_share_group_offsets_response_0, _write_alter_share_group_offsets_response_0)
 }
-_AlterShareGroupOffsetsResponseConstants._facts = (
-    '{"name":"AlterShareGroupOffsetsResponse","type":"response","validVersions":"0","flexibleVe'
-    'rsions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","'
-    'versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means no'
-    'ne."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration"'
-    ':"ErrorCode","about":"Error code of the whole request, 0 for none."},{"name":"error_messag'
-    'e","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default"'
-    ':null,"about":"Human-readable detail on the error; null when there is none."},{"name":"res'
-    'ponses","json":"responses","type":"[]AlterShareGroupOffsetsResponseTopic","versions":"0+",'
-    '"about":"Outcomes, one entry per topic."}],"structs":{"AlterShareGroupOffsetsResponseTopic'
-    '":[{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"t'
-    'opicName","mapKey":true,"about":"Name of the topic."},{"name":"topic_id","json":"topicId",'
-    '"type":"uuid","versions":"0+","about":"Unique id of the topic."},{"name":"partitions","jso'
-    'n":"partitions","type":"[]AlterShareGroupOffsetsResponsePartition","versions":"0+","about"'
-    ':"Outcomes, one entry per partition."}],"AlterShareGroupOffsetsResponsePartition":[{"name"'
-    ':"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number '
-    'of the partition within its topic, from 0."},{"name":"error_code","json":"errorCode","type'
-    '":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition,'
-    ' 0 for none."},{"name":"error_message","json":"errorMessage","type":"string","versions":"0'
-    '+","nullableVersions":"0+","default":null,"about":"Human-readable detail on the error; nul'
-    'l when there is none."}]}}'
+_AlterShareGroupOffsetsResponseConstants._descriptor = (
+    '{"name":"AlterShareGroupOffsetsResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Human-readable detail on the error; null when there is none."},'
+    '{"name":"responses","json":"responses","type":"[]AlterShareGroupOffsetsResponseTopic","versions":"0+","about":"Outcomes, one entry per topic."}'
+    '],"structs":{"AlterShareGroupOffsetsResponseTopic":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]AlterShareGroupOffsetsResponsePartition","versions":"0+","about":"Outcomes, one entry per partition."}'
+    '],"AlterShareGroupOffsetsResponsePartition":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Human-readable detail on the error; null when there is none."}'
+    "]}}"
 )
 _AlterShareGroupOffsetsResponseConstants._plan = (
     "1\n"
-    ":AlterShareGroupOffsetsResponsePartition partition_index/i error_code/h error_message/s?=~"
-    "\n"
+    ":AlterShareGroupOffsetsResponsePartition partition_index/i error_code/h error_message/s?=~\n"
     "0 0 1 2cn ;\n"
-    ":AlterShareGroupOffsetsResponseTopic topic_name/s topic_id/u partitions/[@AlterShareGroupO"
-    "ffsetsResponsePartition\n"
+    ":AlterShareGroupOffsetsResponseTopic topic_name/s topic_id/u partitions/[@AlterShareGroupOffsetsResponsePartition\n"
     "0 0c 1 2@0c ;\n"
-    ":AlterShareGroupOffsetsResponse throttle_time_ms/i error_code/h error_message/s?=~ respons"
-    "es/{@AlterShareGroupOffsetsResponseTopic\n"
+    ":AlterShareGroupOffsetsResponse throttle_time_ms/i error_code/h error_message/s?=~ responses/{@AlterShareGroupOffsetsResponseTopic\n"
     "0 0 1 2cn 3@1c ;\n"
 )

@@ -11,24 +11,22 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_bytes,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .alter_user_scram_credentials_response import (
         AlterUserScramCredentialsResponse as _AlterUserScramCredentialsResponse,
     )
@@ -52,25 +50,10 @@ class ScramCredentialDeletion(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        name: str = "",
-        mechanism: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, name: str = "", mechanism: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.name = name
         self.mechanism = mechanism
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ScramCredentialDeletion):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.mechanism == other.mechanism
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -107,18 +90,6 @@ class ScramCredentialUpsertion(StructBase):
         self.salted_password = salted_password
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ScramCredentialUpsertion):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.mechanism == other.mechanism
-            and self.iterations == other.iterations
-            and self.salt == other.salt
-            and self.salted_password == other.salted_password
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _AlterUserScramCredentialsRequestConstants(Request["_AlterUserScramCredentialsResponse"]):
     __slots__ = ()
@@ -136,7 +107,7 @@ class _AlterUserScramCredentialsRequestConstants(Request["_AlterUserScramCredent
 class AlterUserScramCredentialsRequest(_AlterUserScramCredentialsRequestConstants):
     """Sent by an admin client to create, replace or delete SCRAM login credentials of users.
 
-    Request, API key 51, versions 0, flexible from 0. Since Kafka 2.7.0.
+    Request, API key 51, version 0, flexible from 0. Since Kafka 2.7.0.
     """
 
     deletions: list[ScramCredentialDeletion] = field(default_factory=list)
@@ -164,15 +135,6 @@ class AlterUserScramCredentialsRequest(_AlterUserScramCredentialsRequestConstant
             else list(elements_of(upsertions, "upsertions", "ScramCredentialUpsertion"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterUserScramCredentialsRequest):
-            return NotImplemented
-        return (
-            self.deletions == other.deletions
-            and self.upsertions == other.upsertions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_scram_credential_deletion_0(
@@ -210,17 +172,6 @@ def _write_all_scram_credential_deletion_0(out: list[bytes], items: Iterable[Scr
         else:
             out.append(_pack_b(x.mechanism))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_scram_credential_deletion_0(items: Iterable[ScramCredentialDeletion]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_scram_credential_upsertion_0(
@@ -295,21 +246,6 @@ def _write_all_scram_credential_upsertion_0(out: list[bytes], items: Iterable[Sc
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_scram_credential_upsertion_0(items: Iterable[ScramCredentialUpsertion]) -> int:
-    size = 0
-    for x in items:
-        size += 9
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = len(x.salt)
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = len(x.salted_password)
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_alter_user_scram_credentials_request_0(data: bytes, pos: int) -> tuple[AlterUserScramCredentialsRequest, int]:
     x = new(AlterUserScramCredentialsRequest)
     n = data[pos]
@@ -354,46 +290,23 @@ def _write_alter_user_scram_credentials_request_0(out: list[bytes], x: AlterUser
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_alter_user_scram_credentials_request_0(x: AlterUserScramCredentialsRequest) -> int:
-    size = 3
-    size += _size_all_scram_credential_deletion_0(x.deletions)
-    n = len(x.deletions)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_scram_credential_upsertion_0(x.upsertions)
-    n = len(x.upsertions)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _AlterUserScramCredentialsRequestConstants._codecs = {
-    0: (
-        _read_alter_user_scram_credentials_request_0,
-        _write_alter_user_scram_credentials_request_0,
-        _size_alter_user_scram_credentials_request_0,
-    ),
+    0: (_read_alter_user_scram_credentials_request_0, _write_alter_user_scram_credentials_request_0)
 }
-_AlterUserScramCredentialsRequestConstants._facts = (
-    '{"name":"AlterUserScramCredentialsRequest","type":"request","validVersions":"0","flexibleV'
-    'ersions":"0+","fields":[{"name":"deletions","json":"deletions","type":"[]ScramCredentialDe'
-    'letion","versions":"0+","about":"Credentials to delete, one entry per user and mechanism."'
-    '},{"name":"upsertions","json":"upsertions","type":"[]ScramCredentialUpsertion","versions":'
-    '"0+","about":"Credentials to create or replace, one entry per user and mechanism."}],"stru'
-    'cts":{"ScramCredentialDeletion":[{"name":"name","json":"name","type":"string","versions":"'
-    '0+","about":"User who loses the credential."},{"name":"mechanism","json":"mechanism","type'
-    '":"int8","versions":"0+","enumeration":"ScramMechanism","about":"SCRAM variant: 1 SCRAM-SH'
-    'A-256, 2 SCRAM-SHA-512."}],"ScramCredentialUpsertion":[{"name":"name","json":"name","type"'
-    ':"string","versions":"0+","about":"User who gets the credential."},{"name":"mechanism","js'
-    'on":"mechanism","type":"int8","versions":"0+","enumeration":"ScramMechanism","about":"SCRA'
-    'M variant: 1 SCRAM-SHA-256, 2 SCRAM-SHA-512."},{"name":"iterations","json":"iterations","t'
-    'ype":"int32","versions":"0+","about":"How many hash iterations were used to salt the passw'
-    'ord."},{"name":"salt","json":"salt","type":"bytes","versions":"0+","secret":true,"about":"'
-    'Random salt chosen by the client."},{"name":"salted_password","json":"saltedPassword","typ'
-    'e":"bytes","versions":"0+","secret":true,"about":"Password after salting and hashing; the '
-    'clear text never leaves the client."}]}}'
+_AlterUserScramCredentialsRequestConstants._descriptor = (
+    '{"name":"AlterUserScramCredentialsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"deletions","json":"deletions","type":"[]ScramCredentialDeletion","versions":"0+","about":"Credentials to delete, one entry per user and mechanism."},'
+    '{"name":"upsertions","json":"upsertions","type":"[]ScramCredentialUpsertion","versions":"0+","about":"Credentials to create or replace, one entry per user and mechanism."}'
+    '],"structs":{"ScramCredentialDeletion":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","about":"User who loses the credential."},'
+    '{"name":"mechanism","json":"mechanism","type":"int8","versions":"0+","enumeration":"ScramMechanism","about":"SCRAM variant: 1 SCRAM-SHA-256, 2 SCRAM-SHA-512."}'
+    '],"ScramCredentialUpsertion":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","about":"User who gets the credential."},'
+    '{"name":"mechanism","json":"mechanism","type":"int8","versions":"0+","enumeration":"ScramMechanism","about":"SCRAM variant: 1 SCRAM-SHA-256, 2 SCRAM-SHA-512."},'
+    '{"name":"iterations","json":"iterations","type":"int32","versions":"0+","about":"How many hash iterations were used to salt the password."},'
+    '{"name":"salt","json":"salt","type":"bytes","versions":"0+","secret":true,"about":"Random salt chosen by the client."},'
+    '{"name":"salted_password","json":"saltedPassword","type":"bytes","versions":"0+","secret":true,"about":"Password after salting and hashing; the clear text never leaves the client."}'
+    "]}}"
 )
 _AlterUserScramCredentialsRequestConstants._plan = (
     "1\n"
@@ -401,7 +314,6 @@ _AlterUserScramCredentialsRequestConstants._plan = (
     "0 0c 1 ;\n"
     ":ScramCredentialUpsertion name/s mechanism/b iterations/i salt/y salted_password/y\n"
     "0 0c 1 2 3c 4c ;\n"
-    ":AlterUserScramCredentialsRequest deletions/[@ScramCredentialDeletion upsertions/[@ScramCr"
-    "edentialUpsertion\n"
+    ":AlterUserScramCredentialsRequest deletions/[@ScramCredentialDeletion upsertions/[@ScramCredentialUpsertion\n"
     "0 0@0c 1@1c ;\n"
 )

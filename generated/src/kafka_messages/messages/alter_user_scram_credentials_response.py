@@ -11,19 +11,16 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -64,16 +61,6 @@ class AlterUserScramCredentialsResult(StructBase):
         self.error_message = error_message
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterUserScramCredentialsResult):
-            return NotImplemented
-        return (
-            self.user == other.user
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _AlterUserScramCredentialsResponseConstants(Response):
     __slots__ = ()
@@ -89,7 +76,7 @@ class _AlterUserScramCredentialsResponseConstants(Response):
 class AlterUserScramCredentialsResponse(_AlterUserScramCredentialsResponseConstants):
     """Answers a change of SCRAM credentials with the outcome for each user.
 
-    Response, API key 51, versions 0, flexible from 0. Since Kafka 2.7.0.
+    Response, API key 51, version 0, flexible from 0. Since Kafka 2.7.0.
     """
 
     throttle_time_ms: int = 0
@@ -113,15 +100,6 @@ class AlterUserScramCredentialsResponse(_AlterUserScramCredentialsResponseConsta
             else list(elements_of(results, "results", "AlterUserScramCredentialsResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterUserScramCredentialsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.results == other.results
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_alter_user_scram_credentials_result_0(
@@ -184,20 +162,6 @@ def _write_all_alter_user_scram_credentials_result_0(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_alter_user_scram_credentials_result_0(items: Iterable[AlterUserScramCredentialsResult]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        n = string_length(len(x.user.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_alter_user_scram_credentials_response_0(
     data: bytes, pos: int
 ) -> tuple[AlterUserScramCredentialsResponse, int]:
@@ -235,42 +199,23 @@ def _write_alter_user_scram_credentials_response_0(out: list[bytes], x: AlterUse
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_alter_user_scram_credentials_response_0(x: AlterUserScramCredentialsResponse) -> int:
-    size = 6
-    size += _size_all_alter_user_scram_credentials_result_0(x.results)
-    n = len(x.results)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _AlterUserScramCredentialsResponseConstants._codecs = {
-    0: (
-        _read_alter_user_scram_credentials_response_0,
-        _write_alter_user_scram_credentials_response_0,
-        _size_alter_user_scram_credentials_response_0,
-    ),
+    0: (_read_alter_user_scram_credentials_response_0, _write_alter_user_scram_credentials_response_0)
 }
-_AlterUserScramCredentialsResponseConstants._facts = (
-    '{"name":"AlterUserScramCredentialsResponse","type":"response","validVersions":"0","flexibl'
-    'eVersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32'
-    '","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means'
-    ' none."},{"name":"results","json":"results","type":"[]AlterUserScramCredentialsResult","ve'
-    'rsions":"0+","about":"Outcomes, one entry per user named in the request."}],"structs":{"Al'
-    'terUserScramCredentialsResult":[{"name":"user","json":"user","type":"string","versions":"0'
-    '+","about":"User whose credentials were to be changed."},{"name":"error_code","json":"erro'
-    'rCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of thi'
-    's user\'s changes, 0 for none."},{"name":"error_message","json":"errorMessage","type":"stri'
-    'ng","versions":"0+","nullableVersions":"0+","about":"Human-readable detail on the error; n'
-    'ull when there is none."}]}}'
+_AlterUserScramCredentialsResponseConstants._descriptor = (
+    '{"name":"AlterUserScramCredentialsResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
+    '{"name":"results","json":"results","type":"[]AlterUserScramCredentialsResult","versions":"0+","about":"Outcomes, one entry per user named in the request."}'
+    '],"structs":{"AlterUserScramCredentialsResult":['
+    '{"name":"user","json":"user","type":"string","versions":"0+","about":"User whose credentials were to be changed."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this user\'s changes, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Human-readable detail on the error; null when there is none."}'
+    "]}}"
 )
 _AlterUserScramCredentialsResponseConstants._plan = (
     "1\n"
     ":AlterUserScramCredentialsResult user/s error_code/h error_message/s?\n"
     "0 0c 1 2cn ;\n"
-    ":AlterUserScramCredentialsResponse throttle_time_ms/i results/[@AlterUserScramCredentialsR"
-    "esult\n"
+    ":AlterUserScramCredentialsResponse throttle_time_ms/i results/[@AlterUserScramCredentialsResult\n"
     "0 0 1@0c ;\n"
 )

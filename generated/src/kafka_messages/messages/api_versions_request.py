@@ -8,17 +8,14 @@ from struct import Struct
 from .._base.message import Request
 from .._core.dataclass import dataclass
 from .._core.wire import (
+    TEXT_LENGTHS,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -74,17 +71,6 @@ class ApiVersionsRequest(_ApiVersionsRequestConstants):
         self.node_id = node_id
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ApiVersionsRequest):
-            return NotImplemented
-        return (
-            self.client_software_name == other.client_software_name
-            and self.client_software_version == other.client_software_version
-            and self.cluster_id == other.cluster_id
-            and self.node_id == other.node_id
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_api_versions_request_0(data: bytes, pos: int) -> tuple[ApiVersionsRequest, int]:
     x = new(ApiVersionsRequest)
@@ -99,13 +85,6 @@ def _read_api_versions_request_0(data: bytes, pos: int) -> tuple[ApiVersionsRequ
 def _write_api_versions_request_0(out: list[bytes], x: ApiVersionsRequest) -> None:
     if x.unknown_tagged_fields:
         raise Refused
-
-
-def _size_api_versions_request_0(x: ApiVersionsRequest) -> int:
-    size = 0
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_api_versions_request_3(data: bytes, pos: int) -> tuple[ApiVersionsRequest, int]:
@@ -150,17 +129,6 @@ def _write_api_versions_request_3(out: list[bytes], x: ApiVersionsRequest) -> No
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_api_versions_request_3(x: ApiVersionsRequest) -> int:
-    size = 3
-    n = string_length(len(x.client_software_name.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.client_software_version.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_api_versions_request_5(data: bytes, pos: int) -> tuple[ApiVersionsRequest, int]:
@@ -224,43 +192,25 @@ def _write_api_versions_request_5(out: list[bytes], x: ApiVersionsRequest) -> No
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_api_versions_request_5(x: ApiVersionsRequest) -> int:
-    size = 8
-    n = string_length(len(x.client_software_name.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.client_software_version.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.cluster_id is not None:
-        n = string_length(len(x.cluster_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ApiVersionsRequestConstants._codecs = {
-    0: (_read_api_versions_request_0, _write_api_versions_request_0, _size_api_versions_request_0),
-    1: (_read_api_versions_request_0, _write_api_versions_request_0, _size_api_versions_request_0),
-    2: (_read_api_versions_request_0, _write_api_versions_request_0, _size_api_versions_request_0),
-    3: (_read_api_versions_request_3, _write_api_versions_request_3, _size_api_versions_request_3),
-    4: (_read_api_versions_request_3, _write_api_versions_request_3, _size_api_versions_request_3),
-    5: (_read_api_versions_request_5, _write_api_versions_request_5, _size_api_versions_request_5),
+    0: (_read_api_versions_request_0, _write_api_versions_request_0),
+    1: (_read_api_versions_request_0, _write_api_versions_request_0),
+    2: (_read_api_versions_request_0, _write_api_versions_request_0),
+    3: (_read_api_versions_request_3, _write_api_versions_request_3),
+    4: (_read_api_versions_request_3, _write_api_versions_request_3),
+    5: (_read_api_versions_request_5, _write_api_versions_request_5),
 }
-_ApiVersionsRequestConstants._facts = (
-    '{"name":"ApiVersionsRequest","type":"request","validVersions":"0-5","flexibleVersions":"3+'
-    '","fields":[{"name":"client_software_name","json":"clientSoftwareName","type":"string","ve'
-    'rsions":"3+","ignorable":true,"about":"Name of the client library."},{"name":"client_softw'
-    'are_version","json":"clientSoftwareVersion","type":"string","versions":"3+","ignorable":tr'
-    'ue,"about":"Version of the client library."},{"name":"cluster_id","json":"clusterId","type'
-    '":"string","versions":"5+","nullableVersions":"5+","ignorable":true,"default":null,"about"'
-    ':"Cluster the client believes it is connected to; null when it does not know."},{"name":"n'
-    'ode_id","json":"nodeId","type":"int32","versions":"5+","ignorable":true,"default":-1,"abou'
-    't":"Node the client believes it is connected to; -1 when it does not know."}]}'
+_ApiVersionsRequestConstants._descriptor = (
+    '{"name":"ApiVersionsRequest","type":"request","validVersions":"0-5","flexibleVersions":"3+","fields":['
+    '{"name":"client_software_name","json":"clientSoftwareName","type":"string","versions":"3+","ignorable":true,"about":"Name of the client library."},'
+    '{"name":"client_software_version","json":"clientSoftwareVersion","type":"string","versions":"3+","ignorable":true,"about":"Version of the client library."},'
+    '{"name":"cluster_id","json":"clusterId","type":"string","versions":"5+","nullableVersions":"5+","ignorable":true,"default":null,"about":"Cluster the client believes it is connected to; null when it does not know."},'
+    '{"name":"node_id","json":"nodeId","type":"int32","versions":"5+","ignorable":true,"default":-1,"about":"Node the client believes it is connected to; -1 when it does not know."}'
+    "]}"
 )
 _ApiVersionsRequestConstants._plan = (
     "1\n"
-    ":ApiVersionsRequest client_software_name/s client_software_version/s cluster_id/s?=~ node_"
-    "id/i=-1\n"
+    ":ApiVersionsRequest client_software_name/s client_software_version/s cluster_id/s?=~ node_id/i=-1\n"
     "0-2 -0 -1 -2 -3\n"
     "3-4 0c 1c -2 -3 ;\n"
     "5 0c 1c 2cn 3 ;\n"

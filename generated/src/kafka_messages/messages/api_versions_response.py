@@ -12,25 +12,21 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    TRUTH,
+    VARINTS,
     Malformed,
     RawTaggedField,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    TRUTH,
-    VARINTS,
     in_order,
     long_count,
     long_string,
     long_uvarint,
     new,
-    string_length,
     tag_header,
-    tagged_size,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -85,16 +81,6 @@ class ApiVersion(StructBase):
         self.max_version = max_version
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ApiVersion):
-            return NotImplemented
-        return (
-            self.api_key == other.api_key
-            and self.min_version == other.min_version
-            and self.max_version == other.max_version
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class ApiVersionCollection(KeyedCollection[ApiVersion]):
     """ApiVersion in order, found by api_key."""
@@ -127,27 +113,12 @@ class SupportedFeatureKey(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        name: str = "",
-        min_version: int = 0,
-        max_version: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, name: str = "", min_version: int = 0, max_version: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.name = name
         self.min_version = min_version
         self.max_version = max_version
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, SupportedFeatureKey):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.min_version == other.min_version
-            and self.max_version == other.max_version
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class SupportedFeatureKeyCollection(KeyedCollection[SupportedFeatureKey]):
@@ -192,16 +163,6 @@ class FinalizedFeatureKey(StructBase):
         self.max_version_level = max_version_level
         self.min_version_level = min_version_level
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, FinalizedFeatureKey):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.max_version_level == other.max_version_level
-            and self.min_version_level == other.min_version_level
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class FinalizedFeatureKeyCollection(KeyedCollection[FinalizedFeatureKey]):
@@ -303,20 +264,6 @@ class ApiVersionsResponse(_ApiVersionsResponseConstants):
         self.zk_migration_ready = zk_migration_ready
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ApiVersionsResponse):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.api_keys == other.api_keys
-            and self.throttle_time_ms == other.throttle_time_ms
-            and self.supported_features == other.supported_features
-            and self.finalized_features_epoch == other.finalized_features_epoch
-            and self.finalized_features == other.finalized_features
-            and self.zk_migration_ready == other.zk_migration_ready
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_api_version_0(data: bytes, pos: int, count: int) -> tuple[ApiVersionCollection, int]:
     out: list[ApiVersion] = []
@@ -334,15 +281,6 @@ def _write_all_api_version_0(out: list[bytes], items: Iterable[ApiVersion]) -> N
         if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_hhh(x.api_key, x.min_version, x.max_version))
-
-
-def _size_all_api_version_0(items: Iterable[ApiVersion]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_api_version_3(data: bytes, pos: int, count: int) -> tuple[ApiVersionCollection, int]:
@@ -366,15 +304,6 @@ def _write_all_api_version_3(out: list[bytes], items: Iterable[ApiVersion]) -> N
         else:
             out.append(_pack_hhh(x.api_key, x.min_version, x.max_version))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_api_version_3(items: Iterable[ApiVersion]) -> int:
-    size = 0
-    for x in items:
-        size += 7
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_supported_feature_key_3(data: bytes, pos: int, count: int) -> tuple[SupportedFeatureKeyCollection, int]:
@@ -412,17 +341,6 @@ def _write_all_supported_feature_key_3(out: list[bytes], items: Iterable[Support
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_supported_feature_key_3(items: Iterable[SupportedFeatureKey]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_finalized_feature_key_3(data: bytes, pos: int, count: int) -> tuple[FinalizedFeatureKeyCollection, int]:
     out: list[FinalizedFeatureKey] = []
     for _ in range(count):
@@ -458,17 +376,6 @@ def _write_all_finalized_feature_key_3(out: list[bytes], items: Iterable[Finaliz
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_finalized_feature_key_3(items: Iterable[FinalizedFeatureKey]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_api_versions_response_0(data: bytes, pos: int) -> tuple[ApiVersionsResponse, int]:
     x = new(ApiVersionsResponse)
     x.error_code, n = _unpack_hi(data, pos)
@@ -495,14 +402,6 @@ def _write_api_versions_response_0(out: list[bytes], x: ApiVersionsResponse) -> 
         _write_all_api_version_0(out, x.api_keys)
     elif type(x.api_keys) is not list and type(x.api_keys) in NO_LISTS:
         raise Refused
-
-
-def _size_api_versions_response_0(x: ApiVersionsResponse) -> int:
-    size = 6
-    size += _size_all_api_version_0(x.api_keys)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_api_versions_response_1(data: bytes, pos: int) -> tuple[ApiVersionsResponse, int]:
@@ -533,14 +432,6 @@ def _write_api_versions_response_1(out: list[bytes], x: ApiVersionsResponse) -> 
     elif type(x.api_keys) is not list and type(x.api_keys) in NO_LISTS:
         raise Refused
     out.append(_pack_i(x.throttle_time_ms))
-
-
-def _size_api_versions_response_1(x: ApiVersionsResponse) -> int:
-    size = 10
-    size += _size_all_api_version_0(x.api_keys)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_tags_api_versions_response_3(data: bytes, pos: int, n: int, x: ApiVersionsResponse) -> int:
@@ -671,93 +562,36 @@ def _write_api_versions_response_3(out: list[bytes], x: ApiVersionsResponse) -> 
         _write_tags_api_versions_response_3(out, x)
 
 
-def _size_tags_api_versions_response_3(x: ApiVersionsResponse) -> int:
-    count = 0
-    total = 0
-    if len(x.supported_features):
-        size = 1
-        size += _size_all_supported_feature_key_3(x.supported_features)
-        n = len(x.supported_features)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(0, size)
-    if x.finalized_features_epoch != -1:
-        size = 8
-        count += 1
-        total += tagged_size(1, size)
-    if len(x.finalized_features):
-        size = 1
-        size += _size_all_finalized_feature_key_3(x.finalized_features)
-        n = len(x.finalized_features)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(2, size)
-    if x.zk_migration_ready is not False:
-        size = 1
-        count += 1
-        total += tagged_size(3, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_api_versions_response_3(x: ApiVersionsResponse) -> int:
-    size = 8
-    size += _size_all_api_version_3(x.api_keys)
-    n = len(x.api_keys)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if not (
-        not len(x.supported_features)
-        and x.finalized_features_epoch == -1
-        and not len(x.finalized_features)
-        and x.zk_migration_ready is False
-        and not x.unknown_tagged_fields
-    ):
-        size += _size_tags_api_versions_response_3(x) - 1
-    return size
-
-
 _ApiVersionsResponseConstants._codecs = {
-    0: (_read_api_versions_response_0, _write_api_versions_response_0, _size_api_versions_response_0),
-    1: (_read_api_versions_response_1, _write_api_versions_response_1, _size_api_versions_response_1),
-    2: (_read_api_versions_response_1, _write_api_versions_response_1, _size_api_versions_response_1),
-    3: (_read_api_versions_response_3, _write_api_versions_response_3, _size_api_versions_response_3),
-    4: (_read_api_versions_response_3, _write_api_versions_response_3, _size_api_versions_response_3),
-    5: (_read_api_versions_response_3, _write_api_versions_response_3, _size_api_versions_response_3),
+    0: (_read_api_versions_response_0, _write_api_versions_response_0),
+    1: (_read_api_versions_response_1, _write_api_versions_response_1),
+    2: (_read_api_versions_response_1, _write_api_versions_response_1),
+    3: (_read_api_versions_response_3, _write_api_versions_response_3),
+    4: (_read_api_versions_response_3, _write_api_versions_response_3),
+    5: (_read_api_versions_response_3, _write_api_versions_response_3),
 }
-_ApiVersionsResponseConstants._facts = (
-    '{"name":"ApiVersionsResponse","type":"response","validVersions":"0-5","flexibleVersions":"'
-    '3+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enum'
-    'eration":"ErrorCode","about":"Error code of the whole request, 0 for none."},{"name":"api_'
-    'keys","json":"apiKeys","type":"[]ApiVersion","versions":"0+","about":"Understood requests,'
-    ' one entry per API key."},{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32'
-    '","versions":"1+","ignorable":true,"about":"Quota delay in milliseconds that applies to th'
-    'e client; 0 means none."},{"name":"supported_features","json":"supportedFeatures","type":"'
-    '[]SupportedFeatureKey","versions":"3+","tag":0,"taggedVersions":"3+","ignorable":true,"abo'
-    'ut":"Features this node\'s software can run, one entry each."},{"name":"finalized_features_'
-    'epoch","json":"finalizedFeaturesEpoch","type":"int64","versions":"3+","tag":1,"taggedVersi'
-    'ons":"3+","ignorable":true,"default":-1,"about":"Grows with the cluster\'s finalized featur'
-    'es, to tell newer from older answers; -1 when not known."},{"name":"finalized_features","j'
-    'son":"finalizedFeatures","type":"[]FinalizedFeatureKey","versions":"3+","tag":2,"taggedVer'
-    'sions":"3+","ignorable":true,"about":"Features in force across the cluster, one entry each'
-    '; to be used only when the epoch is known."},{"name":"zk_migration_ready","json":"zkMigrat'
-    'ionReady","type":"bool","versions":"3+","tag":3,"taggedVersions":"3+","ignorable":true,"ab'
-    'out":"True when a controller was ready to take over metadata from ZooKeeper; false otherwi'
-    'se."}],"structs":{"ApiVersion":[{"name":"api_key","json":"apiKey","type":"int16","versions'
-    '":"0+","enumeration":"ApiKey","mapKey":true,"about":"Number of the request type."},{"name"'
-    ':"min_version","json":"minVersion","type":"int16","versions":"0+","about":"Lowest version '
-    'understood, inclusive."},{"name":"max_version","json":"maxVersion","type":"int16","version'
-    's":"0+","about":"Highest version understood, inclusive."}],"SupportedFeatureKey":[{"name":'
-    '"name","json":"name","type":"string","versions":"3+","mapKey":true,"about":"Feature name, '
-    'such as metadata.version."},{"name":"min_version","json":"minVersion","type":"int16","vers'
-    'ions":"3+","about":"Lowest level the node can run."},{"name":"max_version","json":"maxVers'
-    'ion","type":"int16","versions":"3+","about":"Highest level the node can run."}],"Finalized'
-    'FeatureKey":[{"name":"name","json":"name","type":"string","versions":"3+","mapKey":true,"a'
-    'bout":"Feature name, such as metadata.version."},{"name":"max_version_level","json":"maxVe'
-    'rsionLevel","type":"int16","versions":"3+","about":"Highest level in force in the cluster.'
-    '"},{"name":"min_version_level","json":"minVersionLevel","type":"int16","versions":"3+","ab'
-    'out":"Lowest level in force in the cluster."}]}}'
+_ApiVersionsResponseConstants._descriptor = (
+    '{"name":"ApiVersionsResponse","type":"response","validVersions":"0-5","flexibleVersions":"3+","fields":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
+    '{"name":"api_keys","json":"apiKeys","type":"[]ApiVersion","versions":"0+","about":"Understood requests, one entry per API key."},'
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"1+","ignorable":true,"about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
+    '{"name":"supported_features","json":"supportedFeatures","type":"[]SupportedFeatureKey","versions":"3+","tag":0,"taggedVersions":"3+","ignorable":true,"about":"Features this node\'s software can run, one entry each."},'
+    '{"name":"finalized_features_epoch","json":"finalizedFeaturesEpoch","type":"int64","versions":"3+","tag":1,"taggedVersions":"3+","ignorable":true,"default":-1,"about":"Grows with the cluster\'s finalized features, to tell newer from older answers; -1 when not known."},'
+    '{"name":"finalized_features","json":"finalizedFeatures","type":"[]FinalizedFeatureKey","versions":"3+","tag":2,"taggedVersions":"3+","ignorable":true,"about":"Features in force across the cluster, one entry each; to be used only when the epoch is known."},'
+    '{"name":"zk_migration_ready","json":"zkMigrationReady","type":"bool","versions":"3+","tag":3,"taggedVersions":"3+","ignorable":true,"about":"True when a controller was ready to take over metadata from ZooKeeper; false otherwise."}'
+    '],"structs":{"ApiVersion":['
+    '{"name":"api_key","json":"apiKey","type":"int16","versions":"0+","enumeration":"ApiKey","mapKey":true,"about":"Number of the request type."},'
+    '{"name":"min_version","json":"minVersion","type":"int16","versions":"0+","about":"Lowest version understood, inclusive."},'
+    '{"name":"max_version","json":"maxVersion","type":"int16","versions":"0+","about":"Highest version understood, inclusive."}'
+    '],"SupportedFeatureKey":['
+    '{"name":"name","json":"name","type":"string","versions":"3+","mapKey":true,"about":"Feature name, such as metadata.version."},'
+    '{"name":"min_version","json":"minVersion","type":"int16","versions":"3+","about":"Lowest level the node can run."},'
+    '{"name":"max_version","json":"maxVersion","type":"int16","versions":"3+","about":"Highest level the node can run."}'
+    '],"FinalizedFeatureKey":['
+    '{"name":"name","json":"name","type":"string","versions":"3+","mapKey":true,"about":"Feature name, such as metadata.version."},'
+    '{"name":"max_version_level","json":"maxVersionLevel","type":"int16","versions":"3+","about":"Highest level in force in the cluster."},'
+    '{"name":"min_version_level","json":"minVersionLevel","type":"int16","versions":"3+","about":"Lowest level in force in the cluster."}'
+    "]}}"
 )
 _ApiVersionsResponseConstants._plan = (
     "1\n"
@@ -768,9 +602,7 @@ _ApiVersionsResponseConstants._plan = (
     "3-5 0c 1 2 ;\n"
     ":FinalizedFeatureKey name/s max_version_level/h min_version_level/h\n"
     "3-5 0c 1 2 ;\n"
-    ":ApiVersionsResponse error_code/h api_keys/{@ApiVersion throttle_time_ms/i supported_featu"
-    "res/{@SupportedFeatureKey finalized_features_epoch/q=-1 finalized_features/{@FinalizedFeat"
-    "ureKey zk_migration_ready/t\n"
+    ":ApiVersionsResponse error_code/h api_keys/{@ApiVersion throttle_time_ms/i supported_features/{@SupportedFeatureKey finalized_features_epoch/q=-1 finalized_features/{@FinalizedFeatureKey zk_migration_ready/t\n"
     "0 0 1@0 -2 -3 -4 -5 -6\n"
     "1-2 0 1@0 2 -3 -4 -5 -6\n"
     "3-5 0 1@1c 2 ; 0=3@2c 1=4 2=5@3c 3=6\n"

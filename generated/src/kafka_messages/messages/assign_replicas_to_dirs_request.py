@@ -11,23 +11,12 @@ from .._base.message import Request
 from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
-from .._core.wire import (
-    RawTaggedFields,
-    Refused,
-    VARINTS,
-    ZERO_UUID,
-    long_count,
-    new,
-    tags,
-    tags_size,
-    unknown_tags,
-    uuid_from,
-    uvarint_size,
-)
+from .._core.wire import VARINTS, ZERO_UUID, RawTaggedFields, Refused, long_count, new, tags, unknown_tags, uuid_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .assign_replicas_to_dirs_response import AssignReplicasToDirsResponse as _AssignReplicasToDirsResponse
 
 _pack_i = Struct(">i").pack
@@ -50,21 +39,9 @@ class PartitionData(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        partition_index: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, partition_index: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.partition_index = partition_index
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionData):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -91,15 +68,6 @@ class TopicData(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicData):
-            return NotImplemented
-        return (
-            self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DirectoryData(StructBase):
@@ -113,24 +81,11 @@ class DirectoryData(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        id: UUID = ZERO_UUID,
-        topics: Iterable[TopicData] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, id: UUID = ZERO_UUID, topics: Iterable[TopicData] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.id = id
         self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "TopicData"))
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DirectoryData):
-            return NotImplemented
-        return (
-            self.id == other.id
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _AssignReplicasToDirsRequestConstants(Request["_AssignReplicasToDirsResponse"]):
@@ -150,7 +105,7 @@ class _AssignReplicasToDirsRequestConstants(Request["_AssignReplicasToDirsRespon
 class AssignReplicasToDirsRequest(_AssignReplicasToDirsRequestConstants):
     """Sent by a broker to the active controller to report in which log directories its replicas now lie.
 
-    Request, API key 73, versions 0, flexible from 0. Since Kafka 3.7.0.
+    Request, API key 73, version 0, flexible from 0. Since Kafka 3.7.0.
     """
 
     broker_id: int = 0
@@ -179,16 +134,6 @@ class AssignReplicasToDirsRequest(_AssignReplicasToDirsRequestConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AssignReplicasToDirsRequest):
-            return NotImplemented
-        return (
-            self.broker_id == other.broker_id
-            and self.broker_epoch == other.broker_epoch
-            and self.directories == other.directories
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
     out: list[PartitionData] = []
@@ -211,15 +156,6 @@ def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]
         else:
             out.append(_pack_i(x.partition_index))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_topic_data_0(data: bytes, pos: int, count: int) -> tuple[list[TopicData], int]:
@@ -262,19 +198,6 @@ def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> Non
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_data_0(items: Iterable[TopicData]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_partition_data_0(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_directory_data_0(data: bytes, pos: int, count: int) -> tuple[list[DirectoryData], int]:
     out: list[DirectoryData] = []
     for _ in range(count):
@@ -315,19 +238,6 @@ def _write_all_directory_data_0(out: list[bytes], items: Iterable[DirectoryData]
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_directory_data_0(items: Iterable[DirectoryData]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_topic_data_0(x.topics)
-        n = len(x.topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_assign_replicas_to_dirs_request_0(data: bytes, pos: int) -> tuple[AssignReplicasToDirsRequest, int]:
     x = new(AssignReplicasToDirsRequest)
     x.broker_id, x.broker_epoch, n = _unpack_iqB(data, pos)
@@ -363,39 +273,23 @@ def _write_assign_replicas_to_dirs_request_0(out: list[bytes], x: AssignReplicas
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_assign_replicas_to_dirs_request_0(x: AssignReplicasToDirsRequest) -> int:
-    size = 14
-    size += _size_all_directory_data_0(x.directories)
-    n = len(x.directories)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _AssignReplicasToDirsRequestConstants._codecs = {
-    0: (
-        _read_assign_replicas_to_dirs_request_0,
-        _write_assign_replicas_to_dirs_request_0,
-        _size_assign_replicas_to_dirs_request_0,
-    ),
+    0: (_read_assign_replicas_to_dirs_request_0, _write_assign_replicas_to_dirs_request_0)
 }
-_AssignReplicasToDirsRequestConstants._facts = (
-    '{"name":"AssignReplicasToDirsRequest","type":"request","validVersions":"0","flexibleVersio'
-    'ns":"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","e'
-    'ntityType":"brokerId","about":"Broker that owns the directories."},{"name":"broker_epoch",'
-    '"json":"brokerEpoch","type":"int64","versions":"0+","default":-1,"about":"Epoch the contro'
-    'ller gave this broker when it registered; -1 when not known."},{"name":"directories","json'
-    '":"directories","type":"[]DirectoryData","versions":"0+","about":"Log directories, one ent'
-    'ry each."}],"structs":{"DirectoryData":[{"name":"id","json":"id","type":"uuid","versions":'
-    '"0+","about":"Id of the log directory."},{"name":"topics","json":"topics","type":"[]TopicD'
-    'ata","versions":"0+","about":"Topics with replicas in the directory, one entry per topic."'
-    '}],"TopicData":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":'
-    '"Unique id of the topic."},{"name":"partitions","json":"partitions","type":"[]PartitionDat'
-    'a","versions":"0+","about":"Partitions whose replica lies in the directory, one entry each'
-    '."}],"PartitionData":[{"name":"partition_index","json":"partitionIndex","type":"int32","ve'
-    'rsions":"0+","about":"Number of the partition within its topic, from 0."}]}}'
+_AssignReplicasToDirsRequestConstants._descriptor = (
+    '{"name":"AssignReplicasToDirsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Broker that owns the directories."},'
+    '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"0+","default":-1,"about":"Epoch the controller gave this broker when it registered; -1 when not known."},'
+    '{"name":"directories","json":"directories","type":"[]DirectoryData","versions":"0+","about":"Log directories, one entry each."}'
+    '],"structs":{"DirectoryData":['
+    '{"name":"id","json":"id","type":"uuid","versions":"0+","about":"Id of the log directory."},'
+    '{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"Topics with replicas in the directory, one entry per topic."}'
+    '],"TopicData":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+","about":"Partitions whose replica lies in the directory, one entry each."}'
+    '],"PartitionData":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."}'
+    "]}}"
 )
 _AssignReplicasToDirsRequestConstants._plan = (
     "1\n"

@@ -11,19 +11,7 @@ from .._base.message import Response
 from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
-from .._core.wire import (
-    RawTaggedFields,
-    Refused,
-    VARINTS,
-    ZERO_UUID,
-    long_count,
-    new,
-    tags,
-    tags_size,
-    unknown_tags,
-    uuid_from,
-    uvarint_size,
-)
+from .._core.wire import VARINTS, ZERO_UUID, RawTaggedFields, Refused, long_count, new, tags, unknown_tags, uuid_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,24 +37,11 @@ class PartitionData(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        partition_index: int = 0,
-        error_code: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, partition_index: int = 0, error_code: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.partition_index = partition_index
         self.error_code = error_code
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionData):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.error_code == other.error_code
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -93,15 +68,6 @@ class TopicData(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicData):
-            return NotImplemented
-        return (
-            self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DirectoryData(StructBase):
@@ -115,24 +81,11 @@ class DirectoryData(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        id: UUID = ZERO_UUID,
-        topics: Iterable[TopicData] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, id: UUID = ZERO_UUID, topics: Iterable[TopicData] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.id = id
         self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "TopicData"))
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DirectoryData):
-            return NotImplemented
-        return (
-            self.id == other.id
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _AssignReplicasToDirsResponseConstants(Response):
@@ -151,7 +104,7 @@ class _AssignReplicasToDirsResponseConstants(Response):
 class AssignReplicasToDirsResponse(_AssignReplicasToDirsResponseConstants):
     """The controller's answer to a broker's report of replica directories, with the outcome for each partition.
 
-    Response, API key 73, versions 0, flexible from 0. Since Kafka 3.7.0.
+    Response, API key 73, version 0, flexible from 0. Since Kafka 3.7.0.
     """
 
     throttle_time_ms: int = 0
@@ -180,16 +133,6 @@ class AssignReplicasToDirsResponse(_AssignReplicasToDirsResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AssignReplicasToDirsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.directories == other.directories
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
     out: list[PartitionData] = []
@@ -212,15 +155,6 @@ def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]
         else:
             out.append(_pack_ih(x.partition_index, x.error_code))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 7
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_topic_data_0(data: bytes, pos: int, count: int) -> tuple[list[TopicData], int]:
@@ -263,19 +197,6 @@ def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> Non
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_data_0(items: Iterable[TopicData]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_partition_data_0(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_directory_data_0(data: bytes, pos: int, count: int) -> tuple[list[DirectoryData], int]:
     out: list[DirectoryData] = []
     for _ in range(count):
@@ -316,19 +237,6 @@ def _write_all_directory_data_0(out: list[bytes], items: Iterable[DirectoryData]
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_directory_data_0(items: Iterable[DirectoryData]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_topic_data_0(x.topics)
-        n = len(x.topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_assign_replicas_to_dirs_response_0(data: bytes, pos: int) -> tuple[AssignReplicasToDirsResponse, int]:
     x = new(AssignReplicasToDirsResponse)
     x.throttle_time_ms, x.error_code, n = _unpack_ihB(data, pos)
@@ -364,40 +272,24 @@ def _write_assign_replicas_to_dirs_response_0(out: list[bytes], x: AssignReplica
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_assign_replicas_to_dirs_response_0(x: AssignReplicasToDirsResponse) -> int:
-    size = 8
-    size += _size_all_directory_data_0(x.directories)
-    n = len(x.directories)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _AssignReplicasToDirsResponseConstants._codecs = {
-    0: (
-        _read_assign_replicas_to_dirs_response_0,
-        _write_assign_replicas_to_dirs_response_0,
-        _size_assign_replicas_to_dirs_response_0,
-    ),
+    0: (_read_assign_replicas_to_dirs_response_0, _write_assign_replicas_to_dirs_response_0)
 }
-_AssignReplicasToDirsResponseConstants._facts = (
-    '{"name":"AssignReplicasToDirsResponse","type":"response","validVersions":"0","flexibleVers'
-    'ions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","ve'
-    'rsions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none'
-    '."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"'
-    'ErrorCode","about":"Error code of the whole request, 0 for none."},{"name":"directories","'
-    'json":"directories","type":"[]DirectoryData","versions":"0+","about":"Outcomes, one entry '
-    'per log directory."}],"structs":{"DirectoryData":[{"name":"id","json":"id","type":"uuid","'
-    'versions":"0+","about":"Id of the log directory."},{"name":"topics","json":"topics","type"'
-    ':"[]TopicData","versions":"0+","about":"Outcomes, one entry per topic."}],"TopicData":[{"n'
-    'ame":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id of the t'
-    'opic."},{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+",'
-    '"about":"Outcomes, one entry per partition."}],"PartitionData":[{"name":"partition_index",'
-    '"json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition wi'
-    'thin its topic, from 0."},{"name":"error_code","json":"errorCode","type":"int16","versions'
-    '":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."}]}}'
+_AssignReplicasToDirsResponseConstants._descriptor = (
+    '{"name":"AssignReplicasToDirsResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
+    '{"name":"directories","json":"directories","type":"[]DirectoryData","versions":"0+","about":"Outcomes, one entry per log directory."}'
+    '],"structs":{"DirectoryData":['
+    '{"name":"id","json":"id","type":"uuid","versions":"0+","about":"Id of the log directory."},'
+    '{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"Outcomes, one entry per topic."}'
+    '],"TopicData":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+","about":"Outcomes, one entry per partition."}'
+    '],"PartitionData":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."}'
+    "]}}"
 )
 _AssignReplicasToDirsResponseConstants._plan = (
     "1\n"

@@ -13,27 +13,25 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .begin_quorum_epoch_response import BeginQuorumEpochResponse as _BeginQuorumEpochResponse
 
 _pack_H = Struct(">H").pack
@@ -82,17 +80,6 @@ class PartitionData(StructBase):
         self.leader_epoch = leader_epoch
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionData):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.voter_directory_id == other.voter_directory_id
-            and self.leader_id == other.leader_id
-            and self.leader_epoch == other.leader_epoch
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicData(StructBase):
@@ -118,15 +105,6 @@ class TopicData(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicData):
-            return NotImplemented
-        return (
-            self.topic_name == other.topic_name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class LeaderEndpoint(StructBase):
@@ -142,27 +120,12 @@ class LeaderEndpoint(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        name: str = "",
-        host: str = "",
-        port: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, name: str = "", host: str = "", port: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.name = name
         self.host = host
         self.port = port
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LeaderEndpoint):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.host == other.host
-            and self.port == other.port
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class LeaderEndpointCollection(KeyedCollection[LeaderEndpoint]):
@@ -233,17 +196,6 @@ class BeginQuorumEpochRequest(_BeginQuorumEpochRequestConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, BeginQuorumEpochRequest):
-            return NotImplemented
-        return (
-            self.cluster_id == other.cluster_id
-            and self.voter_id == other.voter_id
-            and self.topics == other.topics
-            and self.leader_endpoints == other.leader_endpoints
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
     out: list[PartitionData] = []
@@ -262,15 +214,6 @@ def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]
         if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_iii(x.partition_index, x.leader_id, x.leader_epoch))
-
-
-def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 12
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_partition_data_1(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
@@ -301,15 +244,6 @@ def _write_all_partition_data_1(out: list[bytes], items: Iterable[PartitionData]
                 _pack_iuii(x.partition_index, x.voter_directory_id.int.to_bytes(16, "big"), x.leader_id, x.leader_epoch)
             )
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_partition_data_1(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 29
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_topic_data_0(data: bytes, pos: int, count: int) -> tuple[list[TopicData], int]:
@@ -349,17 +283,6 @@ def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> Non
             _write_all_partition_data_0(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
-
-
-def _size_all_topic_data_0(items: Iterable[TopicData]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.topic_name.encode()))
-        size += _size_all_partition_data_0(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_topic_data_1(data: bytes, pos: int, count: int) -> tuple[list[TopicData], int]:
@@ -409,21 +332,6 @@ def _write_all_topic_data_1(out: list[bytes], items: Iterable[TopicData]) -> Non
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_data_1(items: Iterable[TopicData]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_partition_data_1(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_leader_endpoint_1(data: bytes, pos: int, count: int) -> tuple[LeaderEndpointCollection, int]:
     out: list[LeaderEndpoint] = []
     for _ in range(count):
@@ -471,19 +379,6 @@ def _write_all_leader_endpoint_1(out: list[bytes], items: Iterable[LeaderEndpoin
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_leader_endpoint_1(items: Iterable[LeaderEndpoint]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_begin_quorum_epoch_request_0(data: bytes, pos: int) -> tuple[BeginQuorumEpochRequest, int]:
     x = new(BeginQuorumEpochRequest)
     (n,) = _unpack_h(data, pos)
@@ -523,16 +418,6 @@ def _write_begin_quorum_epoch_request_0(out: list[bytes], x: BeginQuorumEpochReq
         _write_all_topic_data_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_begin_quorum_epoch_request_0(x: BeginQuorumEpochRequest) -> int:
-    size = 6
-    if x.cluster_id is not None:
-        size += string_length(len(x.cluster_id.encode()))
-    size += _size_all_topic_data_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_begin_quorum_epoch_request_1(data: bytes, pos: int) -> tuple[BeginQuorumEpochRequest, int]:
@@ -601,52 +486,29 @@ def _write_begin_quorum_epoch_request_1(out: list[bytes], x: BeginQuorumEpochReq
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_begin_quorum_epoch_request_1(x: BeginQuorumEpochRequest) -> int:
-    size = 8
-    if x.cluster_id is not None:
-        n = string_length(len(x.cluster_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_topic_data_1(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_leader_endpoint_1(x.leader_endpoints)
-    n = len(x.leader_endpoints)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _BeginQuorumEpochRequestConstants._codecs = {
-    0: (_read_begin_quorum_epoch_request_0, _write_begin_quorum_epoch_request_0, _size_begin_quorum_epoch_request_0),
-    1: (_read_begin_quorum_epoch_request_1, _write_begin_quorum_epoch_request_1, _size_begin_quorum_epoch_request_1),
+    0: (_read_begin_quorum_epoch_request_0, _write_begin_quorum_epoch_request_0),
+    1: (_read_begin_quorum_epoch_request_1, _write_begin_quorum_epoch_request_1),
 }
-_BeginQuorumEpochRequestConstants._facts = (
-    '{"name":"BeginQuorumEpochRequest","type":"request","validVersions":"0-1","flexibleVersions'
-    '":"1+","fields":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","'
-    'nullableVersions":"0+","default":null,"about":"Cluster the request is meant for; null skip'
-    's the check."},{"name":"voter_id","json":"voterId","type":"int32","versions":"1+","entityT'
-    'ype":"brokerId","ignorable":true,"default":-1,"about":"Node id of the voter addressed; -1 '
-    'when not given."},{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","a'
-    'bout":"Raft logs concerned, one entry per topic."},{"name":"leader_endpoints","json":"lead'
-    'erEndpoints","type":"[]LeaderEndpoint","versions":"1+","ignorable":true,"about":"Addresses'
-    ' of the leader, one entry per listener."}],"structs":{"TopicData":[{"name":"topic_name","j'
-    'son":"topicName","type":"string","versions":"0+","entityType":"topicName","about":"Name of'
-    ' the topic."},{"name":"partitions","json":"partitions","type":"[]PartitionData","versions"'
-    ':"0+","about":"Partitions whose quorum has the new leader, one entry each."}],"PartitionDa'
-    'ta":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","abo'
-    'ut":"Number of the partition within its topic, from 0."},{"name":"voter_directory_id","jso'
-    'n":"voterDirectoryId","type":"uuid","versions":"1+","ignorable":true,"about":"Id of the ad'
-    'dressed voter\'s log directory."},{"name":"leader_id","json":"leaderId","type":"int32","ver'
-    'sions":"0+","entityType":"brokerId","about":"Node id of the new leader, the sender."},{"na'
-    'me":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Quorum epo'
-    'ch in which it was elected."}],"LeaderEndpoint":[{"name":"name","json":"name","type":"stri'
-    'ng","versions":"1+","mapKey":true,"about":"Listener name."},{"name":"host","json":"host","'
-    'type":"string","versions":"1+","about":"Host name or IP address at which the node can be r'
-    'eached."},{"name":"port","json":"port","type":"uint16","versions":"1+","about":"TCP port a'
-    't that host."}]}}'
+_BeginQuorumEpochRequestConstants._descriptor = (
+    '{"name":"BeginQuorumEpochRequest","type":"request","validVersions":"0-1","flexibleVersions":"1+","fields":['
+    '{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Cluster the request is meant for; null skips the check."},'
+    '{"name":"voter_id","json":"voterId","type":"int32","versions":"1+","entityType":"brokerId","ignorable":true,"default":-1,"about":"Node id of the voter addressed; -1 when not given."},'
+    '{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"Raft logs concerned, one entry per topic."},'
+    '{"name":"leader_endpoints","json":"leaderEndpoints","type":"[]LeaderEndpoint","versions":"1+","ignorable":true,"about":"Addresses of the leader, one entry per listener."}'
+    '],"structs":{"TopicData":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+","about":"Partitions whose quorum has the new leader, one entry each."}'
+    '],"PartitionData":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"voter_directory_id","json":"voterDirectoryId","type":"uuid","versions":"1+","ignorable":true,"about":"Id of the addressed voter\'s log directory."},'
+    '{"name":"leader_id","json":"leaderId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id of the new leader, the sender."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Quorum epoch in which it was elected."}'
+    '],"LeaderEndpoint":['
+    '{"name":"name","json":"name","type":"string","versions":"1+","mapKey":true,"about":"Listener name."},'
+    '{"name":"host","json":"host","type":"string","versions":"1+","about":"Host name or IP address at which the node can be reached."},'
+    '{"name":"port","json":"port","type":"uint16","versions":"1+","about":"TCP port at that host."}'
+    "]}}"
 )
 _BeginQuorumEpochRequestConstants._plan = (
     "1\n"
@@ -658,8 +520,7 @@ _BeginQuorumEpochRequestConstants._plan = (
     "1 0c 1@1c ;\n"
     ":LeaderEndpoint name/s host/s port/H\n"
     "1 0c 1c 2 ;\n"
-    ":BeginQuorumEpochRequest cluster_id/s?=~ voter_id/i=-1 topics/[@TopicData leader_endpoints"
-    "/{@LeaderEndpoint\n"
+    ":BeginQuorumEpochRequest cluster_id/s?=~ voter_id/i=-1 topics/[@TopicData leader_endpoints/{@LeaderEndpoint\n"
     "0 0n 2@2 -1 -3\n"
     "1 0cn 1 2@3c 3@4c ;\n"
 )

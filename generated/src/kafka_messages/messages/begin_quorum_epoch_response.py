@@ -12,24 +12,20 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedField,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     in_order,
     long_count,
     long_string,
     long_uvarint,
     new,
-    string_length,
     tag_header,
-    tagged_size,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -85,17 +81,6 @@ class PartitionData(StructBase):
         self.leader_epoch = leader_epoch
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionData):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.error_code == other.error_code
-            and self.leader_id == other.leader_id
-            and self.leader_epoch == other.leader_epoch
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicData(StructBase):
@@ -121,15 +106,6 @@ class TopicData(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicData):
-            return NotImplemented
-        return (
-            self.topic_name == other.topic_name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class NodeEndpoint(StructBase):
@@ -145,27 +121,12 @@ class NodeEndpoint(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        node_id: int = 0,
-        host: str = "",
-        port: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, node_id: int = 0, host: str = "", port: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.node_id = node_id
         self.host = host
         self.port = port
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, NodeEndpoint):
-            return NotImplemented
-        return (
-            self.node_id == other.node_id
-            and self.host == other.host
-            and self.port == other.port
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class NodeEndpointCollection(KeyedCollection[NodeEndpoint]):
@@ -231,16 +192,6 @@ class BeginQuorumEpochResponse(_BeginQuorumEpochResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, BeginQuorumEpochResponse):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.topics == other.topics
-            and self.node_endpoints == other.node_endpoints
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
     out: list[PartitionData] = []
@@ -258,15 +209,6 @@ def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]
         if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_ihii(x.partition_index, x.error_code, x.leader_id, x.leader_epoch))
-
-
-def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 14
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_partition_data_1(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
@@ -290,15 +232,6 @@ def _write_all_partition_data_1(out: list[bytes], items: Iterable[PartitionData]
         else:
             out.append(_pack_ihii(x.partition_index, x.error_code, x.leader_id, x.leader_epoch))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_partition_data_1(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 15
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_topic_data_0(data: bytes, pos: int, count: int) -> tuple[list[TopicData], int]:
@@ -338,17 +271,6 @@ def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> Non
             _write_all_partition_data_0(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
-
-
-def _size_all_topic_data_0(items: Iterable[TopicData]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.topic_name.encode()))
-        size += _size_all_partition_data_0(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_topic_data_1(data: bytes, pos: int, count: int) -> tuple[list[TopicData], int]:
@@ -398,21 +320,6 @@ def _write_all_topic_data_1(out: list[bytes], items: Iterable[TopicData]) -> Non
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_data_1(items: Iterable[TopicData]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_partition_data_1(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_node_endpoint_1(data: bytes, pos: int, count: int) -> tuple[NodeEndpointCollection, int]:
     out: list[NodeEndpoint] = []
     for _ in range(count):
@@ -452,17 +359,6 @@ def _write_all_node_endpoint_1(out: list[bytes], items: Iterable[NodeEndpoint]) 
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_node_endpoint_1(items: Iterable[NodeEndpoint]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        n = string_length(len(x.host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_begin_quorum_epoch_response_0(data: bytes, pos: int) -> tuple[BeginQuorumEpochResponse, int]:
     x = new(BeginQuorumEpochResponse)
     x.error_code, n = _unpack_hi(data, pos)
@@ -487,14 +383,6 @@ def _write_begin_quorum_epoch_response_0(out: list[bytes], x: BeginQuorumEpochRe
         _write_all_topic_data_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_begin_quorum_epoch_response_0(x: BeginQuorumEpochResponse) -> int:
-    size = 6
-    size += _size_all_topic_data_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_tags_begin_quorum_epoch_response_1(data: bytes, pos: int, n: int, x: BeginQuorumEpochResponse) -> int:
@@ -571,57 +459,28 @@ def _write_begin_quorum_epoch_response_1(out: list[bytes], x: BeginQuorumEpochRe
         _write_tags_begin_quorum_epoch_response_1(out, x)
 
 
-def _size_tags_begin_quorum_epoch_response_1(x: BeginQuorumEpochResponse) -> int:
-    count = 0
-    total = 0
-    if len(x.node_endpoints):
-        size = 1
-        size += _size_all_node_endpoint_1(x.node_endpoints)
-        n = len(x.node_endpoints)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_begin_quorum_epoch_response_1(x: BeginQuorumEpochResponse) -> int:
-    size = 4
-    size += _size_all_topic_data_1(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if not (not len(x.node_endpoints) and not x.unknown_tagged_fields):
-        size += _size_tags_begin_quorum_epoch_response_1(x) - 1
-    return size
-
-
 _BeginQuorumEpochResponseConstants._codecs = {
-    0: (_read_begin_quorum_epoch_response_0, _write_begin_quorum_epoch_response_0, _size_begin_quorum_epoch_response_0),
-    1: (_read_begin_quorum_epoch_response_1, _write_begin_quorum_epoch_response_1, _size_begin_quorum_epoch_response_1),
+    0: (_read_begin_quorum_epoch_response_0, _write_begin_quorum_epoch_response_0),
+    1: (_read_begin_quorum_epoch_response_1, _write_begin_quorum_epoch_response_1),
 }
-_BeginQuorumEpochResponseConstants._facts = (
-    '{"name":"BeginQuorumEpochResponse","type":"response","validVersions":"0-1","flexibleVersio'
-    'ns":"1+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+",'
-    '"enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},{"name":'
-    '"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"Raft logs concerned'
-    ', one entry per topic."},{"name":"node_endpoints","json":"nodeEndpoints","type":"[]NodeEnd'
-    'point","versions":"1+","tag":0,"taggedVersions":"1+","about":"Addresses of the leaders nam'
-    'ed above, one entry per node."}],"structs":{"TopicData":[{"name":"topic_name","json":"topi'
-    'cName","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic'
-    '."},{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+","abo'
-    'ut":"Outcomes, one entry per partition."}],"PartitionData":[{"name":"partition_index","jso'
-    'n":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within'
-    ' its topic, from 0."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0'
-    '+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},{"name":'
-    '"leader_id","json":"leaderId","type":"int32","versions":"0+","entityType":"brokerId","abou'
-    't":"Node id of the leader the voter knows, -1 for none."},{"name":"leader_epoch","json":"l'
-    'eaderEpoch","type":"int32","versions":"0+","about":"Latest quorum epoch the voter knows."}'
-    '],"NodeEndpoint":[{"name":"node_id","json":"nodeId","type":"int32","versions":"1+","entity'
-    'Type":"brokerId","mapKey":true,"about":"Node id the address belongs to."},{"name":"host","'
-    'json":"host","type":"string","versions":"1+","about":"Host name or IP address at which the'
-    ' node can be reached."},{"name":"port","json":"port","type":"uint16","versions":"1+","abou'
-    't":"TCP port at that host."}]}}'
+_BeginQuorumEpochResponseConstants._descriptor = (
+    '{"name":"BeginQuorumEpochResponse","type":"response","validVersions":"0-1","flexibleVersions":"1+","fields":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
+    '{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"Raft logs concerned, one entry per topic."},'
+    '{"name":"node_endpoints","json":"nodeEndpoints","type":"[]NodeEndpoint","versions":"1+","tag":0,"taggedVersions":"1+","about":"Addresses of the leaders named above, one entry per node."}'
+    '],"structs":{"TopicData":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+","about":"Outcomes, one entry per partition."}'
+    '],"PartitionData":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},'
+    '{"name":"leader_id","json":"leaderId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id of the leader the voter knows, -1 for none."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Latest quorum epoch the voter knows."}'
+    '],"NodeEndpoint":['
+    '{"name":"node_id","json":"nodeId","type":"int32","versions":"1+","entityType":"brokerId","mapKey":true,"about":"Node id the address belongs to."},'
+    '{"name":"host","json":"host","type":"string","versions":"1+","about":"Host name or IP address at which the node can be reached."},'
+    '{"name":"port","json":"port","type":"uint16","versions":"1+","about":"TCP port at that host."}'
+    "]}}"
 )
 _BeginQuorumEpochResponseConstants._plan = (
     "1\n"

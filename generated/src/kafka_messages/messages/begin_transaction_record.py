@@ -3,24 +3,19 @@
 
 from __future__ import annotations
 
-
 from .._base.message import Message
 from .._core.dataclass import dataclass
 from .._core.wire import (
+    TEXT_LENGTHS,
     Malformed,
     RawTaggedField,
     RawTaggedFields,
-    TEXT_LENGTHS,
     in_order,
     long_nullable_string,
     long_uvarint,
     new,
-    string_length,
     tag_header,
-    tagged_size,
     tags,
-    tags_size,
-    uvarint_size,
 )
 
 
@@ -37,7 +32,7 @@ class _BeginTransactionRecordConstants(Message):
 class BeginTransactionRecord(_BeginTransactionRecordConstants):
     """Record in __cluster_metadata that starts a set of records which take effect together or not at all.
 
-    Metadata, record type 23, versions 0, flexible from 0. Since Kafka 3.6.0.
+    Metadata, record type 23, version 0, flexible from 0. Since Kafka 3.6.0.
     """
 
     name: str | None = None
@@ -45,19 +40,9 @@ class BeginTransactionRecord(_BeginTransactionRecordConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        name: str | None = None,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, name: str | None = None, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.name = name
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, BeginTransactionRecord):
-            return NotImplemented
-        return self.name == other.name and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_tags_begin_transaction_record_0(data: bytes, pos: int, n: int, x: BeginTransactionRecord) -> int:
@@ -118,32 +103,10 @@ def _write_begin_transaction_record_0(out: list[bytes], x: BeginTransactionRecor
         _write_tags_begin_transaction_record_0(out, x)
 
 
-def _size_tags_begin_transaction_record_0(x: BeginTransactionRecord) -> int:
-    count = 0
-    total = 0
-    if x.name is not None:
-        size = 1
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_begin_transaction_record_0(x: BeginTransactionRecord) -> int:
-    size = 1
-    if not (x.name is None and not x.unknown_tagged_fields):
-        size += _size_tags_begin_transaction_record_0(x) - 1
-    return size
-
-
-_BeginTransactionRecordConstants._codecs = {
-    0: (_read_begin_transaction_record_0, _write_begin_transaction_record_0, _size_begin_transaction_record_0),
-}
-_BeginTransactionRecordConstants._facts = (
-    '{"name":"BeginTransactionRecord","type":"metadata","validVersions":"0","flexibleVersions":'
-    '"0+","fields":[{"name":"name","json":"name","type":"string","versions":"0+","nullableVersi'
-    'ons":"0+","tag":0,"taggedVersions":"0+","default":null,"about":"Label that says what the t'
-    'ransaction is for, null when it has none."}]}'
+_BeginTransactionRecordConstants._codecs = {0: (_read_begin_transaction_record_0, _write_begin_transaction_record_0)}
+_BeginTransactionRecordConstants._descriptor = (
+    '{"name":"BeginTransactionRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","nullableVersions":"0+","tag":0,"taggedVersions":"0+","default":null,"about":"Label that says what the transaction is for, null when it has none."}'
+    "]}"
 )
-_BeginTransactionRecordConstants._plan = "1\n" ":BeginTransactionRecord name/s?=~\n" "0 ; 0=0cn\n"
+_BeginTransactionRecordConstants._plan = "1\n:BeginTransactionRecord name/s?=~\n0 ; 0=0cn\n"

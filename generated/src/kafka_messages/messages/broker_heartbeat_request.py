@@ -11,22 +11,19 @@ from .._base.message import Request
 from .._core.arrays import NO_LISTS, uuid_array, uuid_elements
 from .._core.dataclass import dataclass, field
 from .._core.wire import (
+    TRUTH,
+    VARINTS,
     Malformed,
     RawTaggedField,
     RawTaggedFields,
     Refused,
-    TRUTH,
-    VARINTS,
     in_order,
     long_count,
     long_nullable_count,
     long_uvarint,
     new,
     tag_header,
-    tagged_size,
     tags,
-    tags_size,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -98,20 +95,6 @@ class BrokerHeartbeatRequest(_BrokerHeartbeatRequestConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, BrokerHeartbeatRequest):
-            return NotImplemented
-        return (
-            self.broker_id == other.broker_id
-            and self.broker_epoch == other.broker_epoch
-            and self.current_metadata_offset == other.current_metadata_offset
-            and self.want_fence == other.want_fence
-            and self.want_shut_down == other.want_shut_down
-            and self.offline_log_dirs == other.offline_log_dirs
-            and self.cordoned_log_dirs == other.cordoned_log_dirs
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_tags_broker_heartbeat_request_0(data: bytes, pos: int, n: int, x: BrokerHeartbeatRequest) -> int:
     count, pos = long_uvarint(data, pos, n)
@@ -175,13 +158,6 @@ def _write_broker_heartbeat_request_0(out: list[bytes], x: BrokerHeartbeatReques
                 ),
             )
         )
-
-
-def _size_broker_heartbeat_request_0(x: BrokerHeartbeatRequest) -> int:
-    size = 23
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_tags_broker_heartbeat_request_1(data: bytes, pos: int, n: int, x: BrokerHeartbeatRequest) -> int:
@@ -264,27 +240,6 @@ def _write_broker_heartbeat_request_1(out: list[bytes], x: BrokerHeartbeatReques
             )
         )
         _write_tags_broker_heartbeat_request_1(out, x)
-
-
-def _size_tags_broker_heartbeat_request_1(x: BrokerHeartbeatRequest) -> int:
-    count = 0
-    total = 0
-    if len(x.offline_log_dirs):
-        size = 1
-        size += len(x.offline_log_dirs) * 16
-        n = len(x.offline_log_dirs)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_broker_heartbeat_request_1(x: BrokerHeartbeatRequest) -> int:
-    size = 23
-    if not (not len(x.offline_log_dirs) and not x.unknown_tagged_fields):
-        size += _size_tags_broker_heartbeat_request_1(x) - 1
-    return size
 
 
 def _read_tags_broker_heartbeat_request_2(data: bytes, pos: int, n: int, x: BrokerHeartbeatRequest) -> int:
@@ -392,61 +347,25 @@ def _write_broker_heartbeat_request_2(out: list[bytes], x: BrokerHeartbeatReques
         _write_tags_broker_heartbeat_request_2(out, x)
 
 
-def _size_tags_broker_heartbeat_request_2(x: BrokerHeartbeatRequest) -> int:
-    count = 0
-    total = 0
-    if len(x.offline_log_dirs):
-        size = 1
-        size += len(x.offline_log_dirs) * 16
-        n = len(x.offline_log_dirs)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(0, size)
-    if x.cordoned_log_dirs is not None:
-        size = 1
-        size += len(x.cordoned_log_dirs) * 16
-        n = len(x.cordoned_log_dirs)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(1, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_broker_heartbeat_request_2(x: BrokerHeartbeatRequest) -> int:
-    size = 23
-    if not (not len(x.offline_log_dirs) and x.cordoned_log_dirs is None and not x.unknown_tagged_fields):
-        size += _size_tags_broker_heartbeat_request_2(x) - 1
-    return size
-
-
 _BrokerHeartbeatRequestConstants._codecs = {
-    0: (_read_broker_heartbeat_request_0, _write_broker_heartbeat_request_0, _size_broker_heartbeat_request_0),
-    1: (_read_broker_heartbeat_request_1, _write_broker_heartbeat_request_1, _size_broker_heartbeat_request_1),
-    2: (_read_broker_heartbeat_request_2, _write_broker_heartbeat_request_2, _size_broker_heartbeat_request_2),
+    0: (_read_broker_heartbeat_request_0, _write_broker_heartbeat_request_0),
+    1: (_read_broker_heartbeat_request_1, _write_broker_heartbeat_request_1),
+    2: (_read_broker_heartbeat_request_2, _write_broker_heartbeat_request_2),
 }
-_BrokerHeartbeatRequestConstants._facts = (
-    '{"name":"BrokerHeartbeatRequest","type":"request","validVersions":"0-2","flexibleVersions"'
-    ':"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","enti'
-    'tyType":"brokerId","about":"Broker sending the heartbeat."},{"name":"broker_epoch","json":'
-    '"brokerEpoch","type":"int64","versions":"0+","default":-1,"about":"Epoch the controller ga'
-    've this broker when it registered; -1 when not known."},{"name":"current_metadata_offset",'
-    '"json":"currentMetadataOffset","type":"int64","versions":"0+","about":"Highest offset of t'
-    'he metadata log the broker has got to."},{"name":"want_fence","json":"wantFence","type":"b'
-    'ool","versions":"0+","about":"True when the broker wants to stay or become fenced."},{"nam'
-    'e":"want_shut_down","json":"wantShutDown","type":"bool","versions":"0+","about":"True when'
-    ' the broker wants to shut down in an orderly way."},{"name":"offline_log_dirs","json":"off'
-    'lineLogDirs","type":"[]uuid","versions":"1+","tag":0,"taggedVersions":"1+","about":"Ids of'
-    ' the broker\'s log directories that have failed."},{"name":"cordoned_log_dirs","json":"cord'
-    'onedLogDirs","type":"[]uuid","versions":"2+","nullableVersions":"2+","tag":1,"taggedVersio'
-    'ns":"2+","default":null,"about":"Ids of log directories that shall get no new replicas; nu'
-    'll when not reported."}]}'
+_BrokerHeartbeatRequestConstants._descriptor = (
+    '{"name":"BrokerHeartbeatRequest","type":"request","validVersions":"0-2","flexibleVersions":"0+","fields":['
+    '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Broker sending the heartbeat."},'
+    '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"0+","default":-1,"about":"Epoch the controller gave this broker when it registered; -1 when not known."},'
+    '{"name":"current_metadata_offset","json":"currentMetadataOffset","type":"int64","versions":"0+","about":"Highest offset of the metadata log the broker has got to."},'
+    '{"name":"want_fence","json":"wantFence","type":"bool","versions":"0+","about":"True when the broker wants to stay or become fenced."},'
+    '{"name":"want_shut_down","json":"wantShutDown","type":"bool","versions":"0+","about":"True when the broker wants to shut down in an orderly way."},'
+    '{"name":"offline_log_dirs","json":"offlineLogDirs","type":"[]uuid","versions":"1+","tag":0,"taggedVersions":"1+","about":"Ids of the broker\'s log directories that have failed."},'
+    '{"name":"cordoned_log_dirs","json":"cordonedLogDirs","type":"[]uuid","versions":"2+","nullableVersions":"2+","tag":1,"taggedVersions":"2+","default":null,"about":"Ids of log directories that shall get no new replicas; null when not reported."}'
+    "]}"
 )
 _BrokerHeartbeatRequestConstants._plan = (
     "1\n"
-    ":BrokerHeartbeatRequest broker_id/i broker_epoch/q=-1 current_metadata_offset/q want_fence"
-    "/t want_shut_down/t offline_log_dirs/[u cordoned_log_dirs/[u?=~\n"
+    ":BrokerHeartbeatRequest broker_id/i broker_epoch/q=-1 current_metadata_offset/q want_fence/t want_shut_down/t offline_log_dirs/[u cordoned_log_dirs/[u?=~\n"
     "0 0 1 2 3 4 -5! -6! ; ^0 ^1\n"
     "1 0 1 2 3 4 -6! ; 0=5c ^1\n"
     "2 0 1 2 3 4 ; 0=5c 1=6cn\n"

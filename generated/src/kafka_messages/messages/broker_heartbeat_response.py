@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Response
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, TRUTH, new, tags, tags_size, unknown_tags
+from .._core.wire import TRUTH, RawTaggedFields, new, tags, unknown_tags
 
 _pack_ihBBB = Struct(">ihBBB").pack
 _pack_ihBBBB = Struct(">ihBBBB").pack
@@ -62,18 +62,6 @@ class BrokerHeartbeatResponse(_BrokerHeartbeatResponseConstants):
         self.should_shut_down = should_shut_down
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, BrokerHeartbeatResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.is_caught_up == other.is_caught_up
-            and self.is_fenced == other.is_fenced
-            and self.should_shut_down == other.should_shut_down
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_broker_heartbeat_response_0(data: bytes, pos: int) -> tuple[BrokerHeartbeatResponse, int]:
     x = new(BrokerHeartbeatResponse)
@@ -107,34 +95,22 @@ def _write_broker_heartbeat_response_0(out: list[bytes], x: BrokerHeartbeatRespo
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_broker_heartbeat_response_0(x: BrokerHeartbeatResponse) -> int:
-    size = 10
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _BrokerHeartbeatResponseConstants._codecs = {
-    0: (_read_broker_heartbeat_response_0, _write_broker_heartbeat_response_0, _size_broker_heartbeat_response_0),
-    1: (_read_broker_heartbeat_response_0, _write_broker_heartbeat_response_0, _size_broker_heartbeat_response_0),
-    2: (_read_broker_heartbeat_response_0, _write_broker_heartbeat_response_0, _size_broker_heartbeat_response_0),
+    0: (_read_broker_heartbeat_response_0, _write_broker_heartbeat_response_0),
+    1: (_read_broker_heartbeat_response_0, _write_broker_heartbeat_response_0),
+    2: (_read_broker_heartbeat_response_0, _write_broker_heartbeat_response_0),
 }
-_BrokerHeartbeatResponseConstants._facts = (
-    '{"name":"BrokerHeartbeatResponse","type":"response","validVersions":"0-2","flexibleVersion'
-    's":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versi'
-    'ons":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."}'
-    ',{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"Err'
-    'orCode","about":"Error code of the whole request, 0 for none."},{"name":"is_caught_up","js'
-    'on":"isCaughtUp","type":"bool","versions":"0+","about":"True when the broker has read the '
-    'metadata log nearly to its end; false by default."},{"name":"is_fenced","json":"isFenced",'
-    '"type":"bool","versions":"0+","default":true,"about":"True (the default) while the broker '
-    'is fenced, so that it leads nothing and clients are kept away."},{"name":"should_shut_down'
-    '","json":"shouldShutDown","type":"bool","versions":"0+","about":"True when the broker may '
-    'now stop."}]}'
+_BrokerHeartbeatResponseConstants._descriptor = (
+    '{"name":"BrokerHeartbeatResponse","type":"response","validVersions":"0-2","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
+    '{"name":"is_caught_up","json":"isCaughtUp","type":"bool","versions":"0+","about":"True when the broker has read the metadata log nearly to its end; false by default."},'
+    '{"name":"is_fenced","json":"isFenced","type":"bool","versions":"0+","default":true,"about":"True (the default) while the broker is fenced, so that it leads nothing and clients are kept away."},'
+    '{"name":"should_shut_down","json":"shouldShutDown","type":"bool","versions":"0+","about":"True when the broker may now stop."}'
+    "]}"
 )
 _BrokerHeartbeatResponseConstants._plan = (
     "1\n"
-    ":BrokerHeartbeatResponse throttle_time_ms/i error_code/h is_caught_up/t is_fenced/t=1 shou"
-    "ld_shut_down/t\n"
+    ":BrokerHeartbeatResponse throttle_time_ms/i error_code/h is_caught_up/t is_fenced/t=1 should_shut_down/t\n"
     "0-2 0 1 2 3 4 ;\n"
 )

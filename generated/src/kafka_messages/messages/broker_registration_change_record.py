@@ -11,21 +11,18 @@ from .._base.message import Message
 from .._core.arrays import NO_LISTS, uuid_array, uuid_elements
 from .._core.dataclass import dataclass, field
 from .._core.wire import (
+    VARINTS,
     Malformed,
     RawTaggedField,
     RawTaggedFields,
     Refused,
-    VARINTS,
     in_order,
     long_count,
     long_nullable_count,
     long_uvarint,
     new,
     tag_header,
-    tagged_size,
     tags,
-    tags_size,
-    uvarint_size,
 )
 
 _pack_b = Struct(">b").pack
@@ -92,19 +89,6 @@ class BrokerRegistrationChangeRecord(_BrokerRegistrationChangeRecordConstants):
             else cordoned_log_dirs if isinstance(cordoned_log_dirs, list) else list(cordoned_log_dirs)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, BrokerRegistrationChangeRecord):
-            return NotImplemented
-        return (
-            self.broker_id == other.broker_id
-            and self.broker_epoch == other.broker_epoch
-            and self.fenced == other.fenced
-            and self.in_controlled_shutdown == other.in_controlled_shutdown
-            and self.log_dirs == other.log_dirs
-            and self.cordoned_log_dirs == other.cordoned_log_dirs
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_tags_broker_registration_change_record_0(
@@ -181,23 +165,6 @@ def _write_broker_registration_change_record_0(out: list[bytes], x: BrokerRegist
     else:
         out.append(_pack_iq(x.broker_id, x.broker_epoch))
         _write_tags_broker_registration_change_record_0(out, x)
-
-
-def _size_tags_broker_registration_change_record_0(x: BrokerRegistrationChangeRecord) -> int:
-    count = 0
-    total = 0
-    if x.fenced != 0:
-        size = 1
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_broker_registration_change_record_0(x: BrokerRegistrationChangeRecord) -> int:
-    size = 13
-    if not (x.fenced == 0 and not x.unknown_tagged_fields):
-        size += _size_tags_broker_registration_change_record_0(x) - 1
-    return size
 
 
 def _read_tags_broker_registration_change_record_1(
@@ -278,27 +245,6 @@ def _write_broker_registration_change_record_1(out: list[bytes], x: BrokerRegist
     else:
         out.append(_pack_iq(x.broker_id, x.broker_epoch))
         _write_tags_broker_registration_change_record_1(out, x)
-
-
-def _size_tags_broker_registration_change_record_1(x: BrokerRegistrationChangeRecord) -> int:
-    count = 0
-    total = 0
-    if x.fenced != 0:
-        size = 1
-        count += 1
-        total += tagged_size(0, size)
-    if x.in_controlled_shutdown != 0:
-        size = 1
-        count += 1
-        total += tagged_size(1, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_broker_registration_change_record_1(x: BrokerRegistrationChangeRecord) -> int:
-    size = 13
-    if not (x.fenced == 0 and x.in_controlled_shutdown == 0 and not x.unknown_tagged_fields):
-        size += _size_tags_broker_registration_change_record_1(x) - 1
-    return size
 
 
 def _read_tags_broker_registration_change_record_2(
@@ -397,35 +343,6 @@ def _write_broker_registration_change_record_2(out: list[bytes], x: BrokerRegist
     else:
         out.append(_pack_iq(x.broker_id, x.broker_epoch))
         _write_tags_broker_registration_change_record_2(out, x)
-
-
-def _size_tags_broker_registration_change_record_2(x: BrokerRegistrationChangeRecord) -> int:
-    count = 0
-    total = 0
-    if x.fenced != 0:
-        size = 1
-        count += 1
-        total += tagged_size(0, size)
-    if x.in_controlled_shutdown != 0:
-        size = 1
-        count += 1
-        total += tagged_size(1, size)
-    if len(x.log_dirs):
-        size = 1
-        size += len(x.log_dirs) * 16
-        n = len(x.log_dirs)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(2, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_broker_registration_change_record_2(x: BrokerRegistrationChangeRecord) -> int:
-    size = 13
-    if not (x.fenced == 0 and x.in_controlled_shutdown == 0 and not len(x.log_dirs) and not x.unknown_tagged_fields):
-        size += _size_tags_broker_registration_change_record_2(x) - 1
-    return size
 
 
 def _read_tags_broker_registration_change_record_3(
@@ -545,92 +462,25 @@ def _write_broker_registration_change_record_3(out: list[bytes], x: BrokerRegist
         _write_tags_broker_registration_change_record_3(out, x)
 
 
-def _size_tags_broker_registration_change_record_3(x: BrokerRegistrationChangeRecord) -> int:
-    count = 0
-    total = 0
-    if x.fenced != 0:
-        size = 1
-        count += 1
-        total += tagged_size(0, size)
-    if x.in_controlled_shutdown != 0:
-        size = 1
-        count += 1
-        total += tagged_size(1, size)
-    if len(x.log_dirs):
-        size = 1
-        size += len(x.log_dirs) * 16
-        n = len(x.log_dirs)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(2, size)
-    if x.cordoned_log_dirs is not None:
-        size = 1
-        size += len(x.cordoned_log_dirs) * 16
-        n = len(x.cordoned_log_dirs)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(3, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_broker_registration_change_record_3(x: BrokerRegistrationChangeRecord) -> int:
-    size = 13
-    if not (
-        x.fenced == 0
-        and x.in_controlled_shutdown == 0
-        and not len(x.log_dirs)
-        and x.cordoned_log_dirs is None
-        and not x.unknown_tagged_fields
-    ):
-        size += _size_tags_broker_registration_change_record_3(x) - 1
-    return size
-
-
 _BrokerRegistrationChangeRecordConstants._codecs = {
-    0: (
-        _read_broker_registration_change_record_0,
-        _write_broker_registration_change_record_0,
-        _size_broker_registration_change_record_0,
-    ),
-    1: (
-        _read_broker_registration_change_record_1,
-        _write_broker_registration_change_record_1,
-        _size_broker_registration_change_record_1,
-    ),
-    2: (
-        _read_broker_registration_change_record_2,
-        _write_broker_registration_change_record_2,
-        _size_broker_registration_change_record_2,
-    ),
-    3: (
-        _read_broker_registration_change_record_3,
-        _write_broker_registration_change_record_3,
-        _size_broker_registration_change_record_3,
-    ),
+    0: (_read_broker_registration_change_record_0, _write_broker_registration_change_record_0),
+    1: (_read_broker_registration_change_record_1, _write_broker_registration_change_record_1),
+    2: (_read_broker_registration_change_record_2, _write_broker_registration_change_record_2),
+    3: (_read_broker_registration_change_record_3, _write_broker_registration_change_record_3),
 }
-_BrokerRegistrationChangeRecordConstants._facts = (
-    '{"name":"BrokerRegistrationChangeRecord","type":"metadata","validVersions":"0-3","flexible'
-    'Versions":"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"'
-    '0+","entityType":"brokerId","about":"Broker whose registration changes."},{"name":"broker_'
-    'epoch","json":"brokerEpoch","type":"int64","versions":"0+","about":"Epoch of the broker\'s '
-    'registration, so that a change for an older registration is told apart."},{"name":"fenced"'
-    ',"json":"fenced","type":"int8","versions":"0+","tag":0,"taggedVersions":"0+","enumeration"'
-    ':"BrokerFencing","about":"1 fences the broker, -1 unfences it, 0 leaves it as it is."},{"n'
-    'ame":"in_controlled_shutdown","json":"inControlledShutdown","type":"int8","versions":"1+",'
-    '"tag":1,"taggedVersions":"1+","enumeration":"BrokerControlledShutdown","about":"1 when the'
-    ' broker begins a controlled shutdown, 0 leaves this as it is."},{"name":"log_dirs","json":'
-    '"logDirs","type":"[]uuid","versions":"2+","tag":2,"taggedVersions":"2+","about":"Ids of th'
-    "e log directories that are online now, left empty when the change is about something else."
-    '"},{"name":"cordoned_log_dirs","json":"cordonedLogDirs","type":"[]uuid","versions":"3+","n'
-    'ullableVersions":"3+","tag":3,"taggedVersions":"3+","default":null,"about":"Ids of the log'
-    ' directories that get no new partitions, null leaves them as they are."}]}'
+_BrokerRegistrationChangeRecordConstants._descriptor = (
+    '{"name":"BrokerRegistrationChangeRecord","type":"metadata","validVersions":"0-3","flexibleVersions":"0+","fields":['
+    '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Broker whose registration changes."},'
+    '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"0+","about":"Epoch of the broker\'s registration, so that a change for an older registration is told apart."},'
+    '{"name":"fenced","json":"fenced","type":"int8","versions":"0+","tag":0,"taggedVersions":"0+","enumeration":"BrokerFencing","about":"1 fences the broker, -1 unfences it, 0 leaves it as it is."},'
+    '{"name":"in_controlled_shutdown","json":"inControlledShutdown","type":"int8","versions":"1+","tag":1,"taggedVersions":"1+","enumeration":"BrokerControlledShutdown","about":"1 when the broker begins a controlled shutdown, 0 leaves this as it is."},'
+    '{"name":"log_dirs","json":"logDirs","type":"[]uuid","versions":"2+","tag":2,"taggedVersions":"2+","about":"Ids of the log directories that are online now, left empty when the change is about something else."},'
+    '{"name":"cordoned_log_dirs","json":"cordonedLogDirs","type":"[]uuid","versions":"3+","nullableVersions":"3+","tag":3,"taggedVersions":"3+","default":null,"about":"Ids of the log directories that get no new partitions, null leaves them as they are."}'
+    "]}"
 )
 _BrokerRegistrationChangeRecordConstants._plan = (
     "1\n"
-    ":BrokerRegistrationChangeRecord broker_id/i broker_epoch/q fenced/b in_controlled_shutdown"
-    "/b log_dirs/[u cordoned_log_dirs/[u?=~\n"
+    ":BrokerRegistrationChangeRecord broker_id/i broker_epoch/q fenced/b in_controlled_shutdown/b log_dirs/[u cordoned_log_dirs/[u?=~\n"
     "0 0 1 -3! -4! -5! ; 0=2 ^1 ^2 ^3\n"
     "1 0 1 -4! -5! ; 0=2 1=3 ^2 ^3\n"
     "2 0 1 -5! ; 0=2 1=3 2=4c ^3\n"

@@ -13,27 +13,25 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .broker_registration_response import BrokerRegistrationResponse as _BrokerRegistrationResponse
 
 _pack_B = Struct(">B").pack
@@ -86,17 +84,6 @@ class Listener(StructBase):
         self.security_protocol = security_protocol
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Listener):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.host == other.host
-            and self.port == other.port
-            and self.security_protocol == other.security_protocol
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class ListenerCollection(KeyedCollection[Listener]):
     """Listener in order, found by name."""
@@ -140,16 +127,6 @@ class Feature(StructBase):
         self.min_supported_version = min_supported_version
         self.max_supported_version = max_supported_version
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Feature):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.min_supported_version == other.min_supported_version
-            and self.max_supported_version == other.max_supported_version
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class FeatureCollection(KeyedCollection[Feature]):
@@ -244,22 +221,6 @@ class BrokerRegistrationRequest(_BrokerRegistrationRequestConstants):
         self.previous_broker_epoch = previous_broker_epoch
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, BrokerRegistrationRequest):
-            return NotImplemented
-        return (
-            self.broker_id == other.broker_id
-            and self.cluster_id == other.cluster_id
-            and self.incarnation_id == other.incarnation_id
-            and self.listeners == other.listeners
-            and self.features == other.features
-            and self.rack == other.rack
-            and self.is_migrating_zk_broker == other.is_migrating_zk_broker
-            and self.log_dirs == other.log_dirs
-            and self.previous_broker_epoch == other.previous_broker_epoch
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_listener_0(data: bytes, pos: int, count: int) -> tuple[ListenerCollection, int]:
     out: list[Listener] = []
@@ -308,19 +269,6 @@ def _write_all_listener_0(out: list[bytes], items: Iterable[Listener]) -> None:
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_listener_0(items: Iterable[Listener]) -> int:
-    size = 0
-    for x in items:
-        size += 7
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_feature_0(data: bytes, pos: int, count: int) -> tuple[FeatureCollection, int]:
     out: list[Feature] = []
     for _ in range(count):
@@ -354,17 +302,6 @@ def _write_all_feature_0(out: list[bytes], items: Iterable[Feature]) -> None:
         else:
             out.append(_pack_hh(x.min_supported_version, x.max_supported_version))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_feature_0(items: Iterable[Feature]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_broker_registration_request_0(data: bytes, pos: int) -> tuple[BrokerRegistrationRequest, int]:
@@ -455,26 +392,6 @@ def _write_broker_registration_request_0(out: list[bytes], x: BrokerRegistration
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_broker_registration_request_0(x: BrokerRegistrationRequest) -> int:
-    size = 25
-    n = string_length(len(x.cluster_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_listener_0(x.listeners)
-    n = len(x.listeners)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_feature_0(x.features)
-    n = len(x.features)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.rack is not None:
-        n = string_length(len(x.rack.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_broker_registration_request_1(data: bytes, pos: int) -> tuple[BrokerRegistrationRequest, int]:
     x = new(BrokerRegistrationRequest)
     x.broker_id, n = _unpack_iB(data, pos)
@@ -559,26 +476,6 @@ def _write_broker_registration_request_1(out: list[bytes], x: BrokerRegistration
     else:
         out.append(_pack_B(TRUTH[x.is_migrating_zk_broker]))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_broker_registration_request_1(x: BrokerRegistrationRequest) -> int:
-    size = 26
-    n = string_length(len(x.cluster_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_listener_0(x.listeners)
-    n = len(x.listeners)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_feature_0(x.features)
-    n = len(x.features)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.rack is not None:
-        n = string_length(len(x.rack.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_broker_registration_request_2(data: bytes, pos: int) -> tuple[BrokerRegistrationRequest, int]:
@@ -682,30 +579,6 @@ def _write_broker_registration_request_2(out: list[bytes], x: BrokerRegistration
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_broker_registration_request_2(x: BrokerRegistrationRequest) -> int:
-    size = 27
-    n = string_length(len(x.cluster_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_listener_0(x.listeners)
-    n = len(x.listeners)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_feature_0(x.features)
-    n = len(x.features)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.rack is not None:
-        n = string_length(len(x.rack.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += len(x.log_dirs) * 16
-    n = len(x.log_dirs)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_broker_registration_request_3(data: bytes, pos: int) -> tuple[BrokerRegistrationRequest, int]:
     x = new(BrokerRegistrationRequest)
     x.broker_id, n = _unpack_iB(data, pos)
@@ -807,66 +680,34 @@ def _write_broker_registration_request_3(out: list[bytes], x: BrokerRegistration
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_broker_registration_request_3(x: BrokerRegistrationRequest) -> int:
-    size = 35
-    n = string_length(len(x.cluster_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_listener_0(x.listeners)
-    n = len(x.listeners)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_feature_0(x.features)
-    n = len(x.features)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.rack is not None:
-        n = string_length(len(x.rack.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += len(x.log_dirs) * 16
-    n = len(x.log_dirs)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _BrokerRegistrationRequestConstants._codecs = {
-    0: (_read_broker_registration_request_0, _write_broker_registration_request_0, _size_broker_registration_request_0),
-    1: (_read_broker_registration_request_1, _write_broker_registration_request_1, _size_broker_registration_request_1),
-    2: (_read_broker_registration_request_2, _write_broker_registration_request_2, _size_broker_registration_request_2),
-    3: (_read_broker_registration_request_3, _write_broker_registration_request_3, _size_broker_registration_request_3),
-    4: (_read_broker_registration_request_3, _write_broker_registration_request_3, _size_broker_registration_request_3),
+    0: (_read_broker_registration_request_0, _write_broker_registration_request_0),
+    1: (_read_broker_registration_request_1, _write_broker_registration_request_1),
+    2: (_read_broker_registration_request_2, _write_broker_registration_request_2),
+    3: (_read_broker_registration_request_3, _write_broker_registration_request_3),
+    4: (_read_broker_registration_request_3, _write_broker_registration_request_3),
 }
-_BrokerRegistrationRequestConstants._facts = (
-    '{"name":"BrokerRegistrationRequest","type":"request","validVersions":"0-4","flexibleVersio'
-    'ns":"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","e'
-    'ntityType":"brokerId","about":"Id of the broker that registers."},{"name":"cluster_id","js'
-    'on":"clusterId","type":"string","versions":"0+","about":"Cluster the broker belongs to."},'
-    '{"name":"incarnation_id","json":"incarnationId","type":"uuid","versions":"0+","about":"Ran'
-    'dom id of this run of the broker process, new with each start."},{"name":"listeners","json'
-    '":"listeners","type":"[]Listener","versions":"0+","about":"Addresses of the broker, one en'
-    'try per listener."},{"name":"features","json":"features","type":"[]Feature","versions":"0+'
-    '","about":"Features the broker\'s software can run, one entry each."},{"name":"rack","json"'
-    ':"rack","type":"string","versions":"0+","nullableVersions":"0+","about":"Rack or zone the '
-    'broker stands in; null when none is configured."},{"name":"is_migrating_zk_broker","json":'
-    '"isMigratingZkBroker","type":"bool","versions":"1+","about":"True for a ZooKeeper-based br'
-    'oker under migration to KRaft; false otherwise."},{"name":"log_dirs","json":"logDirs","typ'
-    'e":"[]uuid","versions":"2+","ignorable":true,"about":"Ids of the log directories the broke'
-    'r has available."},{"name":"previous_broker_epoch","json":"previousBrokerEpoch","type":"in'
-    't64","versions":"3+","ignorable":true,"default":-1,"about":"Epoch the broker had before it'
-    's last clean shutdown; -1 when there is none."}],"structs":{"Listener":[{"name":"name","js'
-    'on":"name","type":"string","versions":"0+","mapKey":true,"about":"Listener name."},{"name"'
-    ':"host","json":"host","type":"string","versions":"0+","about":"Host name or IP address at '
-    'which the node can be reached."},{"name":"port","json":"port","type":"uint16","versions":"'
-    '0+","about":"TCP port at that host."},{"name":"security_protocol","json":"securityProtocol'
-    '","type":"int16","versions":"0+","enumeration":"SecurityProtocol","about":"Security protoc'
-    'ol: 0 PLAINTEXT, 1 SSL, 2 SASL_PLAINTEXT, 3 SASL_SSL."}],"Feature":[{"name":"name","json":'
-    '"name","type":"string","versions":"0+","mapKey":true,"about":"Feature name, such as metada'
-    'ta.version."},{"name":"min_supported_version","json":"minSupportedVersion","type":"int16",'
-    '"versions":"0+","about":"Lowest level the broker can run."},{"name":"max_supported_version'
-    '","json":"maxSupportedVersion","type":"int16","versions":"0+","about":"Highest level the b'
-    'roker can run."}]}}'
+_BrokerRegistrationRequestConstants._descriptor = (
+    '{"name":"BrokerRegistrationRequest","type":"request","validVersions":"0-4","flexibleVersions":"0+","fields":['
+    '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Id of the broker that registers."},'
+    '{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","about":"Cluster the broker belongs to."},'
+    '{"name":"incarnation_id","json":"incarnationId","type":"uuid","versions":"0+","about":"Random id of this run of the broker process, new with each start."},'
+    '{"name":"listeners","json":"listeners","type":"[]Listener","versions":"0+","about":"Addresses of the broker, one entry per listener."},'
+    '{"name":"features","json":"features","type":"[]Feature","versions":"0+","about":"Features the broker\'s software can run, one entry each."},'
+    '{"name":"rack","json":"rack","type":"string","versions":"0+","nullableVersions":"0+","about":"Rack or zone the broker stands in; null when none is configured."},'
+    '{"name":"is_migrating_zk_broker","json":"isMigratingZkBroker","type":"bool","versions":"1+","about":"True for a ZooKeeper-based broker under migration to KRaft; false otherwise."},'
+    '{"name":"log_dirs","json":"logDirs","type":"[]uuid","versions":"2+","ignorable":true,"about":"Ids of the log directories the broker has available."},'
+    '{"name":"previous_broker_epoch","json":"previousBrokerEpoch","type":"int64","versions":"3+","ignorable":true,"default":-1,"about":"Epoch the broker had before its last clean shutdown; -1 when there is none."}'
+    '],"structs":{"Listener":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true,"about":"Listener name."},'
+    '{"name":"host","json":"host","type":"string","versions":"0+","about":"Host name or IP address at which the node can be reached."},'
+    '{"name":"port","json":"port","type":"uint16","versions":"0+","about":"TCP port at that host."},'
+    '{"name":"security_protocol","json":"securityProtocol","type":"int16","versions":"0+","enumeration":"SecurityProtocol","about":"Security protocol: 0 PLAINTEXT, 1 SSL, 2 SASL_PLAINTEXT, 3 SASL_SSL."}'
+    '],"Feature":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true,"about":"Feature name, such as metadata.version."},'
+    '{"name":"min_supported_version","json":"minSupportedVersion","type":"int16","versions":"0+","about":"Lowest level the broker can run."},'
+    '{"name":"max_supported_version","json":"maxSupportedVersion","type":"int16","versions":"0+","about":"Highest level the broker can run."}'
+    "]}}"
 )
 _BrokerRegistrationRequestConstants._plan = (
     "1\n"
@@ -874,9 +715,7 @@ _BrokerRegistrationRequestConstants._plan = (
     "0-4 0c 1c 2 3 ;\n"
     ":Feature name/s min_supported_version/h max_supported_version/h\n"
     "0-4 0c 1 2 ;\n"
-    ":BrokerRegistrationRequest broker_id/i cluster_id/s incarnation_id/u listeners/{@Listener "
-    "features/{@Feature rack/s? is_migrating_zk_broker/t log_dirs/[u previous_broker_epoch/q=-1"
-    "\n"
+    ":BrokerRegistrationRequest broker_id/i cluster_id/s incarnation_id/u listeners/{@Listener features/{@Feature rack/s? is_migrating_zk_broker/t log_dirs/[u previous_broker_epoch/q=-1\n"
     "0 0 1c 2 3@0c 4@1c 5cn -6! -7 -8 ;\n"
     "1 0 1c 2 3@0c 4@1c 5cn 6 -7 -8 ;\n"
     "2 0 1c 2 3@0c 4@1c 5cn 6 7c -8 ;\n"

@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Response
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._core.wire import RawTaggedFields, new, tags, unknown_tags
 
 _pack_ihq = Struct(">ihq").pack
 _pack_ihqB = Struct(">ihqB").pack
@@ -52,16 +52,6 @@ class BrokerRegistrationResponse(_BrokerRegistrationResponseConstants):
         self.broker_epoch = broker_epoch
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, BrokerRegistrationResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.broker_epoch == other.broker_epoch
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_broker_registration_response_0(data: bytes, pos: int) -> tuple[BrokerRegistrationResponse, int]:
     x = new(BrokerRegistrationResponse)
@@ -82,49 +72,20 @@ def _write_broker_registration_response_0(out: list[bytes], x: BrokerRegistratio
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_broker_registration_response_0(x: BrokerRegistrationResponse) -> int:
-    size = 15
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _BrokerRegistrationResponseConstants._codecs = {
-    0: (
-        _read_broker_registration_response_0,
-        _write_broker_registration_response_0,
-        _size_broker_registration_response_0,
-    ),
-    1: (
-        _read_broker_registration_response_0,
-        _write_broker_registration_response_0,
-        _size_broker_registration_response_0,
-    ),
-    2: (
-        _read_broker_registration_response_0,
-        _write_broker_registration_response_0,
-        _size_broker_registration_response_0,
-    ),
-    3: (
-        _read_broker_registration_response_0,
-        _write_broker_registration_response_0,
-        _size_broker_registration_response_0,
-    ),
-    4: (
-        _read_broker_registration_response_0,
-        _write_broker_registration_response_0,
-        _size_broker_registration_response_0,
-    ),
+    0: (_read_broker_registration_response_0, _write_broker_registration_response_0),
+    1: (_read_broker_registration_response_0, _write_broker_registration_response_0),
+    2: (_read_broker_registration_response_0, _write_broker_registration_response_0),
+    3: (_read_broker_registration_response_0, _write_broker_registration_response_0),
+    4: (_read_broker_registration_response_0, _write_broker_registration_response_0),
 }
-_BrokerRegistrationResponseConstants._facts = (
-    '{"name":"BrokerRegistrationResponse","type":"response","validVersions":"0-4","flexibleVers'
-    'ions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","ve'
-    'rsions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none'
-    '."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"'
-    'ErrorCode","about":"Error code of the whole request, 0 for none."},{"name":"broker_epoch",'
-    '"json":"brokerEpoch","type":"int64","versions":"0+","default":-1,"about":"Epoch of the new'
-    ' registration, to be quoted by the broker from now on; -1 when it failed."}]}'
+_BrokerRegistrationResponseConstants._descriptor = (
+    '{"name":"BrokerRegistrationResponse","type":"response","validVersions":"0-4","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
+    '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"0+","default":-1,"about":"Epoch of the new registration, to be quoted by the broker from now on; -1 when it failed."}'
+    "]}"
 )
 _BrokerRegistrationResponseConstants._plan = (
-    "1\n" ":BrokerRegistrationResponse throttle_time_ms/i error_code/h broker_epoch/q=-1\n" "0-4 0 1 2 ;\n"
+    "1\n:BrokerRegistrationResponse throttle_time_ms/i error_code/h broker_epoch/q=-1\n0-4 0 1 2 ;\n"
 )

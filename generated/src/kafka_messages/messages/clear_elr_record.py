@@ -3,20 +3,9 @@
 
 from __future__ import annotations
 
-
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import (
-    RawTaggedFields,
-    TEXT_LENGTHS,
-    long_string,
-    new,
-    string_length,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._core.wire import TEXT_LENGTHS, RawTaggedFields, long_string, new, tags, unknown_tags
 
 
 class _ClearElrRecordConstants(Message):
@@ -32,7 +21,7 @@ class _ClearElrRecordConstants(Message):
 class ClearElrRecord(_ClearElrRecordConstants):
     """Record in __cluster_metadata that empties the eligible leader replicas of partitions.
 
-    Metadata, record type 28, versions 0, flexible from 0. Since Kafka 4.0.0.
+    Metadata, record type 28, version 0, flexible from 0. Since Kafka 4.0.0.
     """
 
     topic_name: str = ""
@@ -40,19 +29,9 @@ class ClearElrRecord(_ClearElrRecordConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        topic_name: str = "",
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, topic_name: str = "", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.topic_name = topic_name
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ClearElrRecord):
-            return NotImplemented
-        return self.topic_name == other.topic_name and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_clear_elr_record_0(data: bytes, pos: int) -> tuple[ClearElrRecord, int]:
@@ -85,21 +64,10 @@ def _write_clear_elr_record_0(out: list[bytes], x: ClearElrRecord) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_clear_elr_record_0(x: ClearElrRecord) -> int:
-    size = 2
-    n = string_length(len(x.topic_name.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-_ClearElrRecordConstants._codecs = {
-    0: (_read_clear_elr_record_0, _write_clear_elr_record_0, _size_clear_elr_record_0),
-}
-_ClearElrRecordConstants._facts = (
-    '{"name":"ClearElrRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fi'
-    'elds":[{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType'
-    '":"topicName","about":"Topic whose partitions are cleared, empty for all topics."}]}'
+_ClearElrRecordConstants._codecs = {0: (_read_clear_elr_record_0, _write_clear_elr_record_0)}
+_ClearElrRecordConstants._descriptor = (
+    '{"name":"ClearElrRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","about":"Topic whose partitions are cleared, empty for all topics."}'
+    "]}"
 )
-_ClearElrRecordConstants._plan = "1\n" ":ClearElrRecord topic_name/s\n" "0 0c ;\n"
+_ClearElrRecordConstants._plan = "1\n:ClearElrRecord topic_name/s\n0 0c ;\n"

@@ -11,20 +11,17 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -48,24 +45,11 @@ class EntityData(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        entity_type: str = "",
-        entity_name: str | None = "",
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, entity_type: str = "", entity_name: str | None = "", unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.entity_type = entity_type
         self.entity_name = entity_name
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, EntityData):
-            return NotImplemented
-        return (
-            self.entity_type == other.entity_type
-            and self.entity_name == other.entity_name
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _ClientQuotaRecordConstants(Message):
@@ -82,7 +66,7 @@ class _ClientQuotaRecordConstants(Message):
 class ClientQuotaRecord(_ClientQuotaRecordConstants):
     """Record in __cluster_metadata that sets or removes one quota of a client entity.
 
-    Metadata, record type 14, versions 0, flexible from 0. Since Kafka 3.0.0.
+    Metadata, record type 14, version 0, flexible from 0. Since Kafka 3.0.0.
     """
 
     entity: list[EntityData] = field(default_factory=list)
@@ -175,20 +159,6 @@ def _write_all_entity_data_0(out: list[bytes], items: Iterable[EntityData]) -> N
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_entity_data_0(items: Iterable[EntityData]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.entity_type.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.entity_name is not None:
-            n = string_length(len(x.entity_name.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_client_quota_record_0(data: bytes, pos: int) -> tuple[ClientQuotaRecord, int]:
     x = new(ClientQuotaRecord)
     n = data[pos]
@@ -233,35 +203,17 @@ def _write_client_quota_record_0(out: list[bytes], x: ClientQuotaRecord) -> None
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_client_quota_record_0(x: ClientQuotaRecord) -> int:
-    size = 12
-    size += _size_all_entity_data_0(x.entity)
-    n = len(x.entity)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    n = string_length(len(x.key.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-_ClientQuotaRecordConstants._codecs = {
-    0: (_read_client_quota_record_0, _write_client_quota_record_0, _size_client_quota_record_0),
-}
-_ClientQuotaRecordConstants._facts = (
-    '{"name":"ClientQuotaRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+",'
-    '"fields":[{"name":"entity","json":"entity","type":"[]EntityData","versions":"0+","about":"'
-    'Parts that together name who the quota is for, for example a user and a client id."},{"nam'
-    'e":"key","json":"key","type":"string","versions":"0+","about":"Name of the quota, for exam'
-    'ple producer_byte_rate."},{"name":"value","json":"value","type":"float64","versions":"0+",'
-    '"about":"Limit in the unit of the quota; has no meaning when the quota is removed."},{"nam'
-    'e":"remove","json":"remove","type":"bool","versions":"0+","about":"True to remove the quot'
-    'a, false to set it."}],"structs":{"EntityData":[{"name":"entity_type","json":"entityType",'
-    '"type":"string","versions":"0+","enumeration":"QuotaEntityType","about":"Kind of the part:'
-    ' user, client-id or ip."},{"name":"entity_name","json":"entityName","type":"string","versi'
-    'ons":"0+","nullableVersions":"0+","about":"Name of the part, null for the default of this '
-    'kind."}]}}'
+_ClientQuotaRecordConstants._codecs = {0: (_read_client_quota_record_0, _write_client_quota_record_0)}
+_ClientQuotaRecordConstants._descriptor = (
+    '{"name":"ClientQuotaRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"entity","json":"entity","type":"[]EntityData","versions":"0+","about":"Parts that together name who the quota is for, for example a user and a client id."},'
+    '{"name":"key","json":"key","type":"string","versions":"0+","about":"Name of the quota, for example producer_byte_rate."},'
+    '{"name":"value","json":"value","type":"float64","versions":"0+","about":"Limit in the unit of the quota; has no meaning when the quota is removed."},'
+    '{"name":"remove","json":"remove","type":"bool","versions":"0+","about":"True to remove the quota, false to set it."}'
+    '],"structs":{"EntityData":['
+    '{"name":"entity_type","json":"entityType","type":"string","versions":"0+","enumeration":"QuotaEntityType","about":"Kind of the part: user, client-id or ip."},'
+    '{"name":"entity_name","json":"entityName","type":"string","versions":"0+","nullableVersions":"0+","about":"Name of the part, null for the default of this kind."}'
+    "]}}"
 )
 _ClientQuotaRecordConstants._plan = (
     "1\n"

@@ -7,18 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import (
-    RawTaggedFields,
-    TEXT_LENGTHS,
-    long_nullable_string,
-    long_string,
-    new,
-    string_length,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._core.wire import TEXT_LENGTHS, RawTaggedFields, long_nullable_string, long_string, new, tags, unknown_tags
 
 _pack_b = Struct(">b").pack
 _pack_bB = Struct(">bB").pack
@@ -38,7 +27,7 @@ class _ConfigRecordConstants(Message):
 class ConfigRecord(_ConfigRecordConstants):
     """Record in __cluster_metadata that sets or removes one dynamic setting of a resource.
 
-    Metadata, record type 4, versions 0, flexible from 0. Since Kafka 2.8.0.
+    Metadata, record type 4, version 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     resource_type: int = 0
@@ -66,17 +55,6 @@ class ConfigRecord(_ConfigRecordConstants):
         self.name = name
         self.value = value
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ConfigRecord):
-            return NotImplemented
-        return (
-            self.resource_type == other.resource_type
-            and self.resource_name == other.resource_name
-            and self.name == other.name
-            and self.value == other.value
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_config_record_0(data: bytes, pos: int) -> tuple[ConfigRecord, int]:
@@ -143,34 +121,13 @@ def _write_config_record_0(out: list[bytes], x: ConfigRecord) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_config_record_0(x: ConfigRecord) -> int:
-    size = 5
-    n = string_length(len(x.resource_name.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.name.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.value is not None:
-        n = string_length(len(x.value.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-_ConfigRecordConstants._codecs = {
-    0: (_read_config_record_0, _write_config_record_0, _size_config_record_0),
-}
-_ConfigRecordConstants._facts = (
-    '{"name":"ConfigRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fiel'
-    'ds":[{"name":"resource_type","json":"resourceType","type":"int8","versions":"0+","enumerat'
-    'ion":"ConfigResourceType","about":"Kind of resource: 2 topic, 4 broker, 16 client metrics,'
-    ' 32 group."},{"name":"resource_name","json":"resourceName","type":"string","versions":"0+"'
-    ',"about":"Topic name, broker id as text and so on; empty for the default of all brokers."}'
-    ',{"name":"name","json":"name","type":"string","versions":"0+","about":"Name of the setting'
-    '."},{"name":"value","json":"value","type":"string","versions":"0+","nullableVersions":"0+"'
-    ',"secret":{"name":"name","resourceType":"resource_type"},"about":"New value as text, null '
-    'to remove the setting."}]}'
+_ConfigRecordConstants._codecs = {0: (_read_config_record_0, _write_config_record_0)}
+_ConfigRecordConstants._descriptor = (
+    '{"name":"ConfigRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"resource_type","json":"resourceType","type":"int8","versions":"0+","enumeration":"ConfigResourceType","about":"Kind of resource: 2 topic, 4 broker, 16 client metrics, 32 group."},'
+    '{"name":"resource_name","json":"resourceName","type":"string","versions":"0+","about":"Topic name, broker id as text and so on; empty for the default of all brokers."},'
+    '{"name":"name","json":"name","type":"string","versions":"0+","about":"Name of the setting."},'
+    '{"name":"value","json":"value","type":"string","versions":"0+","nullableVersions":"0+","secret":{"name":"name","resourceType":"resource_type"},"about":"New value as text, null to remove the setting."}'
+    "]}"
 )
-_ConfigRecordConstants._plan = (
-    "1\n" ":ConfigRecord resource_type/b resource_name/s name/s value/s?\n" "0 0 1c 2c 3cn ;\n"
-)
+_ConfigRecordConstants._plan = "1\n:ConfigRecord resource_type/b resource_name/s name/s value/s?\n0 0 1c 2c 3cn ;\n"

@@ -20,23 +20,20 @@ from .._core.arrays import (
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    VARINTS,
+    ZERO_UUID,
     Malformed,
     RawTaggedField,
     RawTaggedFields,
     Refused,
-    VARINTS,
-    ZERO_UUID,
     in_order,
     long_count,
     long_uvarint,
     new,
     tag_header,
-    tagged_size,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -83,16 +80,6 @@ class TopicPartitions(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicPartitions):
-            return NotImplemented
-        return (
-            self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.assignment_epochs == other.assignment_epochs
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _ConsumerGroupCurrentMemberAssignmentValueConstants(Message):
     __slots__ = ()
@@ -109,7 +96,7 @@ class ConsumerGroupCurrentMemberAssignmentValue(_ConsumerGroupCurrentMemberAssig
     """Record value in __consumer_offsets with what a consumer group member holds at present and how far it is in
     a rebalance.
 
-    Coordinator-value, record type 8, versions 0, flexible from 0. Since Kafka 3.5.0.
+    Coordinator-value, record type 8, version 0, flexible from 0. Since Kafka 3.5.0.
     """
 
     member_epoch: int = 0
@@ -153,18 +140,6 @@ class ConsumerGroupCurrentMemberAssignmentValue(_ConsumerGroupCurrentMemberAssig
             else list(elements_of(partitions_pending_revocation, "partitions_pending_revocation", "TopicPartitions"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ConsumerGroupCurrentMemberAssignmentValue):
-            return NotImplemented
-        return (
-            self.member_epoch == other.member_epoch
-            and self.previous_member_epoch == other.previous_member_epoch
-            and self.state == other.state
-            and self.assigned_partitions == other.assigned_partitions
-            and self.partitions_pending_revocation == other.partitions_pending_revocation
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_tags_topic_partitions_0(data: bytes, pos: int, n: int, x: TopicPartitions) -> int:
@@ -251,34 +226,6 @@ def _write_all_topic_partitions_0(out: list[bytes], items: Iterable[TopicPartiti
             _write_tags_topic_partitions_0(out, x)
 
 
-def _size_tags_topic_partitions_0(x: TopicPartitions) -> int:
-    count = 0
-    total = 0
-    if not (x.assignment_epochs is not None and not len(x.assignment_epochs)):
-        size = 1
-        if x.assignment_epochs is not None:
-            size += len(x.assignment_epochs) * 4
-            n = len(x.assignment_epochs)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_all_topic_partitions_0(items: Iterable[TopicPartitions]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += len(x.partitions) * 4
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if not (x.assignment_epochs is not None and not len(x.assignment_epochs) and not x.unknown_tagged_fields):
-            size += _size_tags_topic_partitions_0(x) - 1
-    return size
-
-
 def _read_consumer_group_current_member_assignment_value_0(
     data: bytes, pos: int
 ) -> tuple[ConsumerGroupCurrentMemberAssignmentValue, int]:
@@ -331,53 +278,26 @@ def _write_consumer_group_current_member_assignment_value_0(
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_consumer_group_current_member_assignment_value_0(x: ConsumerGroupCurrentMemberAssignmentValue) -> int:
-    size = 12
-    size += _size_all_topic_partitions_0(x.assigned_partitions)
-    n = len(x.assigned_partitions)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_topic_partitions_0(x.partitions_pending_revocation)
-    n = len(x.partitions_pending_revocation)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ConsumerGroupCurrentMemberAssignmentValueConstants._codecs = {
-    0: (
-        _read_consumer_group_current_member_assignment_value_0,
-        _write_consumer_group_current_member_assignment_value_0,
-        _size_consumer_group_current_member_assignment_value_0,
-    ),
+    0: (_read_consumer_group_current_member_assignment_value_0, _write_consumer_group_current_member_assignment_value_0)
 }
-_ConsumerGroupCurrentMemberAssignmentValueConstants._facts = (
-    '{"name":"ConsumerGroupCurrentMemberAssignmentValue","type":"coordinator-value","validVersi'
-    'ons":"0","flexibleVersions":"0+","fields":[{"name":"member_epoch","json":"memberEpoch","ty'
-    'pe":"int32","versions":"0+","about":"Group epoch the member has caught up with."},{"name":'
-    '"previous_member_epoch","json":"previousMemberEpoch","type":"int32","versions":"0+","about'
-    '":"Epoch the member had before, still accepted in case it missed the last answer."},{"name'
-    '":"state","json":"state","type":"int8","versions":"0+","enumeration":"GroupMemberState","a'
-    'bout":"0 stable, 1 has yet to give up partitions, 2 waits for partitions that other member'
-    's have yet to give up."},{"name":"assigned_partitions","json":"assignedPartitions","type":'
-    '"[]TopicPartitions","versions":"0+","about":"One entry per topic with partitions the membe'
-    'r may consume."},{"name":"partitions_pending_revocation","json":"partitionsPendingRevocati'
-    'on","type":"[]TopicPartitions","versions":"0+","about":"One entry per topic with partition'
-    's the member was told to give up and has not yet confirmed."}],"structs":{"TopicPartitions'
-    '":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the to'
-    'pic."},{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"'
-    'Numbers of the partitions."},{"name":"assignment_epochs","json":"assignmentEpochs","type":'
-    '"[]int32","versions":"0+","nullableVersions":"0+","tag":0,"taggedVersions":"0+","about":"F'
-    "or each partition, in the same order, the epoch at which the member got it; null when that"
-    ' was not recorded."}]}}'
+_ConsumerGroupCurrentMemberAssignmentValueConstants._descriptor = (
+    '{"name":"ConsumerGroupCurrentMemberAssignmentValue","type":"coordinator-value","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"member_epoch","json":"memberEpoch","type":"int32","versions":"0+","about":"Group epoch the member has caught up with."},'
+    '{"name":"previous_member_epoch","json":"previousMemberEpoch","type":"int32","versions":"0+","about":"Epoch the member had before, still accepted in case it missed the last answer."},'
+    '{"name":"state","json":"state","type":"int8","versions":"0+","enumeration":"GroupMemberState","about":"0 stable, 1 has yet to give up partitions, 2 waits for partitions that other members have yet to give up."},'
+    '{"name":"assigned_partitions","json":"assignedPartitions","type":"[]TopicPartitions","versions":"0+","about":"One entry per topic with partitions the member may consume."},'
+    '{"name":"partitions_pending_revocation","json":"partitionsPendingRevocation","type":"[]TopicPartitions","versions":"0+","about":"One entry per topic with partitions the member was told to give up and has not yet confirmed."}'
+    '],"structs":{"TopicPartitions":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Numbers of the partitions."},'
+    '{"name":"assignment_epochs","json":"assignmentEpochs","type":"[]int32","versions":"0+","nullableVersions":"0+","tag":0,"taggedVersions":"0+","about":"For each partition, in the same order, the epoch at which the member got it; null when that was not recorded."}'
+    "]}}"
 )
 _ConsumerGroupCurrentMemberAssignmentValueConstants._plan = (
     "1\n"
     ":TopicPartitions topic_id/u partitions/[i assignment_epochs/[i?\n"
     "0 0 1c ; 0=2cn\n"
-    ":ConsumerGroupCurrentMemberAssignmentValue member_epoch/i previous_member_epoch/i state/b "
-    "assigned_partitions/[@TopicPartitions partitions_pending_revocation/[@TopicPartitions\n"
+    ":ConsumerGroupCurrentMemberAssignmentValue member_epoch/i previous_member_epoch/i state/b assigned_partitions/[@TopicPartitions partitions_pending_revocation/[@TopicPartitions\n"
     "0 0 1 2 3@0c 4@0c ;\n"
 )

@@ -7,26 +7,9 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import (
-    NO_LISTS,
-    compact_string_array,
-    compact_string_array_size,
-    compact_string_elements,
-    elements_of,
-)
+from .._core.arrays import NO_LISTS, compact_string_array, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
-from .._core.wire import (
-    RawTaggedFields,
-    Refused,
-    TRUTH,
-    VARINTS,
-    long_count,
-    new,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._core.wire import TRUTH, VARINTS, RawTaggedFields, Refused, long_count, new, tags, unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,15 +56,6 @@ class ConsumerGroupDescribeRequest(_ConsumerGroupDescribeRequestConstants):
         self.include_authorized_operations = include_authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ConsumerGroupDescribeRequest):
-            return NotImplemented
-        return (
-            self.group_ids == other.group_ids
-            and self.include_authorized_operations == other.include_authorized_operations
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_consumer_group_describe_request_0(data: bytes, pos: int) -> tuple[ConsumerGroupDescribeRequest, int]:
     x = new(ConsumerGroupDescribeRequest)
@@ -115,36 +89,16 @@ def _write_consumer_group_describe_request_0(out: list[bytes], x: ConsumerGroupD
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_consumer_group_describe_request_0(x: ConsumerGroupDescribeRequest) -> int:
-    size = 3
-    size += compact_string_array_size(x.group_ids)
-    n = len(x.group_ids)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ConsumerGroupDescribeRequestConstants._codecs = {
-    0: (
-        _read_consumer_group_describe_request_0,
-        _write_consumer_group_describe_request_0,
-        _size_consumer_group_describe_request_0,
-    ),
-    1: (
-        _read_consumer_group_describe_request_0,
-        _write_consumer_group_describe_request_0,
-        _size_consumer_group_describe_request_0,
-    ),
+    0: (_read_consumer_group_describe_request_0, _write_consumer_group_describe_request_0),
+    1: (_read_consumer_group_describe_request_0, _write_consumer_group_describe_request_0),
 }
-_ConsumerGroupDescribeRequestConstants._facts = (
-    '{"name":"ConsumerGroupDescribeRequest","type":"request","validVersions":"0-1","flexibleVer'
-    'sions":"0+","fields":[{"name":"group_ids","json":"groupIds","type":"[]string","versions":"'
-    '0+","entityType":"groupId","about":"Groups to describe."},{"name":"include_authorized_oper'
-    'ations","json":"includeAuthorizedOperations","type":"bool","versions":"0+","about":"True t'
-    'o learn also what the caller may do with each group."}]}'
+_ConsumerGroupDescribeRequestConstants._descriptor = (
+    '{"name":"ConsumerGroupDescribeRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"group_ids","json":"groupIds","type":"[]string","versions":"0+","entityType":"groupId","about":"Groups to describe."},'
+    '{"name":"include_authorized_operations","json":"includeAuthorizedOperations","type":"bool","versions":"0+","about":"True to learn also what the caller may do with each group."}'
+    "]}"
 )
 _ConsumerGroupDescribeRequestConstants._plan = (
-    "1\n" ":ConsumerGroupDescribeRequest group_ids/[s include_authorized_operations/t\n" "0-1 0c 1 ;\n"
+    "1\n:ConsumerGroupDescribeRequest group_ids/[s include_authorized_operations/t\n0-1 0c 1 ;\n"
 )

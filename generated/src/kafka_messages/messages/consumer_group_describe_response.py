@@ -13,7 +13,6 @@ from .._core.arrays import (
     PACK_I,
     UNPACK_I,
     compact_string_array,
-    compact_string_array_size,
     compact_string_elements,
     elements_of,
     fixed_elements,
@@ -22,21 +21,18 @@ from .._core.arrays import (
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -86,16 +82,6 @@ class TopicPartitions(StructBase):
         self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicPartitions):
-            return NotImplemented
-        return (
-            self.topic_id == other.topic_id
-            and self.topic_name == other.topic_name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Assignment(StructBase):
@@ -107,10 +93,7 @@ class Assignment(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        topic_partitions: Iterable[TopicPartitions] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, topic_partitions: Iterable[TopicPartitions] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.topic_partitions = (
             topic_partitions
@@ -118,14 +101,6 @@ class Assignment(StructBase):
             else list(elements_of(topic_partitions, "topic_partitions", "TopicPartitions"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Assignment):
-            return NotImplemented
-        return (
-            self.topic_partitions == other.topic_partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -194,24 +169,6 @@ class Member(StructBase):
         self.member_type = member_type
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Member):
-            return NotImplemented
-        return (
-            self.member_id == other.member_id
-            and self.instance_id == other.instance_id
-            and self.rack_id == other.rack_id
-            and self.member_epoch == other.member_epoch
-            and self.client_id == other.client_id
-            and self.client_host == other.client_host
-            and self.subscribed_topic_names == other.subscribed_topic_names
-            and self.subscribed_topic_regex == other.subscribed_topic_regex
-            and self.assignment == other.assignment
-            and self.target_assignment == other.target_assignment
-            and self.member_type == other.member_type
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribedGroup(StructBase):
@@ -265,22 +222,6 @@ class DescribedGroup(StructBase):
         self.authorized_operations = authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribedGroup):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.group_id == other.group_id
-            and self.group_state == other.group_state
-            and self.group_epoch == other.group_epoch
-            and self.assignment_epoch == other.assignment_epoch
-            and self.assignor_name == other.assignor_name
-            and self.members == other.members
-            and self.authorized_operations == other.authorized_operations
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _ConsumerGroupDescribeResponseConstants(Response):
     __slots__ = ()
@@ -319,15 +260,6 @@ class ConsumerGroupDescribeResponse(_ConsumerGroupDescribeResponseConstants):
         self.throttle_time_ms = throttle_time_ms
         self.groups = groups if isinstance(groups, list) else list(elements_of(groups, "groups", "DescribedGroup"))
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ConsumerGroupDescribeResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.groups == other.groups
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_topic_partitions_0(data: bytes, pos: int, count: int) -> tuple[list[TopicPartitions], int]:
@@ -387,21 +319,6 @@ def _write_all_topic_partitions_0(out: list[bytes], items: Iterable[TopicPartiti
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_partitions_0(items: Iterable[TopicPartitions]) -> int:
-    size = 0
-    for x in items:
-        size += 19
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += len(x.partitions) * 4
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_assignment_0(data: bytes, pos: int) -> tuple[Assignment, int]:
     x = new(Assignment)
     n = data[pos]
@@ -431,17 +348,6 @@ def _write_assignment_0(out: list[bytes], x: Assignment) -> None:
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_assignment_0(x: Assignment) -> int:
-    size = 2
-    size += _size_all_topic_partitions_0(x.topic_partitions)
-    n = len(x.topic_partitions)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_member_0(data: bytes, pos: int, count: int) -> tuple[list[Member], int]:
@@ -578,36 +484,6 @@ def _write_all_member_0(out: list[bytes], items: Iterable[Member]) -> None:
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_member_0(items: Iterable[Member]) -> int:
-    size = 0
-    for x in items:
-        size += 12
-        n = string_length(len(x.member_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.instance_id is not None:
-            n = string_length(len(x.instance_id.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.rack_id is not None:
-            n = string_length(len(x.rack_id.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.client_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.client_host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += compact_string_array_size(x.subscribed_topic_names)
-        n = len(x.subscribed_topic_names)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.subscribed_topic_regex is not None:
-            n = string_length(len(x.subscribed_topic_regex.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_assignment_0(x.assignment)
-        size += _size_assignment_0(x.target_assignment)
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_member_1(data: bytes, pos: int, count: int) -> tuple[list[Member], int]:
     out: list[Member] = []
     for _ in range(count):
@@ -742,36 +618,6 @@ def _write_all_member_1(out: list[bytes], items: Iterable[Member]) -> None:
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_member_1(items: Iterable[Member]) -> int:
-    size = 0
-    for x in items:
-        size += 13
-        n = string_length(len(x.member_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.instance_id is not None:
-            n = string_length(len(x.instance_id.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.rack_id is not None:
-            n = string_length(len(x.rack_id.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.client_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.client_host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += compact_string_array_size(x.subscribed_topic_names)
-        n = len(x.subscribed_topic_names)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.subscribed_topic_regex is not None:
-            n = string_length(len(x.subscribed_topic_regex.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_assignment_0(x.assignment)
-        size += _size_assignment_0(x.target_assignment)
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_described_group_0(data: bytes, pos: int, count: int) -> tuple[list[DescribedGroup], int]:
     out: list[DescribedGroup] = []
     for _ in range(count):
@@ -868,28 +714,6 @@ def _write_all_described_group_0(out: list[bytes], items: Iterable[DescribedGrou
         else:
             out.append(_pack_i(x.authorized_operations))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_described_group_0(items: Iterable[DescribedGroup]) -> int:
-    size = 0
-    for x in items:
-        size += 20
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.group_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.group_state.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.assignor_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_member_0(x.members)
-        n = len(x.members)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_described_group_1(data: bytes, pos: int, count: int) -> tuple[list[DescribedGroup], int]:
@@ -990,28 +814,6 @@ def _write_all_described_group_1(out: list[bytes], items: Iterable[DescribedGrou
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_described_group_1(items: Iterable[DescribedGroup]) -> int:
-    size = 0
-    for x in items:
-        size += 20
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.group_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.group_state.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.assignor_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_member_1(x.members)
-        n = len(x.members)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_consumer_group_describe_response_0(data: bytes, pos: int) -> tuple[ConsumerGroupDescribeResponse, int]:
     x = new(ConsumerGroupDescribeResponse)
     x.throttle_time_ms, n = _unpack_iB(data, pos)
@@ -1045,17 +847,6 @@ def _write_consumer_group_describe_response_0(out: list[bytes], x: ConsumerGroup
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_consumer_group_describe_response_0(x: ConsumerGroupDescribeResponse) -> int:
-    size = 6
-    size += _size_all_described_group_0(x.groups)
-    n = len(x.groups)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_consumer_group_describe_response_1(data: bytes, pos: int) -> tuple[ConsumerGroupDescribeResponse, int]:
@@ -1093,78 +884,43 @@ def _write_consumer_group_describe_response_1(out: list[bytes], x: ConsumerGroup
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_consumer_group_describe_response_1(x: ConsumerGroupDescribeResponse) -> int:
-    size = 6
-    size += _size_all_described_group_1(x.groups)
-    n = len(x.groups)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ConsumerGroupDescribeResponseConstants._codecs = {
-    0: (
-        _read_consumer_group_describe_response_0,
-        _write_consumer_group_describe_response_0,
-        _size_consumer_group_describe_response_0,
-    ),
-    1: (
-        _read_consumer_group_describe_response_1,
-        _write_consumer_group_describe_response_1,
-        _size_consumer_group_describe_response_1,
-    ),
+    0: (_read_consumer_group_describe_response_0, _write_consumer_group_describe_response_0),
+    1: (_read_consumer_group_describe_response_1, _write_consumer_group_describe_response_1),
 }
-_ConsumerGroupDescribeResponseConstants._facts = (
-    '{"name":"ConsumerGroupDescribeResponse","type":"response","validVersions":"0-1","flexibleV'
-    'ersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32",'
-    '"versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means n'
-    'one."},{"name":"groups","json":"groups","type":"[]DescribedGroup","versions":"0+","about":'
-    '"Described groups, one entry each."}],"structs":{"TopicPartitions":[{"name":"topic_id","js'
-    'on":"topicId","type":"uuid","versions":"0+","about":"Unique id of the topic."},{"name":"to'
-    'pic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","abo'
-    'ut":"Name of the topic."},{"name":"partitions","json":"partitions","type":"[]int32","versi'
-    'ons":"0+","about":"Partition numbers."}],"Assignment":[{"name":"topic_partitions","json":"'
-    'topicPartitions","type":"[]TopicPartitions","versions":"0+","about":"Assigned partitions, '
-    'one entry per topic."}],"DescribedGroup":[{"name":"error_code","json":"errorCode","type":"'
-    'int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this group, 0 for '
-    'none."},{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nul'
-    'lableVersions":"0+","default":null,"about":"Human-readable detail on the error; null when '
-    'there is none."},{"name":"group_id","json":"groupId","type":"string","versions":"0+","enti'
-    'tyType":"groupId","about":"Id of the group."},{"name":"group_state","json":"groupState","t'
-    'ype":"string","versions":"0+","enumeration":"GroupState","about":"State as text: Empty, As'
-    'signing, Reconciling, Stable or Dead; may be empty on error."},{"name":"group_epoch","json'
-    '":"groupEpoch","type":"int32","versions":"0+","about":"Version of the group\'s membership a'
-    'nd subscriptions, raised with each change."},{"name":"assignment_epoch","json":"assignment'
-    'Epoch","type":"int32","versions":"0+","about":"Group epoch for which the target assignment'
-    ' was computed."},{"name":"assignor_name","json":"assignorName","type":"string","versions":'
-    '"0+","about":"Server-side assignor the group has settled on."},{"name":"members","json":"m'
-    'embers","type":"[]Member","versions":"0+","about":"Members of the group, one entry each."}'
-    ',{"name":"authorized_operations","json":"authorizedOperations","type":"int32","versions":"'
-    '0+","enumeration":"AuthorizedOperations","default":-2147483648,"about":"Bit field of what '
-    'the caller may do, bit n standing for ACL operation n; -2147483648 when not asked for."}],'
-    '"Member":[{"name":"member_id","json":"memberId","type":"string","versions":"0+","about":"I'
-    'd of the member within the group."},{"name":"instance_id","json":"instanceId","type":"stri'
-    'ng","versions":"0+","nullableVersions":"0+","default":null,"about":"Configured id of a sta'
-    'tic member; null for a dynamic one."},{"name":"rack_id","json":"rackId","type":"string","v'
-    'ersions":"0+","nullableVersions":"0+","default":null,"about":"Rack of the member; null whe'
-    'n not given."},{"name":"member_epoch","json":"memberEpoch","type":"int32","versions":"0+",'
-    '"about":"Epoch the member has reached; it follows the assignment epoch as the member takes'
-    ' over its partitions."},{"name":"client_id","json":"clientId","type":"string","versions":"'
-    '0+","about":"Client id the member sends in its requests."},{"name":"client_host","json":"c'
-    'lientHost","type":"string","versions":"0+","about":"Host or address the member connects fr'
-    'om."},{"name":"subscribed_topic_names","json":"subscribedTopicNames","type":"[]string","ve'
-    'rsions":"0+","entityType":"topicName","about":"Topics the member names outright."},{"name"'
-    ':"subscribed_topic_regex","json":"subscribedTopicRegex","type":"string","versions":"0+","n'
-    'ullableVersions":"0+","default":null,"about":"Pattern of topic names the member subscribes'
-    ' to; null when it has none."},{"name":"assignment","json":"assignment","type":"Assignment"'
-    ',"versions":"0+","about":"Partitions the member holds at present."},{"name":"target_assign'
-    'ment","json":"targetAssignment","type":"Assignment","versions":"0+","about":"Partitions th'
-    'e member shall end up with."},{"name":"member_type","json":"memberType","type":"int8","ver'
-    'sions":"1+","enumeration":"ConsumerMemberType","ignorable":true,"default":-1,"about":"0 wh'
-    "en the member speaks the classic protocol, 1 for the consumer protocol, -1 when not known."
-    '"}]}}'
+_ConsumerGroupDescribeResponseConstants._descriptor = (
+    '{"name":"ConsumerGroupDescribeResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
+    '{"name":"groups","json":"groups","type":"[]DescribedGroup","versions":"0+","about":"Described groups, one entry each."}'
+    '],"structs":{"TopicPartitions":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id of the topic."},'
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Partition numbers."}'
+    '],"Assignment":['
+    '{"name":"topic_partitions","json":"topicPartitions","type":"[]TopicPartitions","versions":"0+","about":"Assigned partitions, one entry per topic."}'
+    '],"DescribedGroup":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this group, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Human-readable detail on the error; null when there is none."},'
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Id of the group."},'
+    '{"name":"group_state","json":"groupState","type":"string","versions":"0+","enumeration":"GroupState","about":"State as text: Empty, Assigning, Reconciling, Stable or Dead; may be empty on error."},'
+    '{"name":"group_epoch","json":"groupEpoch","type":"int32","versions":"0+","about":"Version of the group\'s membership and subscriptions, raised with each change."},'
+    '{"name":"assignment_epoch","json":"assignmentEpoch","type":"int32","versions":"0+","about":"Group epoch for which the target assignment was computed."},'
+    '{"name":"assignor_name","json":"assignorName","type":"string","versions":"0+","about":"Server-side assignor the group has settled on."},'
+    '{"name":"members","json":"members","type":"[]Member","versions":"0+","about":"Members of the group, one entry each."},'
+    '{"name":"authorized_operations","json":"authorizedOperations","type":"int32","versions":"0+","enumeration":"AuthorizedOperations","default":-2147483648,"about":"Bit field of what the caller may do, bit n standing for ACL operation n; -2147483648 when not asked for."}'
+    '],"Member":['
+    '{"name":"member_id","json":"memberId","type":"string","versions":"0+","about":"Id of the member within the group."},'
+    '{"name":"instance_id","json":"instanceId","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Configured id of a static member; null for a dynamic one."},'
+    '{"name":"rack_id","json":"rackId","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Rack of the member; null when not given."},'
+    '{"name":"member_epoch","json":"memberEpoch","type":"int32","versions":"0+","about":"Epoch the member has reached; it follows the assignment epoch as the member takes over its partitions."},'
+    '{"name":"client_id","json":"clientId","type":"string","versions":"0+","about":"Client id the member sends in its requests."},'
+    '{"name":"client_host","json":"clientHost","type":"string","versions":"0+","about":"Host or address the member connects from."},'
+    '{"name":"subscribed_topic_names","json":"subscribedTopicNames","type":"[]string","versions":"0+","entityType":"topicName","about":"Topics the member names outright."},'
+    '{"name":"subscribed_topic_regex","json":"subscribedTopicRegex","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Pattern of topic names the member subscribes to; null when it has none."},'
+    '{"name":"assignment","json":"assignment","type":"Assignment","versions":"0+","about":"Partitions the member holds at present."},'
+    '{"name":"target_assignment","json":"targetAssignment","type":"Assignment","versions":"0+","about":"Partitions the member shall end up with."},'
+    '{"name":"member_type","json":"memberType","type":"int8","versions":"1+","enumeration":"ConsumerMemberType","ignorable":true,"default":-1,"about":"0 when the member speaks the classic protocol, 1 for the consumer protocol, -1 when not known."}'
+    "]}}"
 )
 _ConsumerGroupDescribeResponseConstants._plan = (
     "1\n"
@@ -1172,13 +928,10 @@ _ConsumerGroupDescribeResponseConstants._plan = (
     "0-1 0 1c 2c ;\n"
     ":Assignment topic_partitions/[@TopicPartitions\n"
     "0-1 0@0c ;\n"
-    ":Member member_id/s instance_id/s?=~ rack_id/s?=~ member_epoch/i client_id/s client_host/s"
-    " subscribed_topic_names/[s subscribed_topic_regex/s?=~ assignment/@Assignment target_assig"
-    "nment/@Assignment member_type/b=-1\n"
+    ":Member member_id/s instance_id/s?=~ rack_id/s?=~ member_epoch/i client_id/s client_host/s subscribed_topic_names/[s subscribed_topic_regex/s?=~ assignment/@Assignment target_assignment/@Assignment member_type/b=-1\n"
     "0 0c 1cn 2cn 3 4c 5c 6c 7cn 8@1 9@1 -10 ;\n"
     "1 0c 1cn 2cn 3 4c 5c 6c 7cn 8@1 9@1 10 ;\n"
-    ":DescribedGroup error_code/h error_message/s?=~ group_id/s group_state/s group_epoch/i ass"
-    "ignment_epoch/i assignor_name/s members/[@Member authorized_operations/i=-2147483648\n"
+    ":DescribedGroup error_code/h error_message/s?=~ group_id/s group_state/s group_epoch/i assignment_epoch/i assignor_name/s members/[@Member authorized_operations/i=-2147483648\n"
     "0 0 1cn 2c 3c 4 5 6c 7@2c 8 ;\n"
     "1 0 1cn 2c 3c 4 5 6c 7@3c 8 ;\n"
     ":ConsumerGroupDescribeResponse throttle_time_ms/i groups/[@DescribedGroup\n"

@@ -13,7 +13,6 @@ from .._core.arrays import (
     PACK_I,
     UNPACK_I,
     compact_string_array,
-    compact_string_array_size,
     compact_string_elements,
     elements_of,
     fixed_elements,
@@ -22,26 +21,24 @@ from .._core.arrays import (
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_nullable_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .consumer_group_heartbeat_response import ConsumerGroupHeartbeatResponse as _ConsumerGroupHeartbeatResponse
 
 _pack_i = Struct(">i").pack
@@ -64,24 +61,11 @@ class TopicPartitions(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        topic_id: UUID = ZERO_UUID,
-        partitions: Iterable[int] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, topic_id: UUID = ZERO_UUID, partitions: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.topic_id = topic_id
         self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicPartitions):
-            return NotImplemented
-        return (
-            self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _ConsumerGroupHeartbeatRequestConstants(Request["_ConsumerGroupHeartbeatResponse"]):
@@ -177,23 +161,6 @@ class ConsumerGroupHeartbeatRequest(_ConsumerGroupHeartbeatRequestConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ConsumerGroupHeartbeatRequest):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.member_id == other.member_id
-            and self.member_epoch == other.member_epoch
-            and self.instance_id == other.instance_id
-            and self.rack_id == other.rack_id
-            and self.rebalance_timeout_ms == other.rebalance_timeout_ms
-            and self.subscribed_topic_names == other.subscribed_topic_names
-            and self.subscribed_topic_regex == other.subscribed_topic_regex
-            and self.server_assignor == other.server_assignor
-            and self.topic_partitions == other.topic_partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_topic_partitions_0(data: bytes, pos: int, count: int) -> tuple[list[TopicPartitions], int]:
     out: list[TopicPartitions] = []
@@ -234,19 +201,6 @@ def _write_all_topic_partitions_0(out: list[bytes], items: Iterable[TopicPartiti
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_topic_partitions_0(items: Iterable[TopicPartitions]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += len(x.partitions) * 4
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_consumer_group_heartbeat_request_0(data: bytes, pos: int) -> tuple[ConsumerGroupHeartbeatRequest, int]:
@@ -390,36 +344,6 @@ def _write_consumer_group_heartbeat_request_0(out: list[bytes], x: ConsumerGroup
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_consumer_group_heartbeat_request_0(x: ConsumerGroupHeartbeatRequest) -> int:
-    size = 16
-    n = string_length(len(x.group_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.member_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.instance_id is not None:
-        n = string_length(len(x.instance_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.rack_id is not None:
-        n = string_length(len(x.rack_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.subscribed_topic_names is not None:
-        size += compact_string_array_size(x.subscribed_topic_names)
-        n = len(x.subscribed_topic_names)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.server_assignor is not None:
-        n = string_length(len(x.server_assignor.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.topic_partitions is not None:
-        size += _size_all_topic_partitions_0(x.topic_partitions)
-        n = len(x.topic_partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_consumer_group_heartbeat_request_1(data: bytes, pos: int) -> tuple[ConsumerGroupHeartbeatRequest, int]:
@@ -580,87 +504,32 @@ def _write_consumer_group_heartbeat_request_1(out: list[bytes], x: ConsumerGroup
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_consumer_group_heartbeat_request_1(x: ConsumerGroupHeartbeatRequest) -> int:
-    size = 17
-    n = string_length(len(x.group_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.member_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.instance_id is not None:
-        n = string_length(len(x.instance_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.rack_id is not None:
-        n = string_length(len(x.rack_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.subscribed_topic_names is not None:
-        size += compact_string_array_size(x.subscribed_topic_names)
-        n = len(x.subscribed_topic_names)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.subscribed_topic_regex is not None:
-        n = string_length(len(x.subscribed_topic_regex.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.server_assignor is not None:
-        n = string_length(len(x.server_assignor.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.topic_partitions is not None:
-        size += _size_all_topic_partitions_0(x.topic_partitions)
-        n = len(x.topic_partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ConsumerGroupHeartbeatRequestConstants._codecs = {
-    0: (
-        _read_consumer_group_heartbeat_request_0,
-        _write_consumer_group_heartbeat_request_0,
-        _size_consumer_group_heartbeat_request_0,
-    ),
-    1: (
-        _read_consumer_group_heartbeat_request_1,
-        _write_consumer_group_heartbeat_request_1,
-        _size_consumer_group_heartbeat_request_1,
-    ),
+    0: (_read_consumer_group_heartbeat_request_0, _write_consumer_group_heartbeat_request_0),
+    1: (_read_consumer_group_heartbeat_request_1, _write_consumer_group_heartbeat_request_1),
 }
-_ConsumerGroupHeartbeatRequestConstants._facts = (
-    '{"name":"ConsumerGroupHeartbeatRequest","type":"request","validVersions":"0-1","flexibleVe'
-    'rsions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+"'
-    ',"entityType":"groupId","about":"Group to which the member belongs."},{"name":"member_id",'
-    '"json":"memberId","type":"string","versions":"0+","about":"Id of the member; from version '
-    '1 the consumer makes it up itself, before that it joins with an empty one."},{"name":"memb'
-    'er_epoch","json":"memberEpoch","type":"int32","versions":"0+","enumeration":"MemberEpoch",'
-    '"about":"Epoch the member is at; 0 joins, -1 leaves, -2 is a static member that goes away '
-    'for a while."},{"name":"instance_id","json":"instanceId","type":"string","versions":"0+","'
-    'nullableVersions":"0+","default":null,"about":"Configured id of a static member; null for '
-    'a dynamic one."},{"name":"rack_id","json":"rackId","type":"string","versions":"0+","nullab'
-    'leVersions":"0+","default":null,"about":"Rack of the consumer; null when none or unchanged'
-    '."},{"name":"rebalance_timeout_ms","json":"rebalanceTimeoutMs","type":"int32","versions":"'
-    '0+","default":-1,"about":"Milliseconds the member may take to give up partitions; -1 when '
-    'unchanged since the last heartbeat."},{"name":"subscribed_topic_names","json":"subscribedT'
-    'opicNames","type":"[]string","versions":"0+","nullableVersions":"0+","entityType":"topicNa'
-    'me","default":null,"about":"Topics the member wants by name; null when unchanged since the'
-    ' last heartbeat."},{"name":"subscribed_topic_regex","json":"subscribedTopicRegex","type":"'
-    'string","versions":"1+","nullableVersions":"1+","default":null,"about":"Pattern of topic n'
-    'ames the member wants; null when unchanged since the last heartbeat."},{"name":"server_ass'
-    'ignor","json":"serverAssignor","type":"string","versions":"0+","nullableVersions":"0+","de'
-    'fault":null,"about":"Server-side assignor the member prefers; null when unchanged or when '
-    'it has no preference."},{"name":"topic_partitions","json":"topicPartitions","type":"[]Topi'
-    'cPartitions","versions":"0+","nullableVersions":"0+","default":null,"about":"Partitions th'
-    'e member holds, one entry per topic; null when unchanged since the last heartbeat."}],"str'
-    'ucts":{"TopicPartitions":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+'
-    '","about":"Unique id of the topic."},{"name":"partitions","json":"partitions","type":"[]in'
-    't32","versions":"0+","about":"Numbers of the held partitions."}]}}'
+_ConsumerGroupHeartbeatRequestConstants._descriptor = (
+    '{"name":"ConsumerGroupHeartbeatRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Group to which the member belongs."},'
+    '{"name":"member_id","json":"memberId","type":"string","versions":"0+","about":"Id of the member; from version 1 the consumer makes it up itself, before that it joins with an empty one."},'
+    '{"name":"member_epoch","json":"memberEpoch","type":"int32","versions":"0+","enumeration":"MemberEpoch","about":"Epoch the member is at; 0 joins, -1 leaves, -2 is a static member that goes away for a while."},'
+    '{"name":"instance_id","json":"instanceId","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Configured id of a static member; null for a dynamic one."},'
+    '{"name":"rack_id","json":"rackId","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Rack of the consumer; null when none or unchanged."},'
+    '{"name":"rebalance_timeout_ms","json":"rebalanceTimeoutMs","type":"int32","versions":"0+","default":-1,"about":"Milliseconds the member may take to give up partitions; -1 when unchanged since the last heartbeat."},'
+    '{"name":"subscribed_topic_names","json":"subscribedTopicNames","type":"[]string","versions":"0+","nullableVersions":"0+","entityType":"topicName","default":null,"about":"Topics the member wants by name; null when unchanged since the last heartbeat."},'
+    '{"name":"subscribed_topic_regex","json":"subscribedTopicRegex","type":"string","versions":"1+","nullableVersions":"1+","default":null,"about":"Pattern of topic names the member wants; null when unchanged since the last heartbeat."},'
+    '{"name":"server_assignor","json":"serverAssignor","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Server-side assignor the member prefers; null when unchanged or when it has no preference."},'
+    '{"name":"topic_partitions","json":"topicPartitions","type":"[]TopicPartitions","versions":"0+","nullableVersions":"0+","default":null,"about":"Partitions the member holds, one entry per topic; null when unchanged since the last heartbeat."}'
+    '],"structs":{"TopicPartitions":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Numbers of the held partitions."}'
+    "]}}"
 )
 _ConsumerGroupHeartbeatRequestConstants._plan = (
     "1\n"
     ":TopicPartitions topic_id/u partitions/[i\n"
     "0-1 0 1c ;\n"
-    ":ConsumerGroupHeartbeatRequest group_id/s member_id/s member_epoch/i instance_id/s?=~ rack"
-    "_id/s?=~ rebalance_timeout_ms/i=-1 subscribed_topic_names/[s?=~ subscribed_topic_regex/s?="
-    "~ server_assignor/s?=~ topic_partitions/[@TopicPartitions?=~\n"
+    ":ConsumerGroupHeartbeatRequest group_id/s member_id/s member_epoch/i instance_id/s?=~ rack_id/s?=~ rebalance_timeout_ms/i=-1 subscribed_topic_names/[s?=~ subscribed_topic_regex/s?=~ server_assignor/s?=~ topic_partitions/[@TopicPartitions?=~\n"
     "0 0c 1c 2 3cn 4cn 5 6cn 8cn 9@0cn -7! ;\n"
     "1 0c 1c 2 3cn 4cn 5 6cn 7cn 8cn 9@0cn ;\n"
 )

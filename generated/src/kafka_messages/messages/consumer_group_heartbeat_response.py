@@ -12,20 +12,17 @@ from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elemen
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -54,24 +51,11 @@ class TopicPartitions(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        topic_id: UUID = ZERO_UUID,
-        partitions: Iterable[int] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, topic_id: UUID = ZERO_UUID, partitions: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.topic_id = topic_id
         self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicPartitions):
-            return NotImplemented
-        return (
-            self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -84,10 +68,7 @@ class Assignment(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        topic_partitions: Iterable[TopicPartitions] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, topic_partitions: Iterable[TopicPartitions] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.topic_partitions = (
             topic_partitions
@@ -95,14 +76,6 @@ class Assignment(StructBase):
             else list(elements_of(topic_partitions, "topic_partitions", "TopicPartitions"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Assignment):
-            return NotImplemented
-        return (
-            self.topic_partitions == other.topic_partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _ConsumerGroupHeartbeatResponseConstants(Response):
@@ -162,20 +135,6 @@ class ConsumerGroupHeartbeatResponse(_ConsumerGroupHeartbeatResponseConstants):
         self.assignment = assignment
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ConsumerGroupHeartbeatResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.member_id == other.member_id
-            and self.member_epoch == other.member_epoch
-            and self.heartbeat_interval_ms == other.heartbeat_interval_ms
-            and self.assignment == other.assignment
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_topic_partitions_0(data: bytes, pos: int, count: int) -> tuple[list[TopicPartitions], int]:
     out: list[TopicPartitions] = []
@@ -218,19 +177,6 @@ def _write_all_topic_partitions_0(out: list[bytes], items: Iterable[TopicPartiti
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_partitions_0(items: Iterable[TopicPartitions]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += len(x.partitions) * 4
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_assignment_0(data: bytes, pos: int) -> tuple[Assignment, int]:
     x = new(Assignment)
     n = data[pos]
@@ -260,17 +206,6 @@ def _write_assignment_0(out: list[bytes], x: Assignment) -> None:
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_assignment_0(x: Assignment) -> int:
-    size = 2
-    size += _size_all_topic_partitions_0(x.topic_partitions)
-    n = len(x.topic_partitions)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_consumer_group_heartbeat_response_0(data: bytes, pos: int) -> tuple[ConsumerGroupHeartbeatResponse, int]:
@@ -340,54 +275,25 @@ def _write_consumer_group_heartbeat_response_0(out: list[bytes], x: ConsumerGrou
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_consumer_group_heartbeat_response_0(x: ConsumerGroupHeartbeatResponse) -> int:
-    size = 18
-    if x.error_message is not None:
-        n = string_length(len(x.error_message.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.member_id is not None:
-        n = string_length(len(x.member_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.assignment is not None:
-        size += _size_assignment_0(x.assignment)
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ConsumerGroupHeartbeatResponseConstants._codecs = {
-    0: (
-        _read_consumer_group_heartbeat_response_0,
-        _write_consumer_group_heartbeat_response_0,
-        _size_consumer_group_heartbeat_response_0,
-    ),
-    1: (
-        _read_consumer_group_heartbeat_response_0,
-        _write_consumer_group_heartbeat_response_0,
-        _size_consumer_group_heartbeat_response_0,
-    ),
+    0: (_read_consumer_group_heartbeat_response_0, _write_consumer_group_heartbeat_response_0),
+    1: (_read_consumer_group_heartbeat_response_0, _write_consumer_group_heartbeat_response_0),
 }
-_ConsumerGroupHeartbeatResponseConstants._facts = (
-    '{"name":"ConsumerGroupHeartbeatResponse","type":"response","validVersions":"0-1","flexible'
-    'Versions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32"'
-    ',"versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means '
-    'none."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeratio'
-    'n":"ErrorCode","about":"Error code of the whole request, 0 for none."},{"name":"error_mess'
-    'age","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","defaul'
-    't":null,"about":"Human-readable detail on the error; null when there is none."},{"name":"m'
-    'ember_id","json":"memberId","type":"string","versions":"0+","nullableVersions":"0+","defau'
-    'lt":null,"about":"Id of the member, made by the coordinator when it joined without one; nu'
-    'll when not told."},{"name":"member_epoch","json":"memberEpoch","type":"int32","versions":'
-    '"0+","about":"Epoch the member shall quote in its next heartbeat."},{"name":"heartbeat_int'
-    'erval_ms","json":"heartbeatIntervalMs","type":"int32","versions":"0+","about":"Millisecond'
-    's between two heartbeats of the member."},{"name":"assignment","json":"assignment","type":'
-    '"Assignment","versions":"0+","nullableVersions":"0+","default":null,"about":"Partitions th'
-    'e member may hold from now on; null when there is nothing new."}],"structs":{"TopicPartiti'
-    'ons":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id'
-    ' of the topic."},{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+"'
-    ',"about":"Partition numbers."}],"Assignment":[{"name":"topic_partitions","json":"topicPart'
-    'itions","type":"[]TopicPartitions","versions":"0+","about":"Assigned partitions, one entry'
-    ' per topic."}]}}'
+_ConsumerGroupHeartbeatResponseConstants._descriptor = (
+    '{"name":"ConsumerGroupHeartbeatResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Human-readable detail on the error; null when there is none."},'
+    '{"name":"member_id","json":"memberId","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Id of the member, made by the coordinator when it joined without one; null when not told."},'
+    '{"name":"member_epoch","json":"memberEpoch","type":"int32","versions":"0+","about":"Epoch the member shall quote in its next heartbeat."},'
+    '{"name":"heartbeat_interval_ms","json":"heartbeatIntervalMs","type":"int32","versions":"0+","about":"Milliseconds between two heartbeats of the member."},'
+    '{"name":"assignment","json":"assignment","type":"Assignment","versions":"0+","nullableVersions":"0+","default":null,"about":"Partitions the member may hold from now on; null when there is nothing new."}'
+    '],"structs":{"TopicPartitions":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Partition numbers."}'
+    '],"Assignment":['
+    '{"name":"topic_partitions","json":"topicPartitions","type":"[]TopicPartitions","versions":"0+","about":"Assigned partitions, one entry per topic."}'
+    "]}}"
 )
 _ConsumerGroupHeartbeatResponseConstants._plan = (
     "1\n"
@@ -395,7 +301,6 @@ _ConsumerGroupHeartbeatResponseConstants._plan = (
     "0-1 0 1c ;\n"
     ":Assignment topic_partitions/[@TopicPartitions\n"
     "0-1 0@0c ;\n"
-    ":ConsumerGroupHeartbeatResponse throttle_time_ms/i error_code/h error_message/s?=~ member_"
-    "id/s?=~ member_epoch/i heartbeat_interval_ms/i assignment/@Assignment?=~\n"
+    ":ConsumerGroupHeartbeatResponse throttle_time_ms/i error_code/h error_message/s?=~ member_id/s?=~ member_epoch/i heartbeat_interval_ms/i assignment/@Assignment?=~\n"
     "0-1 0 1 2cn 3cn 4 5 6@1n ;\n"
 )

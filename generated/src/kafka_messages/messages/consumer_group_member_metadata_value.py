@@ -7,23 +7,17 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import (
-    NO_LISTS,
-    compact_string_array,
-    compact_string_array_size,
-    compact_string_elements,
-    elements_of,
-)
+from .._core.arrays import NO_LISTS, compact_string_array, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    UNSET,
+    VARINTS,
     Malformed,
     RawTaggedField,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    UNSET,
-    VARINTS,
     in_order,
     long_bytes,
     long_count,
@@ -32,13 +26,9 @@ from .._core.wire import (
     long_uvarint,
     new,
     read_uvarint,
-    string_length,
     tag_header,
-    tagged_size,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -62,25 +52,10 @@ class ClassicProtocol(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        name: str = "",
-        metadata: bytes = b"",
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, name: str = "", metadata: bytes = b"", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.name = name
         self.metadata = metadata
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ClassicProtocol):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.metadata == other.metadata
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -109,15 +84,6 @@ class ClassicMemberMetadata(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ClassicMemberMetadata):
-            return NotImplemented
-        return (
-            self.session_timeout_ms == other.session_timeout_ms
-            and self.supported_protocols == other.supported_protocols
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _ConsumerGroupMemberMetadataValueConstants(Message):
     __slots__ = ()
@@ -135,7 +101,7 @@ class ConsumerGroupMemberMetadataValue(_ConsumerGroupMemberMetadataValueConstant
     """Record value in __consumer_offsets with what a consumer group member says about itself, above all its
     subscription.
 
-    Coordinator-value, record type 5, versions 0, flexible from 0. Since Kafka 3.5.0.
+    Coordinator-value, record type 5, version 0, flexible from 0. Since Kafka 3.5.0.
     """
 
     instance_id: str | None = ""
@@ -192,22 +158,6 @@ class ConsumerGroupMemberMetadataValue(_ConsumerGroupMemberMetadataValueConstant
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ConsumerGroupMemberMetadataValue):
-            return NotImplemented
-        return (
-            self.instance_id == other.instance_id
-            and self.rack_id == other.rack_id
-            and self.client_id == other.client_id
-            and self.client_host == other.client_host
-            and self.subscribed_topic_names == other.subscribed_topic_names
-            and self.subscribed_topic_regex == other.subscribed_topic_regex
-            and self.rebalance_timeout_ms == other.rebalance_timeout_ms
-            and self.server_assignor == other.server_assignor
-            and self.classic_member_metadata == other.classic_member_metadata
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_classic_protocol_0(data: bytes, pos: int, count: int) -> tuple[list[ClassicProtocol], int]:
     out: list[ClassicProtocol] = []
@@ -259,19 +209,6 @@ def _write_all_classic_protocol_0(out: list[bytes], items: Iterable[ClassicProto
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_classic_protocol_0(items: Iterable[ClassicProtocol]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = len(x.metadata)
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_classic_member_metadata_0(data: bytes, pos: int) -> tuple[ClassicMemberMetadata, int]:
     x = new(ClassicMemberMetadata)
     x.session_timeout_ms, n = _unpack_iB(data, pos)
@@ -305,17 +242,6 @@ def _write_classic_member_metadata_0(out: list[bytes], x: ClassicMemberMetadata)
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_classic_member_metadata_0(x: ClassicMemberMetadata) -> int:
-    size = 6
-    size += _size_all_classic_protocol_0(x.supported_protocols)
-    n = len(x.supported_protocols)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_tags_consumer_group_member_metadata_value_0(
@@ -499,91 +425,27 @@ def _write_consumer_group_member_metadata_value_0(out: list[bytes], x: ConsumerG
         _write_tags_consumer_group_member_metadata_value_0(out, x)
 
 
-def _size_tags_consumer_group_member_metadata_value_0(x: ConsumerGroupMemberMetadataValue) -> int:
-    count = 0
-    total = 0
-    if not (
-        x.classic_member_metadata is not None
-        and x.classic_member_metadata.session_timeout_ms == 0
-        and not len(x.classic_member_metadata.supported_protocols)
-        and not x.classic_member_metadata.unknown_tagged_fields
-    ):
-        size = 1
-        if x.classic_member_metadata is not None:
-            size += _size_classic_member_metadata_0(x.classic_member_metadata)
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_consumer_group_member_metadata_value_0(x: ConsumerGroupMemberMetadataValue) -> int:
-    size = 12
-    if x.instance_id is not None:
-        n = string_length(len(x.instance_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.rack_id is not None:
-        n = string_length(len(x.rack_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.client_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.client_host.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += compact_string_array_size(x.subscribed_topic_names)
-    n = len(x.subscribed_topic_names)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.subscribed_topic_regex is not None:
-        n = string_length(len(x.subscribed_topic_regex.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.server_assignor is not None:
-        n = string_length(len(x.server_assignor.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if not (
-        x.classic_member_metadata is not None
-        and x.classic_member_metadata.session_timeout_ms == 0
-        and not len(x.classic_member_metadata.supported_protocols)
-        and not x.classic_member_metadata.unknown_tagged_fields
-        and not x.unknown_tagged_fields
-    ):
-        size += _size_tags_consumer_group_member_metadata_value_0(x) - 1
-    return size
-
-
 _ConsumerGroupMemberMetadataValueConstants._codecs = {
-    0: (
-        _read_consumer_group_member_metadata_value_0,
-        _write_consumer_group_member_metadata_value_0,
-        _size_consumer_group_member_metadata_value_0,
-    ),
+    0: (_read_consumer_group_member_metadata_value_0, _write_consumer_group_member_metadata_value_0)
 }
-_ConsumerGroupMemberMetadataValueConstants._facts = (
-    '{"name":"ConsumerGroupMemberMetadataValue","type":"coordinator-value","validVersions":"0",'
-    '"flexibleVersions":"0+","fields":[{"name":"instance_id","json":"instanceId","type":"string'
-    '","versions":"0+","nullableVersions":"0+","about":"Static membership id, null for a dynami'
-    'c member."},{"name":"rack_id","json":"rackId","type":"string","versions":"0+","nullableVer'
-    'sions":"0+","about":"Rack the member runs in, null when it named none."},{"name":"client_i'
-    'd","json":"clientId","type":"string","versions":"0+","about":"Client id the member is conf'
-    'igured with."},{"name":"client_host","json":"clientHost","type":"string","versions":"0+","'
-    'about":"Address the member connects from."},{"name":"subscribed_topic_names","json":"subsc'
-    'ribedTopicNames","type":"[]string","versions":"0+","about":"Topics the member subscribes t'
-    'o by name."},{"name":"subscribed_topic_regex","json":"subscribedTopicRegex","type":"string'
-    '","versions":"0+","nullableVersions":"0+","about":"Regular expression the member subscribe'
-    's with, null when it uses none."},{"name":"rebalance_timeout_ms","json":"rebalanceTimeoutM'
-    's","type":"int32","versions":"0+","default":-1,"about":"Milliseconds the member gets to gi'
-    've up partitions the coordinator takes away, -1 when not set."},{"name":"server_assignor",'
-    '"json":"serverAssignor","type":"string","versions":"0+","nullableVersions":"0+","about":"B'
-    "roker side assignor the member prefers, null when it leaves the choice to the coordinator."
-    '"},{"name":"classic_member_metadata","json":"classicMemberMetadata","type":"ClassicMemberM'
-    'etadata","versions":"0+","nullableVersions":"0+","tag":0,"taggedVersions":"0+","about":"Ex'
-    'tra data of a member that still speaks the classic protocol, null for all others."}],"stru'
-    'cts":{"ClassicMemberMetadata":[{"name":"session_timeout_ms","json":"sessionTimeoutMs","typ'
-    'e":"int32","versions":"0+","about":"Milliseconds without a heartbeat after which the membe'
-    'r is dropped."},{"name":"supported_protocols","json":"supportedProtocols","type":"[]Classi'
-    'cProtocol","versions":"0+","about":"One entry per assignor the member offered when it join'
-    'ed."}],"ClassicProtocol":[{"name":"name","json":"name","type":"string","versions":"0+","ab'
-    'out":"Name of the topic."},{"name":"metadata","json":"metadata","type":"bytes","versions":'
-    '"0+","about":"The member\'s subscription for that assignor, in the bytes it sent on joining'
-    '."}]}}'
+_ConsumerGroupMemberMetadataValueConstants._descriptor = (
+    '{"name":"ConsumerGroupMemberMetadataValue","type":"coordinator-value","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"instance_id","json":"instanceId","type":"string","versions":"0+","nullableVersions":"0+","about":"Static membership id, null for a dynamic member."},'
+    '{"name":"rack_id","json":"rackId","type":"string","versions":"0+","nullableVersions":"0+","about":"Rack the member runs in, null when it named none."},'
+    '{"name":"client_id","json":"clientId","type":"string","versions":"0+","about":"Client id the member is configured with."},'
+    '{"name":"client_host","json":"clientHost","type":"string","versions":"0+","about":"Address the member connects from."},'
+    '{"name":"subscribed_topic_names","json":"subscribedTopicNames","type":"[]string","versions":"0+","about":"Topics the member subscribes to by name."},'
+    '{"name":"subscribed_topic_regex","json":"subscribedTopicRegex","type":"string","versions":"0+","nullableVersions":"0+","about":"Regular expression the member subscribes with, null when it uses none."},'
+    '{"name":"rebalance_timeout_ms","json":"rebalanceTimeoutMs","type":"int32","versions":"0+","default":-1,"about":"Milliseconds the member gets to give up partitions the coordinator takes away, -1 when not set."},'
+    '{"name":"server_assignor","json":"serverAssignor","type":"string","versions":"0+","nullableVersions":"0+","about":"Broker side assignor the member prefers, null when it leaves the choice to the coordinator."},'
+    '{"name":"classic_member_metadata","json":"classicMemberMetadata","type":"ClassicMemberMetadata","versions":"0+","nullableVersions":"0+","tag":0,"taggedVersions":"0+","about":"Extra data of a member that still speaks the classic protocol, null for all others."}'
+    '],"structs":{"ClassicMemberMetadata":['
+    '{"name":"session_timeout_ms","json":"sessionTimeoutMs","type":"int32","versions":"0+","about":"Milliseconds without a heartbeat after which the member is dropped."},'
+    '{"name":"supported_protocols","json":"supportedProtocols","type":"[]ClassicProtocol","versions":"0+","about":"One entry per assignor the member offered when it joined."}'
+    '],"ClassicProtocol":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","about":"Name of the topic."},'
+    '{"name":"metadata","json":"metadata","type":"bytes","versions":"0+","about":"The member\'s subscription for that assignor, in the bytes it sent on joining."}'
+    "]}}"
 )
 _ConsumerGroupMemberMetadataValueConstants._plan = (
     "1\n"
@@ -591,8 +453,6 @@ _ConsumerGroupMemberMetadataValueConstants._plan = (
     "0 0c 1c ;\n"
     ":ClassicMemberMetadata session_timeout_ms/i supported_protocols/[@ClassicProtocol\n"
     "0 0 1@0c ;\n"
-    ":ConsumerGroupMemberMetadataValue instance_id/s? rack_id/s? client_id/s client_host/s subs"
-    "cribed_topic_names/[s subscribed_topic_regex/s? rebalance_timeout_ms/i=-1 server_assignor/"
-    "s? classic_member_metadata/@ClassicMemberMetadata?\n"
+    ":ConsumerGroupMemberMetadataValue instance_id/s? rack_id/s? client_id/s client_host/s subscribed_topic_names/[s subscribed_topic_regex/s? rebalance_timeout_ms/i=-1 server_assignor/s? classic_member_metadata/@ClassicMemberMetadata?\n"
     "0 0cn 1cn 2c 3c 4c 5cn 6 7cn ; 0=8@1n\n"
 )

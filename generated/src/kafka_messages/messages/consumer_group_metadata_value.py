@@ -7,18 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import (
-    Malformed,
-    RawTaggedField,
-    RawTaggedFields,
-    in_order,
-    long_uvarint,
-    new,
-    tag_header,
-    tagged_size,
-    tags,
-    tags_size,
-)
+from .._core.wire import Malformed, RawTaggedField, RawTaggedFields, in_order, long_uvarint, new, tag_header, tags
 
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
@@ -40,7 +29,7 @@ class _ConsumerGroupMetadataValueConstants(Message):
 class ConsumerGroupMetadataValue(_ConsumerGroupMetadataValueConstants):
     """Record value in __consumer_offsets with the epoch of a consumer group.
 
-    Coordinator-value, record type 3, versions 0, flexible from 0. Since Kafka 3.5.0.
+    Coordinator-value, record type 3, version 0, flexible from 0. Since Kafka 3.5.0.
     """
 
     epoch: int = 0
@@ -52,25 +41,10 @@ class ConsumerGroupMetadataValue(_ConsumerGroupMetadataValueConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        epoch: int = 0,
-        metadata_hash: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, epoch: int = 0, metadata_hash: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.epoch = epoch
         self.metadata_hash = metadata_hash
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ConsumerGroupMetadataValue):
-            return NotImplemented
-        return (
-            self.epoch == other.epoch
-            and self.metadata_hash == other.metadata_hash
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_tags_consumer_group_metadata_value_0(data: bytes, pos: int, n: int, x: ConsumerGroupMetadataValue) -> int:
@@ -121,36 +95,13 @@ def _write_consumer_group_metadata_value_0(out: list[bytes], x: ConsumerGroupMet
         _write_tags_consumer_group_metadata_value_0(out, x)
 
 
-def _size_tags_consumer_group_metadata_value_0(x: ConsumerGroupMetadataValue) -> int:
-    count = 0
-    total = 0
-    if x.metadata_hash != 0:
-        size = 8
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_consumer_group_metadata_value_0(x: ConsumerGroupMetadataValue) -> int:
-    size = 5
-    if not (x.metadata_hash == 0 and not x.unknown_tagged_fields):
-        size += _size_tags_consumer_group_metadata_value_0(x) - 1
-    return size
-
-
 _ConsumerGroupMetadataValueConstants._codecs = {
-    0: (
-        _read_consumer_group_metadata_value_0,
-        _write_consumer_group_metadata_value_0,
-        _size_consumer_group_metadata_value_0,
-    ),
+    0: (_read_consumer_group_metadata_value_0, _write_consumer_group_metadata_value_0)
 }
-_ConsumerGroupMetadataValueConstants._facts = (
-    '{"name":"ConsumerGroupMetadataValue","type":"coordinator-value","validVersions":"0","flexi'
-    'bleVersions":"0+","fields":[{"name":"epoch","json":"epoch","type":"int32","versions":"0+",'
-    '"about":"Version of the group, raised when its members, subscriptions or topics change."},'
-    '{"name":"metadata_hash","json":"metadataHash","type":"int64","versions":"0+","tag":0,"tagg'
-    'edVersions":"0+","about":"Hash over the metadata of all subscribed topics, to notice chang'
-    'es; 0 when none was computed."}]}'
+_ConsumerGroupMetadataValueConstants._descriptor = (
+    '{"name":"ConsumerGroupMetadataValue","type":"coordinator-value","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"epoch","json":"epoch","type":"int32","versions":"0+","about":"Version of the group, raised when its members, subscriptions or topics change."},'
+    '{"name":"metadata_hash","json":"metadataHash","type":"int64","versions":"0+","tag":0,"taggedVersions":"0+","about":"Hash over the metadata of all subscribed topics, to notice changes; 0 when none was computed."}'
+    "]}"
 )
-_ConsumerGroupMetadataValueConstants._plan = "1\n" ":ConsumerGroupMetadataValue epoch/i metadata_hash/q\n" "0 0 ; 0=1\n"
+_ConsumerGroupMetadataValueConstants._plan = "1\n:ConsumerGroupMetadataValue epoch/i metadata_hash/q\n0 0 ; 0=1\n"

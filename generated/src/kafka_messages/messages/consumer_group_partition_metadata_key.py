@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import Malformed, RawTaggedFields, Refused, new, string_length
+from .._core.wire import Malformed, RawTaggedFields, Refused, new
 
 _pack_h = Struct(">h").pack
 _unpack_h = Struct(">h").unpack_from
@@ -27,27 +27,17 @@ class ConsumerGroupPartitionMetadataKey(_ConsumerGroupPartitionMetadataKeyConsta
     """Key of the __consumer_offsets record with the topics a consumer group had seen; superseded by a hash in
     the group's own record.
 
-    Coordinator-key, record type 4, versions 0, none of them flexible. Since Kafka 3.5.0.
+    Coordinator-key, record type 4, version 0, none of them flexible. Since Kafka 3.5.0.
     """
 
     group_id: str = ""
-    """Id of the group. (versions 0)"""
+    """Id of the group. (version 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Empty, as no version has tagged fields: others are refused when writing."""
 
-    def __init__(
-        self,
-        *,
-        group_id: str = "",
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, group_id: str = "", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.group_id = group_id
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ConsumerGroupPartitionMetadataKey):
-            return NotImplemented
-        return self.group_id == other.group_id and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_consumer_group_partition_metadata_key_0(
@@ -75,24 +65,12 @@ def _write_consumer_group_partition_metadata_key_0(out: list[bytes], x: Consumer
     out.append(s)
 
 
-def _size_consumer_group_partition_metadata_key_0(x: ConsumerGroupPartitionMetadataKey) -> int:
-    size = 2
-    size += string_length(len(x.group_id.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 _ConsumerGroupPartitionMetadataKeyConstants._codecs = {
-    0: (
-        _read_consumer_group_partition_metadata_key_0,
-        _write_consumer_group_partition_metadata_key_0,
-        _size_consumer_group_partition_metadata_key_0,
-    ),
+    0: (_read_consumer_group_partition_metadata_key_0, _write_consumer_group_partition_metadata_key_0)
 }
-_ConsumerGroupPartitionMetadataKeyConstants._facts = (
-    '{"name":"ConsumerGroupPartitionMetadataKey","type":"coordinator-key","validVersions":"0","'
-    'flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","ve'
-    'rsions":"0","about":"Id of the group."}]}'
+_ConsumerGroupPartitionMetadataKeyConstants._descriptor = (
+    '{"name":"ConsumerGroupPartitionMetadataKey","type":"coordinator-key","validVersions":"0","flexibleVersions":"none","fields":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0","about":"Id of the group."}'
+    "]}"
 )
-_ConsumerGroupPartitionMetadataKeyConstants._plan = "1\n" ":ConsumerGroupPartitionMetadataKey group_id/s\n" "0 0\n"
+_ConsumerGroupPartitionMetadataKeyConstants._plan = "1\n:ConsumerGroupPartitionMetadataKey group_id/s\n0 0\n"

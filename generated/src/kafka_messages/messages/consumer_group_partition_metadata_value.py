@@ -8,30 +8,21 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import (
-    NO_LISTS,
-    compact_string_array,
-    compact_string_array_size,
-    compact_string_elements,
-    elements_of,
-)
+from .._core.arrays import NO_LISTS, compact_string_array, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -58,24 +49,11 @@ class PartitionMetadata(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        partition: int = 0,
-        racks: Iterable[str] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, partition: int = 0, racks: Iterable[str] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.partition = partition
         self.racks = racks if isinstance(racks, list) else list(elements_of(racks, "racks", "str"))
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionMetadata):
-            return NotImplemented
-        return (
-            self.partition == other.partition
-            and self.racks == other.racks
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -112,17 +90,6 @@ class TopicMetadata(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicMetadata):
-            return NotImplemented
-        return (
-            self.topic_id == other.topic_id
-            and self.topic_name == other.topic_name
-            and self.num_partitions == other.num_partitions
-            and self.partition_metadata == other.partition_metadata
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _ConsumerGroupPartitionMetadataValueConstants(Message):
     __slots__ = ()
@@ -140,7 +107,7 @@ class ConsumerGroupPartitionMetadataValue(_ConsumerGroupPartitionMetadataValueCo
     """Record value in __consumer_offsets with the subscribed topics as a consumer group last saw them;
     superseded by a hash in the group's own record.
 
-    Coordinator-value, record type 4, versions 0, flexible from 0. Since Kafka 3.5.0.
+    Coordinator-value, record type 4, version 0, flexible from 0. Since Kafka 3.5.0.
     """
 
     topics: list[TopicMetadata] = field(default_factory=list)
@@ -148,19 +115,9 @@ class ConsumerGroupPartitionMetadataValue(_ConsumerGroupPartitionMetadataValueCo
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        topics: Iterable[TopicMetadata] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, topics: Iterable[TopicMetadata] = (), unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "TopicMetadata"))
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ConsumerGroupPartitionMetadataValue):
-            return NotImplemented
-        return self.topics == other.topics and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_all_partition_metadata_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionMetadata], int]:
@@ -200,19 +157,6 @@ def _write_all_partition_metadata_0(out: list[bytes], items: Iterable[PartitionM
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_partition_metadata_0(items: Iterable[PartitionMetadata]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += compact_string_array_size(x.racks)
-        n = len(x.racks)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_topic_metadata_0(data: bytes, pos: int, count: int) -> tuple[list[TopicMetadata], int]:
@@ -271,21 +215,6 @@ def _write_all_topic_metadata_0(out: list[bytes], items: Iterable[TopicMetadata]
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_metadata_0(items: Iterable[TopicMetadata]) -> int:
-    size = 0
-    for x in items:
-        size += 23
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_partition_metadata_0(x.partition_metadata)
-        n = len(x.partition_metadata)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_consumer_group_partition_metadata_value_0(
     data: bytes, pos: int
 ) -> tuple[ConsumerGroupPartitionMetadataValue, int]:
@@ -319,44 +248,27 @@ def _write_consumer_group_partition_metadata_value_0(out: list[bytes], x: Consum
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_consumer_group_partition_metadata_value_0(x: ConsumerGroupPartitionMetadataValue) -> int:
-    size = 2
-    size += _size_all_topic_metadata_0(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ConsumerGroupPartitionMetadataValueConstants._codecs = {
-    0: (
-        _read_consumer_group_partition_metadata_value_0,
-        _write_consumer_group_partition_metadata_value_0,
-        _size_consumer_group_partition_metadata_value_0,
-    ),
+    0: (_read_consumer_group_partition_metadata_value_0, _write_consumer_group_partition_metadata_value_0)
 }
-_ConsumerGroupPartitionMetadataValueConstants._facts = (
-    '{"name":"ConsumerGroupPartitionMetadataValue","type":"coordinator-value","validVersions":"'
-    '0","flexibleVersions":"0+","fields":[{"name":"topics","json":"topics","type":"[]TopicMetad'
-    'ata","versions":"0+","about":"One entry per subscribed topic."}],"structs":{"TopicMetadata'
-    '":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the to'
-    'pic."},{"name":"topic_name","json":"topicName","type":"string","versions":"0+","about":"Na'
-    'me of the topic."},{"name":"num_partitions","json":"numPartitions","type":"int32","version'
-    's":"0+","about":"How many partitions the topic had."},{"name":"partition_metadata","json":'
-    '"partitionMetadata","type":"[]PartitionMetadata","versions":"0+","about":"One entry per pa'
-    'rtition with known racks."}],"PartitionMetadata":[{"name":"partition","json":"partition","'
-    'type":"int32","versions":"0+","about":"Number of the partition."},{"name":"racks","json":"'
-    'racks","type":"[]string","versions":"0+","about":"Racks of the brokers that hold a replica'
-    ' of the partition."}]}}'
+_ConsumerGroupPartitionMetadataValueConstants._descriptor = (
+    '{"name":"ConsumerGroupPartitionMetadataValue","type":"coordinator-value","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"topics","json":"topics","type":"[]TopicMetadata","versions":"0+","about":"One entry per subscribed topic."}'
+    '],"structs":{"TopicMetadata":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the topic."},'
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","about":"Name of the topic."},'
+    '{"name":"num_partitions","json":"numPartitions","type":"int32","versions":"0+","about":"How many partitions the topic had."},'
+    '{"name":"partition_metadata","json":"partitionMetadata","type":"[]PartitionMetadata","versions":"0+","about":"One entry per partition with known racks."}'
+    '],"PartitionMetadata":['
+    '{"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Number of the partition."},'
+    '{"name":"racks","json":"racks","type":"[]string","versions":"0+","about":"Racks of the brokers that hold a replica of the partition."}'
+    "]}}"
 )
 _ConsumerGroupPartitionMetadataValueConstants._plan = (
     "1\n"
     ":PartitionMetadata partition/i racks/[s\n"
     "0 0 1c ;\n"
-    ":TopicMetadata topic_id/u topic_name/s num_partitions/i partition_metadata/[@PartitionMeta"
-    "data\n"
+    ":TopicMetadata topic_id/u topic_name/s num_partitions/i partition_metadata/[@PartitionMetadata\n"
     "0 0 1c 2 3@0c ;\n"
     ":ConsumerGroupPartitionMetadataValue topics/[@TopicMetadata\n"
     "0 0@1c ;\n"

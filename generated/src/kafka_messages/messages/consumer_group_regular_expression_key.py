@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import Malformed, RawTaggedFields, Refused, new, string_length
+from .._core.wire import Malformed, RawTaggedFields, Refused, new
 
 _pack_h = Struct(">h").pack
 _unpack_h = Struct(">h").unpack_from
@@ -27,35 +27,22 @@ class ConsumerGroupRegularExpressionKey(_ConsumerGroupRegularExpressionKeyConsta
     """Key of the __consumer_offsets record with the topics that a subscription pattern of a group matches; a
     record without value deletes it.
 
-    Coordinator-key, record type 16, versions 0, none of them flexible. Since Kafka 4.0.0.
+    Coordinator-key, record type 16, version 0, none of them flexible. Since Kafka 4.0.0.
     """
 
     group_id: str = ""
-    """Id of the group that subscribes by the expression. (versions 0)"""
+    """Id of the group that subscribes by the expression. (version 0)"""
     regular_expression: str = ""
-    """The pattern as the members wrote it. (versions 0)"""
+    """The pattern as the members wrote it. (version 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
-        self,
-        *,
-        group_id: str = "",
-        regular_expression: str = "",
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, group_id: str = "", regular_expression: str = "", unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.group_id = group_id
         self.regular_expression = regular_expression
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ConsumerGroupRegularExpressionKey):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.regular_expression == other.regular_expression
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_consumer_group_regular_expression_key_0(
@@ -95,29 +82,15 @@ def _write_consumer_group_regular_expression_key_0(out: list[bytes], x: Consumer
     out.append(s)
 
 
-def _size_consumer_group_regular_expression_key_0(x: ConsumerGroupRegularExpressionKey) -> int:
-    size = 4
-    size += string_length(len(x.group_id.encode()))
-    size += string_length(len(x.regular_expression.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 _ConsumerGroupRegularExpressionKeyConstants._codecs = {
-    0: (
-        _read_consumer_group_regular_expression_key_0,
-        _write_consumer_group_regular_expression_key_0,
-        _size_consumer_group_regular_expression_key_0,
-    ),
+    0: (_read_consumer_group_regular_expression_key_0, _write_consumer_group_regular_expression_key_0)
 }
-_ConsumerGroupRegularExpressionKeyConstants._facts = (
-    '{"name":"ConsumerGroupRegularExpressionKey","type":"coordinator-key","validVersions":"0","'
-    'flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","ve'
-    'rsions":"0","about":"Id of the group that subscribes by the expression."},{"name":"regular'
-    '_expression","json":"regularExpression","type":"string","versions":"0","about":"The patter'
-    'n as the members wrote it."}]}'
+_ConsumerGroupRegularExpressionKeyConstants._descriptor = (
+    '{"name":"ConsumerGroupRegularExpressionKey","type":"coordinator-key","validVersions":"0","flexibleVersions":"none","fields":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0","about":"Id of the group that subscribes by the expression."},'
+    '{"name":"regular_expression","json":"regularExpression","type":"string","versions":"0","about":"The pattern as the members wrote it."}'
+    "]}"
 )
 _ConsumerGroupRegularExpressionKeyConstants._plan = (
-    "1\n" ":ConsumerGroupRegularExpressionKey group_id/s regular_expression/s\n" "0 0 1\n"
+    "1\n:ConsumerGroupRegularExpressionKey group_id/s regular_expression/s\n0 0 1\n"
 )

@@ -7,15 +7,9 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import (
-    NO_LISTS,
-    compact_string_array,
-    compact_string_array_size,
-    compact_string_elements,
-    elements_of,
-)
+from .._core.arrays import NO_LISTS, compact_string_array, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
-from .._core.wire import RawTaggedFields, Refused, VARINTS, long_count, new, tags, tags_size, unknown_tags, uvarint_size
+from .._core.wire import VARINTS, RawTaggedFields, Refused, long_count, new, tags, unknown_tags
 
 _pack_qq = Struct(">qq").pack
 _pack_qqB = Struct(">qqB").pack
@@ -36,7 +30,7 @@ class ConsumerGroupRegularExpressionValue(_ConsumerGroupRegularExpressionValueCo
     """Record value in __consumer_offsets with the topics that a subscription pattern of a consumer group
     matches.
 
-    Coordinator-value, record type 16, versions 0, flexible from 0. Since Kafka 4.0.0.
+    Coordinator-value, record type 16, version 0, flexible from 0. Since Kafka 4.0.0.
     """
 
     topics: list[str] = field(default_factory=list)
@@ -60,16 +54,6 @@ class ConsumerGroupRegularExpressionValue(_ConsumerGroupRegularExpressionValueCo
         self.version = version
         self.timestamp = timestamp
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ConsumerGroupRegularExpressionValue):
-            return NotImplemented
-        return (
-            self.topics == other.topics
-            and self.version == other.version
-            and self.timestamp == other.timestamp
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_consumer_group_regular_expression_value_0(
@@ -106,32 +90,16 @@ def _write_consumer_group_regular_expression_value_0(out: list[bytes], x: Consum
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_consumer_group_regular_expression_value_0(x: ConsumerGroupRegularExpressionValue) -> int:
-    size = 18
-    size += compact_string_array_size(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ConsumerGroupRegularExpressionValueConstants._codecs = {
-    0: (
-        _read_consumer_group_regular_expression_value_0,
-        _write_consumer_group_regular_expression_value_0,
-        _size_consumer_group_regular_expression_value_0,
-    ),
+    0: (_read_consumer_group_regular_expression_value_0, _write_consumer_group_regular_expression_value_0)
 }
-_ConsumerGroupRegularExpressionValueConstants._facts = (
-    '{"name":"ConsumerGroupRegularExpressionValue","type":"coordinator-value","validVersions":"'
-    '0","flexibleVersions":"0+","fields":[{"name":"topics","json":"topics","type":"[]string","v'
-    'ersions":"0+","about":"Names of the matching topics."},{"name":"version","json":"version",'
-    '"type":"int64","versions":"0+","about":"Version of the cluster metadata the pattern was la'
-    'st matched against."},{"name":"timestamp","json":"timestamp","type":"int64","versions":"0+'
-    '","about":"When the pattern was last matched, in milliseconds since the Unix epoch."}]}'
+_ConsumerGroupRegularExpressionValueConstants._descriptor = (
+    '{"name":"ConsumerGroupRegularExpressionValue","type":"coordinator-value","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"topics","json":"topics","type":"[]string","versions":"0+","about":"Names of the matching topics."},'
+    '{"name":"version","json":"version","type":"int64","versions":"0+","about":"Version of the cluster metadata the pattern was last matched against."},'
+    '{"name":"timestamp","json":"timestamp","type":"int64","versions":"0+","about":"When the pattern was last matched, in milliseconds since the Unix epoch."}'
+    "]}"
 )
 _ConsumerGroupRegularExpressionValueConstants._plan = (
-    "1\n" ":ConsumerGroupRegularExpressionValue topics/[s version/q timestamp/q\n" "0 0c 1 2 ;\n"
+    "1\n:ConsumerGroupRegularExpressionValue topics/[s version/q timestamp/q\n0 0c 1 2 ;\n"
 )

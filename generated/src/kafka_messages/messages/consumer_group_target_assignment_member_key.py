@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import Malformed, RawTaggedFields, Refused, new, string_length
+from .._core.wire import Malformed, RawTaggedFields, Refused, new
 
 _pack_h = Struct(">h").pack
 _unpack_h = Struct(">h").unpack_from
@@ -27,35 +27,20 @@ class ConsumerGroupTargetAssignmentMemberKey(_ConsumerGroupTargetAssignmentMembe
     """Key of the __consumer_offsets record with what a consumer group member should end up with; a record
     without value deletes it.
 
-    Coordinator-key, record type 7, versions 0, none of them flexible. Since Kafka 3.5.0.
+    Coordinator-key, record type 7, version 0, none of them flexible. Since Kafka 3.5.0.
     """
 
     group_id: str = ""
-    """Id of the group. (versions 0)"""
+    """Id of the group. (version 0)"""
     member_id: str = ""
-    """Id of the member within its group. (versions 0)"""
+    """Id of the member within its group. (version 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Empty, as no version has tagged fields: others are refused when writing."""
 
-    def __init__(
-        self,
-        *,
-        group_id: str = "",
-        member_id: str = "",
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, group_id: str = "", member_id: str = "", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.group_id = group_id
         self.member_id = member_id
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ConsumerGroupTargetAssignmentMemberKey):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.member_id == other.member_id
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_consumer_group_target_assignment_member_key_0(
@@ -97,28 +82,15 @@ def _write_consumer_group_target_assignment_member_key_0(
     out.append(s)
 
 
-def _size_consumer_group_target_assignment_member_key_0(x: ConsumerGroupTargetAssignmentMemberKey) -> int:
-    size = 4
-    size += string_length(len(x.group_id.encode()))
-    size += string_length(len(x.member_id.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 _ConsumerGroupTargetAssignmentMemberKeyConstants._codecs = {
-    0: (
-        _read_consumer_group_target_assignment_member_key_0,
-        _write_consumer_group_target_assignment_member_key_0,
-        _size_consumer_group_target_assignment_member_key_0,
-    ),
+    0: (_read_consumer_group_target_assignment_member_key_0, _write_consumer_group_target_assignment_member_key_0)
 }
-_ConsumerGroupTargetAssignmentMemberKeyConstants._facts = (
-    '{"name":"ConsumerGroupTargetAssignmentMemberKey","type":"coordinator-key","validVersions":'
-    '"0","flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string'
-    '","versions":"0","about":"Id of the group."},{"name":"member_id","json":"memberId","type":'
-    '"string","versions":"0","about":"Id of the member within its group."}]}'
+_ConsumerGroupTargetAssignmentMemberKeyConstants._descriptor = (
+    '{"name":"ConsumerGroupTargetAssignmentMemberKey","type":"coordinator-key","validVersions":"0","flexibleVersions":"none","fields":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0","about":"Id of the group."},'
+    '{"name":"member_id","json":"memberId","type":"string","versions":"0","about":"Id of the member within its group."}'
+    "]}"
 )
 _ConsumerGroupTargetAssignmentMemberKeyConstants._plan = (
-    "1\n" ":ConsumerGroupTargetAssignmentMemberKey group_id/s member_id/s\n" "0 0 1\n"
+    "1\n:ConsumerGroupTargetAssignmentMemberKey group_id/s member_id/s\n0 0 1\n"
 )

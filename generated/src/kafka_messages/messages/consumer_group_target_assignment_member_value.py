@@ -11,19 +11,7 @@ from .._base.message import Message
 from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
-from .._core.wire import (
-    RawTaggedFields,
-    Refused,
-    VARINTS,
-    ZERO_UUID,
-    long_count,
-    new,
-    tags,
-    tags_size,
-    unknown_tags,
-    uuid_from,
-    uvarint_size,
-)
+from .._core.wire import VARINTS, ZERO_UUID, RawTaggedFields, Refused, long_count, new, tags, unknown_tags, uuid_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,24 +34,11 @@ class TopicPartition(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        topic_id: UUID = ZERO_UUID,
-        partitions: Iterable[int] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, topic_id: UUID = ZERO_UUID, partitions: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.topic_id = topic_id
         self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicPartition):
-            return NotImplemented
-        return (
-            self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _ConsumerGroupTargetAssignmentMemberValueConstants(Message):
@@ -80,7 +55,7 @@ class _ConsumerGroupTargetAssignmentMemberValueConstants(Message):
 class ConsumerGroupTargetAssignmentMemberValue(_ConsumerGroupTargetAssignmentMemberValueConstants):
     """Record value in __consumer_offsets with the partitions a consumer group member should end up with.
 
-    Coordinator-value, record type 7, versions 0, flexible from 0. Since Kafka 3.5.0.
+    Coordinator-value, record type 7, version 0, flexible from 0. Since Kafka 3.5.0.
     """
 
     topic_partitions: list[TopicPartition] = field(default_factory=list)
@@ -89,10 +64,7 @@ class ConsumerGroupTargetAssignmentMemberValue(_ConsumerGroupTargetAssignmentMem
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        topic_partitions: Iterable[TopicPartition] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, topic_partitions: Iterable[TopicPartition] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.topic_partitions = (
             topic_partitions
@@ -100,14 +72,6 @@ class ConsumerGroupTargetAssignmentMemberValue(_ConsumerGroupTargetAssignmentMem
             else list(elements_of(topic_partitions, "topic_partitions", "TopicPartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ConsumerGroupTargetAssignmentMemberValue):
-            return NotImplemented
-        return (
-            self.topic_partitions == other.topic_partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_topic_partition_0(data: bytes, pos: int, count: int) -> tuple[list[TopicPartition], int]:
@@ -151,19 +115,6 @@ def _write_all_topic_partition_0(out: list[bytes], items: Iterable[TopicPartitio
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_partition_0(items: Iterable[TopicPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += len(x.partitions) * 4
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_consumer_group_target_assignment_member_value_0(
     data: bytes, pos: int
 ) -> tuple[ConsumerGroupTargetAssignmentMemberValue, int]:
@@ -199,31 +150,16 @@ def _write_consumer_group_target_assignment_member_value_0(
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_consumer_group_target_assignment_member_value_0(x: ConsumerGroupTargetAssignmentMemberValue) -> int:
-    size = 2
-    size += _size_all_topic_partition_0(x.topic_partitions)
-    n = len(x.topic_partitions)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ConsumerGroupTargetAssignmentMemberValueConstants._codecs = {
-    0: (
-        _read_consumer_group_target_assignment_member_value_0,
-        _write_consumer_group_target_assignment_member_value_0,
-        _size_consumer_group_target_assignment_member_value_0,
-    ),
+    0: (_read_consumer_group_target_assignment_member_value_0, _write_consumer_group_target_assignment_member_value_0)
 }
-_ConsumerGroupTargetAssignmentMemberValueConstants._facts = (
-    '{"name":"ConsumerGroupTargetAssignmentMemberValue","type":"coordinator-value","validVersio'
-    'ns":"0","flexibleVersions":"0+","fields":[{"name":"topic_partitions","json":"topicPartitio'
-    'ns","type":"[]TopicPartition","versions":"0+","about":"One entry per topic of the target a'
-    'ssignment."}],"structs":{"TopicPartition":[{"name":"topic_id","json":"topicId","type":"uui'
-    'd","versions":"0+","about":"Id of the topic."},{"name":"partitions","json":"partitions","t'
-    'ype":"[]int32","versions":"0+","about":"Numbers of the partitions."}]}}'
+_ConsumerGroupTargetAssignmentMemberValueConstants._descriptor = (
+    '{"name":"ConsumerGroupTargetAssignmentMemberValue","type":"coordinator-value","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"topic_partitions","json":"topicPartitions","type":"[]TopicPartition","versions":"0+","about":"One entry per topic of the target assignment."}'
+    '],"structs":{"TopicPartition":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Numbers of the partitions."}'
+    "]}}"
 )
 _ConsumerGroupTargetAssignmentMemberValueConstants._plan = (
     "1\n"

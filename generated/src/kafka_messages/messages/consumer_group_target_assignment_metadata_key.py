@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import Malformed, RawTaggedFields, Refused, new, string_length
+from .._core.wire import Malformed, RawTaggedFields, Refused, new
 
 _pack_h = Struct(">h").pack
 _unpack_h = Struct(">h").unpack_from
@@ -27,27 +27,17 @@ class ConsumerGroupTargetAssignmentMetadataKey(_ConsumerGroupTargetAssignmentMet
     """Key of the __consumer_offsets record with the epoch of a consumer group's target assignment; a record
     without value deletes it.
 
-    Coordinator-key, record type 6, versions 0, none of them flexible. Since Kafka 3.5.0.
+    Coordinator-key, record type 6, version 0, none of them flexible. Since Kafka 3.5.0.
     """
 
     group_id: str = ""
-    """Id of the group. (versions 0)"""
+    """Id of the group. (version 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Empty, as no version has tagged fields: others are refused when writing."""
 
-    def __init__(
-        self,
-        *,
-        group_id: str = "",
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, group_id: str = "", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.group_id = group_id
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ConsumerGroupTargetAssignmentMetadataKey):
-            return NotImplemented
-        return self.group_id == other.group_id and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_consumer_group_target_assignment_metadata_key_0(
@@ -77,26 +67,14 @@ def _write_consumer_group_target_assignment_metadata_key_0(
     out.append(s)
 
 
-def _size_consumer_group_target_assignment_metadata_key_0(x: ConsumerGroupTargetAssignmentMetadataKey) -> int:
-    size = 2
-    size += string_length(len(x.group_id.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 _ConsumerGroupTargetAssignmentMetadataKeyConstants._codecs = {
-    0: (
-        _read_consumer_group_target_assignment_metadata_key_0,
-        _write_consumer_group_target_assignment_metadata_key_0,
-        _size_consumer_group_target_assignment_metadata_key_0,
-    ),
+    0: (_read_consumer_group_target_assignment_metadata_key_0, _write_consumer_group_target_assignment_metadata_key_0)
 }
-_ConsumerGroupTargetAssignmentMetadataKeyConstants._facts = (
-    '{"name":"ConsumerGroupTargetAssignmentMetadataKey","type":"coordinator-key","validVersions'
-    '":"0","flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"stri'
-    'ng","versions":"0","about":"Id of the group."}]}'
+_ConsumerGroupTargetAssignmentMetadataKeyConstants._descriptor = (
+    '{"name":"ConsumerGroupTargetAssignmentMetadataKey","type":"coordinator-key","validVersions":"0","flexibleVersions":"none","fields":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0","about":"Id of the group."}'
+    "]}"
 )
 _ConsumerGroupTargetAssignmentMetadataKeyConstants._plan = (
-    "1\n" ":ConsumerGroupTargetAssignmentMetadataKey group_id/s\n" "0 0\n"
+    "1\n:ConsumerGroupTargetAssignmentMetadataKey group_id/s\n0 0\n"
 )

@@ -7,18 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import (
-    Malformed,
-    RawTaggedField,
-    RawTaggedFields,
-    in_order,
-    long_uvarint,
-    new,
-    tag_header,
-    tagged_size,
-    tags,
-    tags_size,
-)
+from .._core.wire import Malformed, RawTaggedField, RawTaggedFields, in_order, long_uvarint, new, tag_header, tags
 
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
@@ -40,7 +29,7 @@ class _ConsumerGroupTargetAssignmentMetadataValueConstants(Message):
 class ConsumerGroupTargetAssignmentMetadataValue(_ConsumerGroupTargetAssignmentMetadataValueConstants):
     """Record value in __consumer_offsets that tells for which group epoch the target assignment was computed.
 
-    Coordinator-value, record type 6, versions 0, flexible from 0. Since Kafka 3.5.0.
+    Coordinator-value, record type 6, version 0, flexible from 0. Since Kafka 3.5.0.
     """
 
     assignment_epoch: int = 0
@@ -53,24 +42,11 @@ class ConsumerGroupTargetAssignmentMetadataValue(_ConsumerGroupTargetAssignmentM
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        assignment_epoch: int = 0,
-        assignment_timestamp: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, assignment_epoch: int = 0, assignment_timestamp: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.assignment_epoch = assignment_epoch
         self.assignment_timestamp = assignment_timestamp
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ConsumerGroupTargetAssignmentMetadataValue):
-            return NotImplemented
-        return (
-            self.assignment_epoch == other.assignment_epoch
-            and self.assignment_timestamp == other.assignment_timestamp
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_tags_consumer_group_target_assignment_metadata_value_0(
@@ -129,38 +105,18 @@ def _write_consumer_group_target_assignment_metadata_value_0(
         _write_tags_consumer_group_target_assignment_metadata_value_0(out, x)
 
 
-def _size_tags_consumer_group_target_assignment_metadata_value_0(x: ConsumerGroupTargetAssignmentMetadataValue) -> int:
-    count = 0
-    total = 0
-    if x.assignment_timestamp != 0:
-        size = 8
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_consumer_group_target_assignment_metadata_value_0(x: ConsumerGroupTargetAssignmentMetadataValue) -> int:
-    size = 5
-    if not (x.assignment_timestamp == 0 and not x.unknown_tagged_fields):
-        size += _size_tags_consumer_group_target_assignment_metadata_value_0(x) - 1
-    return size
-
-
 _ConsumerGroupTargetAssignmentMetadataValueConstants._codecs = {
     0: (
         _read_consumer_group_target_assignment_metadata_value_0,
         _write_consumer_group_target_assignment_metadata_value_0,
-        _size_consumer_group_target_assignment_metadata_value_0,
-    ),
+    )
 }
-_ConsumerGroupTargetAssignmentMetadataValueConstants._facts = (
-    '{"name":"ConsumerGroupTargetAssignmentMetadataValue","type":"coordinator-value","validVers'
-    'ions":"0","flexibleVersions":"0+","fields":[{"name":"assignment_epoch","json":"assignmentE'
-    'poch","type":"int32","versions":"0+","about":"Group epoch the target assignment belongs to'
-    '."},{"name":"assignment_timestamp","json":"assignmentTimestamp","type":"int64","versions":'
-    '"0+","tag":0,"taggedVersions":"0+","ignorable":true,"about":"When the target assignment wa'
-    's computed, in milliseconds since the Unix epoch, 0 when not recorded."}]}'
+_ConsumerGroupTargetAssignmentMetadataValueConstants._descriptor = (
+    '{"name":"ConsumerGroupTargetAssignmentMetadataValue","type":"coordinator-value","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"assignment_epoch","json":"assignmentEpoch","type":"int32","versions":"0+","about":"Group epoch the target assignment belongs to."},'
+    '{"name":"assignment_timestamp","json":"assignmentTimestamp","type":"int64","versions":"0+","tag":0,"taggedVersions":"0+","ignorable":true,"about":"When the target assignment was computed, in milliseconds since the Unix epoch, 0 when not recorded."}'
+    "]}"
 )
 _ConsumerGroupTargetAssignmentMetadataValueConstants._plan = (
-    "1\n" ":ConsumerGroupTargetAssignmentMetadataValue assignment_epoch/i assignment_timestamp/q\n" "0 0 ; 0=1\n"
+    "1\n:ConsumerGroupTargetAssignmentMetadataValue assignment_epoch/i assignment_timestamp/q\n0 0 ; 0=1\n"
 )

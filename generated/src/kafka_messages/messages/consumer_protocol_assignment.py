@@ -11,7 +11,7 @@ from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_array,
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
-from .._core.wire import Malformed, RawTaggedFields, Refused, new, string_length
+from .._core.wire import Malformed, RawTaggedFields, Refused, new
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,24 +35,11 @@ class TopicPartition(StructBase):
     """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
-        self,
-        *,
-        topic: str = "",
-        partitions: Iterable[int] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, topic: str = "", partitions: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.topic = topic
         self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicPartition):
-            return NotImplemented
-        return (
-            self.topic == other.topic
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class TopicPartitionCollection(KeyedCollection[TopicPartition]):
@@ -112,15 +99,6 @@ class ConsumerProtocolAssignment(_ConsumerProtocolAssignmentConstants):
         self.user_data = user_data
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ConsumerProtocolAssignment):
-            return NotImplemented
-        return (
-            self.assigned_partitions == other.assigned_partitions
-            and self.user_data == other.user_data
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_topic_partition_0(data: bytes, pos: int, count: int) -> tuple[TopicPartitionCollection, int]:
     out: list[TopicPartition] = []
@@ -165,17 +143,6 @@ def _write_all_topic_partition_0(out: list[bytes], items: Iterable[TopicPartitio
                 out.append(fixed_elements(x.partitions, "i"))
 
 
-def _size_all_topic_partition_0(items: Iterable[TopicPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.topic.encode()))
-        size += len(x.partitions) * 4
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_consumer_protocol_assignment_0(data: bytes, pos: int) -> tuple[ConsumerProtocolAssignment, int]:
     x = new(ConsumerProtocolAssignment)
     (n,) = _unpack_i(data, pos)
@@ -215,48 +182,20 @@ def _write_consumer_protocol_assignment_0(out: list[bytes], x: ConsumerProtocolA
     out.append(s)
 
 
-def _size_consumer_protocol_assignment_0(x: ConsumerProtocolAssignment) -> int:
-    size = 8
-    size += _size_all_topic_partition_0(x.assigned_partitions)
-    if x.user_data is not None:
-        size += len(x.user_data)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 _ConsumerProtocolAssignmentConstants._codecs = {
-    0: (
-        _read_consumer_protocol_assignment_0,
-        _write_consumer_protocol_assignment_0,
-        _size_consumer_protocol_assignment_0,
-    ),
-    1: (
-        _read_consumer_protocol_assignment_0,
-        _write_consumer_protocol_assignment_0,
-        _size_consumer_protocol_assignment_0,
-    ),
-    2: (
-        _read_consumer_protocol_assignment_0,
-        _write_consumer_protocol_assignment_0,
-        _size_consumer_protocol_assignment_0,
-    ),
-    3: (
-        _read_consumer_protocol_assignment_0,
-        _write_consumer_protocol_assignment_0,
-        _size_consumer_protocol_assignment_0,
-    ),
+    0: (_read_consumer_protocol_assignment_0, _write_consumer_protocol_assignment_0),
+    1: (_read_consumer_protocol_assignment_0, _write_consumer_protocol_assignment_0),
+    2: (_read_consumer_protocol_assignment_0, _write_consumer_protocol_assignment_0),
+    3: (_read_consumer_protocol_assignment_0, _write_consumer_protocol_assignment_0),
 }
-_ConsumerProtocolAssignmentConstants._facts = (
-    '{"name":"ConsumerProtocolAssignment","type":"data","validVersions":"0-3","flexibleVersions'
-    '":"none","fields":[{"name":"assigned_partitions","json":"assignedPartitions","type":"[]Top'
-    'icPartition","versions":"0+","about":"Partitions given to the member, one entry per topic.'
-    '"},{"name":"user_data","json":"userData","type":"bytes","versions":"0+","nullableVersions"'
-    ':"0+","default":null,"about":"Extra bytes of the assignor, meaningful to it alone; null wh'
-    'en there are none."}],"structs":{"TopicPartition":[{"name":"topic","json":"topic","type":"'
-    'string","versions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic.'
-    '"},{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Numb'
-    'ers of the assigned partitions."}]}}'
+_ConsumerProtocolAssignmentConstants._descriptor = (
+    '{"name":"ConsumerProtocolAssignment","type":"data","validVersions":"0-3","flexibleVersions":"none","fields":['
+    '{"name":"assigned_partitions","json":"assignedPartitions","type":"[]TopicPartition","versions":"0+","about":"Partitions given to the member, one entry per topic."},'
+    '{"name":"user_data","json":"userData","type":"bytes","versions":"0+","nullableVersions":"0+","default":null,"about":"Extra bytes of the assignor, meaningful to it alone; null when there are none."}'
+    '],"structs":{"TopicPartition":['
+    '{"name":"topic","json":"topic","type":"string","versions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Numbers of the assigned partitions."}'
+    "]}}"
 )
 _ConsumerProtocolAssignmentConstants._plan = (
     "1\n"

@@ -15,13 +15,12 @@ from .._core.arrays import (
     fixed_array,
     fixed_elements,
     string_array,
-    string_array_size,
     string_elements,
 )
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
-from .._core.wire import Malformed, RawTaggedFields, Refused, new, string_length
+from .._core.wire import Malformed, RawTaggedFields, Refused, new
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,24 +46,11 @@ class TopicPartition(StructBase):
     """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
-        self,
-        *,
-        topic: str = "",
-        partitions: Iterable[int] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, topic: str = "", partitions: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.topic = topic
         self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicPartition):
-            return NotImplemented
-        return (
-            self.topic == other.topic
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class TopicPartitionCollection(KeyedCollection[TopicPartition]):
@@ -136,18 +122,6 @@ class ConsumerProtocolSubscription(_ConsumerProtocolSubscriptionConstants):
         self.rack_id = rack_id
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ConsumerProtocolSubscription):
-            return NotImplemented
-        return (
-            self.topics == other.topics
-            and self.user_data == other.user_data
-            and self.owned_partitions == other.owned_partitions
-            and self.generation_id == other.generation_id
-            and self.rack_id == other.rack_id
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_topic_partition_1(data: bytes, pos: int, count: int) -> tuple[TopicPartitionCollection, int]:
     out: list[TopicPartition] = []
@@ -192,17 +166,6 @@ def _write_all_topic_partition_1(out: list[bytes], items: Iterable[TopicPartitio
                 out.append(fixed_elements(x.partitions, "i"))
 
 
-def _size_all_topic_partition_1(items: Iterable[TopicPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.topic.encode()))
-        size += len(x.partitions) * 4
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_consumer_protocol_subscription_0(data: bytes, pos: int) -> tuple[ConsumerProtocolSubscription, int]:
     x = new(ConsumerProtocolSubscription)
     (n,) = _unpack_i(data, pos)
@@ -243,16 +206,6 @@ def _write_consumer_protocol_subscription_0(out: list[bytes], x: ConsumerProtoco
         n = len(s)
     out.append(_pack_i(n))
     out.append(s)
-
-
-def _size_consumer_protocol_subscription_0(x: ConsumerProtocolSubscription) -> int:
-    size = 8
-    size += string_array_size(x.topics)
-    if x.user_data is not None:
-        size += len(x.user_data)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_consumer_protocol_subscription_1(data: bytes, pos: int) -> tuple[ConsumerProtocolSubscription, int]:
@@ -308,17 +261,6 @@ def _write_consumer_protocol_subscription_1(out: list[bytes], x: ConsumerProtoco
         raise Refused
 
 
-def _size_consumer_protocol_subscription_1(x: ConsumerProtocolSubscription) -> int:
-    size = 12
-    size += string_array_size(x.topics)
-    if x.user_data is not None:
-        size += len(x.user_data)
-    size += _size_all_topic_partition_1(x.owned_partitions)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_consumer_protocol_subscription_2(data: bytes, pos: int) -> tuple[ConsumerProtocolSubscription, int]:
     x = new(ConsumerProtocolSubscription)
     (n,) = _unpack_i(data, pos)
@@ -372,17 +314,6 @@ def _write_consumer_protocol_subscription_2(out: list[bytes], x: ConsumerProtoco
     elif type(x.owned_partitions) is not list and type(x.owned_partitions) in NO_LISTS:
         raise Refused
     out.append(_pack_i(x.generation_id))
-
-
-def _size_consumer_protocol_subscription_2(x: ConsumerProtocolSubscription) -> int:
-    size = 16
-    size += string_array_size(x.topics)
-    if x.user_data is not None:
-        size += len(x.user_data)
-    size += _size_all_topic_partition_1(x.owned_partitions)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_consumer_protocol_subscription_3(data: bytes, pos: int) -> tuple[ConsumerProtocolSubscription, int]:
@@ -452,64 +383,29 @@ def _write_consumer_protocol_subscription_3(out: list[bytes], x: ConsumerProtoco
     out.append(s)
 
 
-def _size_consumer_protocol_subscription_3(x: ConsumerProtocolSubscription) -> int:
-    size = 18
-    size += string_array_size(x.topics)
-    if x.user_data is not None:
-        size += len(x.user_data)
-    size += _size_all_topic_partition_1(x.owned_partitions)
-    if x.rack_id is not None:
-        size += string_length(len(x.rack_id.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 _ConsumerProtocolSubscriptionConstants._codecs = {
-    0: (
-        _read_consumer_protocol_subscription_0,
-        _write_consumer_protocol_subscription_0,
-        _size_consumer_protocol_subscription_0,
-    ),
-    1: (
-        _read_consumer_protocol_subscription_1,
-        _write_consumer_protocol_subscription_1,
-        _size_consumer_protocol_subscription_1,
-    ),
-    2: (
-        _read_consumer_protocol_subscription_2,
-        _write_consumer_protocol_subscription_2,
-        _size_consumer_protocol_subscription_2,
-    ),
-    3: (
-        _read_consumer_protocol_subscription_3,
-        _write_consumer_protocol_subscription_3,
-        _size_consumer_protocol_subscription_3,
-    ),
+    0: (_read_consumer_protocol_subscription_0, _write_consumer_protocol_subscription_0),
+    1: (_read_consumer_protocol_subscription_1, _write_consumer_protocol_subscription_1),
+    2: (_read_consumer_protocol_subscription_2, _write_consumer_protocol_subscription_2),
+    3: (_read_consumer_protocol_subscription_3, _write_consumer_protocol_subscription_3),
 }
-_ConsumerProtocolSubscriptionConstants._facts = (
-    '{"name":"ConsumerProtocolSubscription","type":"data","validVersions":"0-3","flexibleVersio'
-    'ns":"none","fields":[{"name":"topics","json":"topics","type":"[]string","versions":"0+","a'
-    'bout":"Names of the topics the member subscribes to."},{"name":"user_data","json":"userDat'
-    'a","type":"bytes","versions":"0+","nullableVersions":"0+","default":null,"about":"Extra by'
-    'tes of the assignor, meaningful to it alone; null when there are none."},{"name":"owned_pa'
-    'rtitions","json":"ownedPartitions","type":"[]TopicPartition","versions":"1+","ignorable":t'
-    'rue,"about":"Partitions the member holds as it rejoins, one entry per topic."},{"name":"ge'
-    'neration_id","json":"generationId","type":"int32","versions":"2+","enumeration":"Generatio'
-    'nId","ignorable":true,"default":-1,"about":"Group generation in which the member got those'
-    ' partitions; -1 when not known."},{"name":"rack_id","json":"rackId","type":"string","versi'
-    'ons":"3+","nullableVersions":"3+","ignorable":true,"default":null,"about":"Rack of the con'
-    'sumer; null when none is configured."}],"structs":{"TopicPartition":[{"name":"topic","json'
-    '":"topic","type":"string","versions":"1+","entityType":"topicName","mapKey":true,"about":"'
-    'Name of the topic."},{"name":"partitions","json":"partitions","type":"[]int32","versions":'
-    '"1+","about":"Numbers of the held partitions."}]}}'
+_ConsumerProtocolSubscriptionConstants._descriptor = (
+    '{"name":"ConsumerProtocolSubscription","type":"data","validVersions":"0-3","flexibleVersions":"none","fields":['
+    '{"name":"topics","json":"topics","type":"[]string","versions":"0+","about":"Names of the topics the member subscribes to."},'
+    '{"name":"user_data","json":"userData","type":"bytes","versions":"0+","nullableVersions":"0+","default":null,"about":"Extra bytes of the assignor, meaningful to it alone; null when there are none."},'
+    '{"name":"owned_partitions","json":"ownedPartitions","type":"[]TopicPartition","versions":"1+","ignorable":true,"about":"Partitions the member holds as it rejoins, one entry per topic."},'
+    '{"name":"generation_id","json":"generationId","type":"int32","versions":"2+","enumeration":"GenerationId","ignorable":true,"default":-1,"about":"Group generation in which the member got those partitions; -1 when not known."},'
+    '{"name":"rack_id","json":"rackId","type":"string","versions":"3+","nullableVersions":"3+","ignorable":true,"default":null,"about":"Rack of the consumer; null when none is configured."}'
+    '],"structs":{"TopicPartition":['
+    '{"name":"topic","json":"topic","type":"string","versions":"1+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]int32","versions":"1+","about":"Numbers of the held partitions."}'
+    "]}}"
 )
 _ConsumerProtocolSubscriptionConstants._plan = (
     "1\n"
     ":TopicPartition topic/s partitions/[i\n"
     "1-3 0 1\n"
-    ":ConsumerProtocolSubscription topics/[s user_data/y?=~ owned_partitions/{@TopicPartition g"
-    "eneration_id/i=-1 rack_id/s?=~\n"
+    ":ConsumerProtocolSubscription topics/[s user_data/y?=~ owned_partitions/{@TopicPartition generation_id/i=-1 rack_id/s?=~\n"
     "0 0 1n -2 -3 -4\n"
     "1 0 1n 2@0 -3 -4\n"
     "2 0 1n 2@0 3 -4\n"

@@ -25,7 +25,7 @@ class _ControlRecordTypeSchemaConstants(Message):
 class ControlRecordTypeSchema(_ControlRecordTypeSchemaConstants):
     """Key of a control record in a log, which tells what kind of marker the record is.
 
-    Data, versions 0, none of them flexible. Since before Kafka 4.3.0, which defines it first.
+    Data, version 0, none of them flexible. Since before Kafka 4.3.0, which defines it first.
     """
 
     type: int = 0
@@ -35,19 +35,9 @@ class ControlRecordTypeSchema(_ControlRecordTypeSchemaConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Empty, as no version has tagged fields: others are refused when writing."""
 
-    def __init__(
-        self,
-        *,
-        type: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, type: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.type = type
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ControlRecordTypeSchema):
-            return NotImplemented
-        return self.type == other.type and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_control_record_type_schema_0(data: bytes, pos: int) -> tuple[ControlRecordTypeSchema, int]:
@@ -64,20 +54,12 @@ def _write_control_record_type_schema_0(out: list[bytes], x: ControlRecordTypeSc
     out.append(_pack_h(x.type))
 
 
-def _size_control_record_type_schema_0(x: ControlRecordTypeSchema) -> int:
-    size = 2
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 _ControlRecordTypeSchemaConstants._codecs = {
-    0: (_read_control_record_type_schema_0, _write_control_record_type_schema_0, _size_control_record_type_schema_0),
+    0: (_read_control_record_type_schema_0, _write_control_record_type_schema_0)
 }
-_ControlRecordTypeSchemaConstants._facts = (
-    '{"name":"ControlRecordTypeSchema","type":"data","validVersions":"0","flexibleVersions":"no'
-    'ne","fields":[{"name":"type","json":"type","type":"int16","versions":"0+","enumeration":"C'
-    'ontrolRecordType","about":"0 transaction abort, 1 transaction commit, 2 leader change, 3 s'
-    'napshot header, 4 snapshot footer, 5 KRaft version, 6 KRaft voters."}]}'
+_ControlRecordTypeSchemaConstants._descriptor = (
+    '{"name":"ControlRecordTypeSchema","type":"data","validVersions":"0","flexibleVersions":"none","fields":['
+    '{"name":"type","json":"type","type":"int16","versions":"0+","enumeration":"ControlRecordType","about":"0 transaction abort, 1 transaction commit, 2 leader change, 3 snapshot header, 4 snapshot footer, 5 KRaft version, 6 KRaft voters."}'
+    "]}"
 )
-_ControlRecordTypeSchemaConstants._plan = "1\n" ":ControlRecordTypeSchema type/h\n" "0 0\n"
+_ControlRecordTypeSchemaConstants._plan = "1\n:ControlRecordTypeSchema type/h\n0 0\n"

@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Request
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, Refused, new, tags, tags_size, unknown_tags
+from .._core.wire import RawTaggedFields, Refused, new, tags, unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,24 +46,11 @@ class ControlledShutdownRequest(_ControlledShutdownRequestConstants):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        broker_id: int = 0,
-        broker_epoch: int = -1,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, broker_id: int = 0, broker_epoch: int = -1, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.broker_id = broker_id
         self.broker_epoch = broker_epoch
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ControlledShutdownRequest):
-            return NotImplemented
-        return (
-            self.broker_id == other.broker_id
-            and self.broker_epoch == other.broker_epoch
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_controlled_shutdown_request_0(data: bytes, pos: int) -> tuple[ControlledShutdownRequest, int]:
@@ -81,13 +68,6 @@ def _write_controlled_shutdown_request_0(out: list[bytes], x: ControlledShutdown
     out.append(_pack_i(x.broker_id))
 
 
-def _size_controlled_shutdown_request_0(x: ControlledShutdownRequest) -> int:
-    size = 4
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_controlled_shutdown_request_2(data: bytes, pos: int) -> tuple[ControlledShutdownRequest, int]:
     x = new(ControlledShutdownRequest)
     x.unknown_tagged_fields = ()
@@ -100,13 +80,6 @@ def _write_controlled_shutdown_request_2(out: list[bytes], x: ControlledShutdown
     if x.unknown_tagged_fields:
         raise Refused
     out.append(_pack_iq(x.broker_id, x.broker_epoch))
-
-
-def _size_controlled_shutdown_request_2(x: ControlledShutdownRequest) -> int:
-    size = 12
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_controlled_shutdown_request_3(data: bytes, pos: int) -> tuple[ControlledShutdownRequest, int]:
@@ -128,26 +101,18 @@ def _write_controlled_shutdown_request_3(out: list[bytes], x: ControlledShutdown
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_controlled_shutdown_request_3(x: ControlledShutdownRequest) -> int:
-    size = 13
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ControlledShutdownRequestConstants._codecs = {
-    0: (_read_controlled_shutdown_request_0, _write_controlled_shutdown_request_0, _size_controlled_shutdown_request_0),
-    1: (_read_controlled_shutdown_request_0, _write_controlled_shutdown_request_0, _size_controlled_shutdown_request_0),
-    2: (_read_controlled_shutdown_request_2, _write_controlled_shutdown_request_2, _size_controlled_shutdown_request_2),
-    3: (_read_controlled_shutdown_request_3, _write_controlled_shutdown_request_3, _size_controlled_shutdown_request_3),
+    0: (_read_controlled_shutdown_request_0, _write_controlled_shutdown_request_0),
+    1: (_read_controlled_shutdown_request_0, _write_controlled_shutdown_request_0),
+    2: (_read_controlled_shutdown_request_2, _write_controlled_shutdown_request_2),
+    3: (_read_controlled_shutdown_request_3, _write_controlled_shutdown_request_3),
 }
-_ControlledShutdownRequestConstants._facts = (
-    '{"name":"ControlledShutdownRequest","type":"request","validVersions":"0-3","flexibleVersio'
-    'ns":"3+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","e'
-    'ntityType":"brokerId","about":"Id of the broker that is about to stop."},{"name":"broker_e'
-    'poch","json":"brokerEpoch","type":"int64","versions":"2+","ignorable":true,"default":-1,"a'
-    'bout":"Epoch of that broker, -1 if it is not known."}]}'
+_ControlledShutdownRequestConstants._descriptor = (
+    '{"name":"ControlledShutdownRequest","type":"request","validVersions":"0-3","flexibleVersions":"3+","fields":['
+    '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Id of the broker that is about to stop."},'
+    '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"2+","ignorable":true,"default":-1,"about":"Epoch of that broker, -1 if it is not known."}'
+    "]}"
 )
 _ControlledShutdownRequestConstants._plan = (
-    "1\n" ":ControlledShutdownRequest broker_id/i broker_epoch/q=-1\n" "0-1 0 -1\n" "2 0 1\n" "3 0 1 ;\n"
+    "1\n:ControlledShutdownRequest broker_id/i broker_epoch/q=-1\n0-1 0 -1\n2 0 1\n3 0 1 ;\n"
 )

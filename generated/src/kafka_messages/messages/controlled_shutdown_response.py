@@ -12,20 +12,17 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     UNSET,
     VARINTS,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -56,24 +53,11 @@ class RemainingPartition(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        topic_name: str = "",
-        partition_index: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, topic_name: str = "", partition_index: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.topic_name = topic_name
         self.partition_index = partition_index
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RemainingPartition):
-            return NotImplemented
-        return (
-            self.topic_name == other.topic_name
-            and self.partition_index == other.partition_index
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class RemainingPartitionCollection(KeyedCollection[RemainingPartition]):
@@ -135,15 +119,6 @@ class ControlledShutdownResponse(_ControlledShutdownResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ControlledShutdownResponse):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.remaining_partitions == other.remaining_partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_remaining_partition_0(data: bytes, pos: int, count: int) -> tuple[RemainingPartitionCollection, int]:
     out: list[RemainingPartition] = []
@@ -173,16 +148,6 @@ def _write_all_remaining_partition_0(out: list[bytes], items: Iterable[Remaining
         out.append(_pack_h(n))
         out.append(s)
         out.append(_pack_i(x.partition_index))
-
-
-def _size_all_remaining_partition_0(items: Iterable[RemainingPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.topic_name.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_remaining_partition_3(data: bytes, pos: int, count: int) -> tuple[RemainingPartitionCollection, int]:
@@ -220,17 +185,6 @@ def _write_all_remaining_partition_3(out: list[bytes], items: Iterable[Remaining
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_remaining_partition_3(items: Iterable[RemainingPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_controlled_shutdown_response_0(data: bytes, pos: int) -> tuple[ControlledShutdownResponse, int]:
     x = new(ControlledShutdownResponse)
     x.error_code, n = _unpack_hi(data, pos)
@@ -252,14 +206,6 @@ def _write_controlled_shutdown_response_0(out: list[bytes], x: ControlledShutdow
         _write_all_remaining_partition_0(out, x.remaining_partitions)
     elif type(x.remaining_partitions) is not list and type(x.remaining_partitions) in NO_LISTS:
         raise Refused
-
-
-def _size_controlled_shutdown_response_0(x: ControlledShutdownResponse) -> int:
-    size = 6
-    size += _size_all_remaining_partition_0(x.remaining_partitions)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_controlled_shutdown_response_3(data: bytes, pos: int) -> tuple[ControlledShutdownResponse, int]:
@@ -297,49 +243,20 @@ def _write_controlled_shutdown_response_3(out: list[bytes], x: ControlledShutdow
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_controlled_shutdown_response_3(x: ControlledShutdownResponse) -> int:
-    size = 4
-    size += _size_all_remaining_partition_3(x.remaining_partitions)
-    n = len(x.remaining_partitions)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ControlledShutdownResponseConstants._codecs = {
-    0: (
-        _read_controlled_shutdown_response_0,
-        _write_controlled_shutdown_response_0,
-        _size_controlled_shutdown_response_0,
-    ),
-    1: (
-        _read_controlled_shutdown_response_0,
-        _write_controlled_shutdown_response_0,
-        _size_controlled_shutdown_response_0,
-    ),
-    2: (
-        _read_controlled_shutdown_response_0,
-        _write_controlled_shutdown_response_0,
-        _size_controlled_shutdown_response_0,
-    ),
-    3: (
-        _read_controlled_shutdown_response_3,
-        _write_controlled_shutdown_response_3,
-        _size_controlled_shutdown_response_3,
-    ),
+    0: (_read_controlled_shutdown_response_0, _write_controlled_shutdown_response_0),
+    1: (_read_controlled_shutdown_response_0, _write_controlled_shutdown_response_0),
+    2: (_read_controlled_shutdown_response_0, _write_controlled_shutdown_response_0),
+    3: (_read_controlled_shutdown_response_3, _write_controlled_shutdown_response_3),
 }
-_ControlledShutdownResponseConstants._facts = (
-    '{"name":"ControlledShutdownResponse","type":"response","validVersions":"0-3","flexibleVers'
-    'ions":"3+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+'
-    '","enumeration":"ErrorCode","about":"Error code, 0 for none."},{"name":"remaining_partitio'
-    'ns","json":"remainingPartitions","type":"[]RemainingPartition","versions":"0+","about":"Th'
-    'e partitions that the broker still leads."}],"structs":{"RemainingPartition":[{"name":"top'
-    'ic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","mapK'
-    'ey":true,"about":"Name of the topic."},{"name":"partition_index","json":"partitionIndex","'
-    'type":"int32","versions":"0+","mapKey":true,"about":"Number of the partition within its to'
-    'pic, from 0."}]}}'
+_ControlledShutdownResponseConstants._descriptor = (
+    '{"name":"ControlledShutdownResponse","type":"response","validVersions":"0-3","flexibleVersions":"3+","fields":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code, 0 for none."},'
+    '{"name":"remaining_partitions","json":"remainingPartitions","type":"[]RemainingPartition","versions":"0+","about":"The partitions that the broker still leads."}'
+    '],"structs":{"RemainingPartition":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},'
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","mapKey":true,"about":"Number of the partition within its topic, from 0."}'
+    "]}}"
 )
 _ControlledShutdownResponseConstants._plan = (
     "1\n"

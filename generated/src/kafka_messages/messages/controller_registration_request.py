@@ -13,26 +13,24 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .controller_registration_response import ControllerRegistrationResponse as _ControllerRegistrationResponse
 
 _pack_Hh = Struct(">Hh").pack
@@ -75,17 +73,6 @@ class Listener(StructBase):
         self.port = port
         self.security_protocol = security_protocol
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Listener):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.host == other.host
-            and self.port == other.port
-            and self.security_protocol == other.security_protocol
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class ListenerCollection(KeyedCollection[Listener]):
@@ -131,16 +118,6 @@ class Feature(StructBase):
         self.max_supported_version = max_supported_version
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Feature):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.min_supported_version == other.min_supported_version
-            and self.max_supported_version == other.max_supported_version
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class FeatureCollection(KeyedCollection[Feature]):
     """Feature in order, found by name."""
@@ -177,7 +154,7 @@ class _ControllerRegistrationRequestConstants(Request["_ControllerRegistrationRe
 class ControllerRegistrationRequest(_ControllerRegistrationRequestConstants):
     """Sent by a KRaft controller to the active controller to make its addresses and features known.
 
-    Request, API key 70, versions 0, flexible from 0. Since Kafka 3.7.0.
+    Request, API key 70, version 0, flexible from 0. Since Kafka 3.7.0.
     """
 
     controller_id: int = 0
@@ -217,18 +194,6 @@ class ControllerRegistrationRequest(_ControllerRegistrationRequestConstants):
             else FeatureCollection(elements_of(features, "features", "Feature"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ControllerRegistrationRequest):
-            return NotImplemented
-        return (
-            self.controller_id == other.controller_id
-            and self.incarnation_id == other.incarnation_id
-            and self.zk_migration_ready == other.zk_migration_ready
-            and self.listeners == other.listeners
-            and self.features == other.features
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_listener_0(data: bytes, pos: int, count: int) -> tuple[ListenerCollection, int]:
@@ -278,19 +243,6 @@ def _write_all_listener_0(out: list[bytes], items: Iterable[Listener]) -> None:
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_listener_0(items: Iterable[Listener]) -> int:
-    size = 0
-    for x in items:
-        size += 7
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_feature_0(data: bytes, pos: int, count: int) -> tuple[FeatureCollection, int]:
     out: list[Feature] = []
     for _ in range(count):
@@ -324,17 +276,6 @@ def _write_all_feature_0(out: list[bytes], items: Iterable[Feature]) -> None:
         else:
             out.append(_pack_hh(x.min_supported_version, x.max_supported_version))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_feature_0(items: Iterable[Feature]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_controller_registration_request_0(data: bytes, pos: int) -> tuple[ControllerRegistrationRequest, int]:
@@ -388,50 +329,26 @@ def _write_controller_registration_request_0(out: list[bytes], x: ControllerRegi
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_controller_registration_request_0(x: ControllerRegistrationRequest) -> int:
-    size = 24
-    size += _size_all_listener_0(x.listeners)
-    n = len(x.listeners)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_feature_0(x.features)
-    n = len(x.features)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ControllerRegistrationRequestConstants._codecs = {
-    0: (
-        _read_controller_registration_request_0,
-        _write_controller_registration_request_0,
-        _size_controller_registration_request_0,
-    ),
+    0: (_read_controller_registration_request_0, _write_controller_registration_request_0)
 }
-_ControllerRegistrationRequestConstants._facts = (
-    '{"name":"ControllerRegistrationRequest","type":"request","validVersions":"0","flexibleVers'
-    'ions":"0+","fields":[{"name":"controller_id","json":"controllerId","type":"int32","version'
-    's":"0+","about":"Node id of the controller that registers."},{"name":"incarnation_id","jso'
-    'n":"incarnationId","type":"uuid","versions":"0+","about":"Random id of this run of the con'
-    'troller process, new with each start."},{"name":"zk_migration_ready","json":"zkMigrationRe'
-    'ady","type":"bool","versions":"0+","about":"True when the controller is set up to migrate '
-    'metadata from ZooKeeper."},{"name":"listeners","json":"listeners","type":"[]Listener","ver'
-    'sions":"0+","about":"Addresses of the controller, one entry per listener."},{"name":"featu'
-    'res","json":"features","type":"[]Feature","versions":"0+","about":"Features the controller'
-    '\'s software can run, one entry each."}],"structs":{"Listener":[{"name":"name","json":"name'
-    '","type":"string","versions":"0+","mapKey":true,"about":"Listener name."},{"name":"host","'
-    'json":"host","type":"string","versions":"0+","about":"Host name or IP address at which the'
-    ' node can be reached."},{"name":"port","json":"port","type":"uint16","versions":"0+","abou'
-    't":"TCP port at that host."},{"name":"security_protocol","json":"securityProtocol","type":'
-    '"int16","versions":"0+","enumeration":"SecurityProtocol","about":"Security protocol: 0 PLA'
-    'INTEXT, 1 SSL, 2 SASL_PLAINTEXT, 3 SASL_SSL."}],"Feature":[{"name":"name","json":"name","t'
-    'ype":"string","versions":"0+","mapKey":true,"about":"Feature name, such as metadata.versio'
-    'n."},{"name":"min_supported_version","json":"minSupportedVersion","type":"int16","versions'
-    '":"0+","about":"Lowest level the controller can run."},{"name":"max_supported_version","js'
-    'on":"maxSupportedVersion","type":"int16","versions":"0+","about":"Highest level the contro'
-    'ller can run."}]}}'
+_ControllerRegistrationRequestConstants._descriptor = (
+    '{"name":"ControllerRegistrationRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"controller_id","json":"controllerId","type":"int32","versions":"0+","about":"Node id of the controller that registers."},'
+    '{"name":"incarnation_id","json":"incarnationId","type":"uuid","versions":"0+","about":"Random id of this run of the controller process, new with each start."},'
+    '{"name":"zk_migration_ready","json":"zkMigrationReady","type":"bool","versions":"0+","about":"True when the controller is set up to migrate metadata from ZooKeeper."},'
+    '{"name":"listeners","json":"listeners","type":"[]Listener","versions":"0+","about":"Addresses of the controller, one entry per listener."},'
+    '{"name":"features","json":"features","type":"[]Feature","versions":"0+","about":"Features the controller\'s software can run, one entry each."}'
+    '],"structs":{"Listener":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true,"about":"Listener name."},'
+    '{"name":"host","json":"host","type":"string","versions":"0+","about":"Host name or IP address at which the node can be reached."},'
+    '{"name":"port","json":"port","type":"uint16","versions":"0+","about":"TCP port at that host."},'
+    '{"name":"security_protocol","json":"securityProtocol","type":"int16","versions":"0+","enumeration":"SecurityProtocol","about":"Security protocol: 0 PLAINTEXT, 1 SSL, 2 SASL_PLAINTEXT, 3 SASL_SSL."}'
+    '],"Feature":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true,"about":"Feature name, such as metadata.version."},'
+    '{"name":"min_supported_version","json":"minSupportedVersion","type":"int16","versions":"0+","about":"Lowest level the controller can run."},'
+    '{"name":"max_supported_version","json":"maxSupportedVersion","type":"int16","versions":"0+","about":"Highest level the controller can run."}'
+    "]}}"
 )
 _ControllerRegistrationRequestConstants._plan = (
     "1\n"
@@ -439,7 +356,6 @@ _ControllerRegistrationRequestConstants._plan = (
     "0 0c 1c 2 3 ;\n"
     ":Feature name/s min_supported_version/h max_supported_version/h\n"
     "0 0c 1 2 ;\n"
-    ":ControllerRegistrationRequest controller_id/i incarnation_id/u zk_migration_ready/t liste"
-    "ners/{@Listener features/{@Feature\n"
+    ":ControllerRegistrationRequest controller_id/i incarnation_id/u zk_migration_ready/t listeners/{@Listener features/{@Feature\n"
     "0 0 1 2 3@0c 4@1c ;\n"
 )

@@ -7,17 +7,7 @@ from struct import Struct
 
 from .._base.message import Response
 from .._core.dataclass import dataclass
-from .._core.wire import (
-    RawTaggedFields,
-    TEXT_LENGTHS,
-    long_nullable_string,
-    new,
-    string_length,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._core.wire import TEXT_LENGTHS, RawTaggedFields, long_nullable_string, new, tags, unknown_tags
 
 _pack_ih = Struct(">ih").pack
 _pack_ihB = Struct(">ihB").pack
@@ -37,7 +27,7 @@ class _ControllerRegistrationResponseConstants(Response):
 class ControllerRegistrationResponse(_ControllerRegistrationResponseConstants):
     """The active controller's answer to a registering controller.
 
-    Response, API key 70, versions 0, flexible from 0. Since Kafka 3.7.0.
+    Response, API key 70, version 0, flexible from 0. Since Kafka 3.7.0.
     """
 
     throttle_time_ms: int = 0
@@ -61,16 +51,6 @@ class ControllerRegistrationResponse(_ControllerRegistrationResponseConstants):
         self.error_code = error_code
         self.error_message = error_message
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ControllerRegistrationResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_controller_registration_response_0(data: bytes, pos: int) -> tuple[ControllerRegistrationResponse, int]:
@@ -113,32 +93,16 @@ def _write_controller_registration_response_0(out: list[bytes], x: ControllerReg
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_controller_registration_response_0(x: ControllerRegistrationResponse) -> int:
-    size = 8
-    if x.error_message is not None:
-        n = string_length(len(x.error_message.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ControllerRegistrationResponseConstants._codecs = {
-    0: (
-        _read_controller_registration_response_0,
-        _write_controller_registration_response_0,
-        _size_controller_registration_response_0,
-    ),
+    0: (_read_controller_registration_response_0, _write_controller_registration_response_0)
 }
-_ControllerRegistrationResponseConstants._facts = (
-    '{"name":"ControllerRegistrationResponse","type":"response","validVersions":"0","flexibleVe'
-    'rsions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","'
-    'versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means no'
-    'ne."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration"'
-    ':"ErrorCode","about":"Error code of the whole request, 0 for none."},{"name":"error_messag'
-    'e","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"'
-    'Human-readable detail on the error; null when there is none."}]}'
+_ControllerRegistrationResponseConstants._descriptor = (
+    '{"name":"ControllerRegistrationResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Human-readable detail on the error; null when there is none."}'
+    "]}"
 )
 _ControllerRegistrationResponseConstants._plan = (
-    "1\n" ":ControllerRegistrationResponse throttle_time_ms/i error_code/h error_message/s?\n" "0 0 1 2cn ;\n"
+    "1\n:ControllerRegistrationResponse throttle_time_ms/i error_code/h error_message/s?\n0 0 1 2cn ;\n"
 )

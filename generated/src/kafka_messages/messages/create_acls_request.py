@@ -11,24 +11,22 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .create_acls_response import CreateAclsResponse as _CreateAclsResponse
 
 _pack_b = Struct(">b").pack
@@ -93,20 +91,6 @@ class AclCreation(StructBase):
         self.permission_type = permission_type
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AclCreation):
-            return NotImplemented
-        return (
-            self.resource_type == other.resource_type
-            and self.resource_name == other.resource_name
-            and self.resource_pattern_type == other.resource_pattern_type
-            and self.principal == other.principal
-            and self.host == other.host
-            and self.operation == other.operation
-            and self.permission_type == other.permission_type
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _CreateAclsRequestConstants(Request["_CreateAclsResponse"]):
     __slots__ = ()
@@ -131,21 +115,11 @@ class CreateAclsRequest(_CreateAclsRequestConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        creations: Iterable[AclCreation] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, creations: Iterable[AclCreation] = (), unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.creations = (
             creations if isinstance(creations, list) else list(elements_of(creations, "creations", "AclCreation"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CreateAclsRequest):
-            return NotImplemented
-        return self.creations == other.creations and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_all_acl_creation_0(data: bytes, pos: int, count: int) -> tuple[list[AclCreation], int]:
@@ -205,18 +179,6 @@ def _write_all_acl_creation_0(out: list[bytes], items: Iterable[AclCreation]) ->
         out.append(_pack_bb(x.operation, x.permission_type))
 
 
-def _size_all_acl_creation_0(items: Iterable[AclCreation]) -> int:
-    size = 0
-    for x in items:
-        size += 9
-        size += string_length(len(x.resource_name.encode()))
-        size += string_length(len(x.principal.encode()))
-        size += string_length(len(x.host.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_acl_creation_1(data: bytes, pos: int, count: int) -> tuple[list[AclCreation], int]:
     out: list[AclCreation] = []
     for _ in range(count):
@@ -269,18 +231,6 @@ def _write_all_acl_creation_1(out: list[bytes], items: Iterable[AclCreation]) ->
         out.append(_pack_h(n))
         out.append(s)
         out.append(_pack_bb(x.operation, x.permission_type))
-
-
-def _size_all_acl_creation_1(items: Iterable[AclCreation]) -> int:
-    size = 0
-    for x in items:
-        size += 10
-        size += string_length(len(x.resource_name.encode()))
-        size += string_length(len(x.principal.encode()))
-        size += string_length(len(x.host.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_acl_creation_2(data: bytes, pos: int, count: int) -> tuple[list[AclCreation], int]:
@@ -350,21 +300,6 @@ def _write_all_acl_creation_2(out: list[bytes], items: Iterable[AclCreation]) ->
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_acl_creation_2(items: Iterable[AclCreation]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        n = string_length(len(x.resource_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.principal.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_create_acls_request_0(data: bytes, pos: int) -> tuple[CreateAclsRequest, int]:
     x = new(CreateAclsRequest)
     (n,) = _unpack_i(data, pos)
@@ -388,14 +323,6 @@ def _write_create_acls_request_0(out: list[bytes], x: CreateAclsRequest) -> None
         raise Refused
 
 
-def _size_create_acls_request_0(x: CreateAclsRequest) -> int:
-    size = 4
-    size += _size_all_acl_creation_0(x.creations)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_create_acls_request_1(data: bytes, pos: int) -> tuple[CreateAclsRequest, int]:
     x = new(CreateAclsRequest)
     (n,) = _unpack_i(data, pos)
@@ -417,14 +344,6 @@ def _write_create_acls_request_1(out: list[bytes], x: CreateAclsRequest) -> None
         _write_all_acl_creation_1(out, x.creations)
     elif type(x.creations) is not list and type(x.creations) in NO_LISTS:
         raise Refused
-
-
-def _size_create_acls_request_1(x: CreateAclsRequest) -> int:
-    size = 4
-    size += _size_all_acl_creation_1(x.creations)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_create_acls_request_2(data: bytes, pos: int) -> tuple[CreateAclsRequest, int]:
@@ -458,47 +377,28 @@ def _write_create_acls_request_2(out: list[bytes], x: CreateAclsRequest) -> None
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_create_acls_request_2(x: CreateAclsRequest) -> int:
-    size = 2
-    size += _size_all_acl_creation_2(x.creations)
-    n = len(x.creations)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _CreateAclsRequestConstants._codecs = {
-    0: (_read_create_acls_request_0, _write_create_acls_request_0, _size_create_acls_request_0),
-    1: (_read_create_acls_request_1, _write_create_acls_request_1, _size_create_acls_request_1),
-    2: (_read_create_acls_request_2, _write_create_acls_request_2, _size_create_acls_request_2),
-    3: (_read_create_acls_request_2, _write_create_acls_request_2, _size_create_acls_request_2),
+    0: (_read_create_acls_request_0, _write_create_acls_request_0),
+    1: (_read_create_acls_request_1, _write_create_acls_request_1),
+    2: (_read_create_acls_request_2, _write_create_acls_request_2),
+    3: (_read_create_acls_request_2, _write_create_acls_request_2),
 }
-_CreateAclsRequestConstants._facts = (
-    '{"name":"CreateAclsRequest","type":"request","validVersions":"0-3","flexibleVersions":"2+"'
-    ',"fields":[{"name":"creations","json":"creations","type":"[]AclCreation","versions":"0+","'
-    'about":"Rules to add, one entry each."}],"structs":{"AclCreation":[{"name":"resource_type"'
-    ',"json":"resourceType","type":"int8","versions":"0+","enumeration":"ResourceType","about":'
-    '"ACL resource type: 2 topic, 3 group, 4 cluster, 5 transactional id, 6 delegation token, 7'
-    ' user."},{"name":"resource_name","json":"resourceName","type":"string","versions":"0+","ab'
-    'out":"Name or prefix of the resource; a literal * covers every resource of the type."},{"n'
-    'ame":"resource_pattern_type","json":"resourcePatternType","type":"int8","versions":"1+","e'
-    'numeration":"PatternType","default":3,"about":"3 (default) when the name is literal, 4 whe'
-    'n it is a prefix."},{"name":"principal","json":"principal","type":"string","versions":"0+"'
-    ',"about":"Whom the rule is about, as type and name, for example User:alice."},{"name":"hos'
-    't","json":"host","type":"string","versions":"0+","about":"Client address the rule is about'
-    ', * for every address."},{"name":"operation","json":"operation","type":"int8","versions":"'
-    '0+","enumeration":"AclOperation","about":"ACL operation: 2 all, 3 read, 4 write, 5 create,'
-    " 6 delete, 7 alter, 8 describe, 9 cluster action, 10 describe configs, 11 alter configs, 1"
-    '2 idempotent write, 13 create tokens, 14 describe tokens, 15 two-phase commit."},{"name":"'
-    'permission_type","json":"permissionType","type":"int8","versions":"0+","enumeration":"AclP'
-    'ermissionType","about":"2 deny, 3 allow."}]}}'
+_CreateAclsRequestConstants._descriptor = (
+    '{"name":"CreateAclsRequest","type":"request","validVersions":"0-3","flexibleVersions":"2+","fields":['
+    '{"name":"creations","json":"creations","type":"[]AclCreation","versions":"0+","about":"Rules to add, one entry each."}'
+    '],"structs":{"AclCreation":['
+    '{"name":"resource_type","json":"resourceType","type":"int8","versions":"0+","enumeration":"ResourceType","about":"ACL resource type: 2 topic, 3 group, 4 cluster, 5 transactional id, 6 delegation token, 7 user."},'
+    '{"name":"resource_name","json":"resourceName","type":"string","versions":"0+","about":"Name or prefix of the resource; a literal * covers every resource of the type."},'
+    '{"name":"resource_pattern_type","json":"resourcePatternType","type":"int8","versions":"1+","enumeration":"PatternType","default":3,"about":"3 (default) when the name is literal, 4 when it is a prefix."},'
+    '{"name":"principal","json":"principal","type":"string","versions":"0+","about":"Whom the rule is about, as type and name, for example User:alice."},'
+    '{"name":"host","json":"host","type":"string","versions":"0+","about":"Client address the rule is about, * for every address."},'
+    '{"name":"operation","json":"operation","type":"int8","versions":"0+","enumeration":"AclOperation","about":"ACL operation: 2 all, 3 read, 4 write, 5 create, 6 delete, 7 alter, 8 describe, 9 cluster action, 10 describe configs, 11 alter configs, 12 idempotent write, 13 create tokens, 14 describe tokens, 15 two-phase commit."},'
+    '{"name":"permission_type","json":"permissionType","type":"int8","versions":"0+","enumeration":"AclPermissionType","about":"2 deny, 3 allow."}'
+    "]}}"
 )
 _CreateAclsRequestConstants._plan = (
     "1\n"
-    ":AclCreation resource_type/b resource_name/s resource_pattern_type/b=3 principal/s host/s "
-    "operation/b permission_type/b\n"
+    ":AclCreation resource_type/b resource_name/s resource_pattern_type/b=3 principal/s host/s operation/b permission_type/b\n"
     "0 0 1 3 4 5 6 -2!\n"
     "1 0 1 2 3 4 5 6\n"
     "2-3 0 1c 2 3c 4c 5 6 ;\n"

@@ -11,19 +11,16 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_nullable_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -54,24 +51,11 @@ class AclCreationResult(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        error_code: int = 0,
-        error_message: str | None = "",
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, error_code: int = 0, error_message: str | None = "", unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.error_code = error_code
         self.error_message = error_message
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AclCreationResult):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _CreateAclsResponseConstants(Response):
@@ -111,15 +95,6 @@ class CreateAclsResponse(_CreateAclsResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CreateAclsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.results == other.results
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_acl_creation_result_0(data: bytes, pos: int, count: int) -> tuple[list[AclCreationResult], int]:
     out: list[AclCreationResult] = []
@@ -150,17 +125,6 @@ def _write_all_acl_creation_result_0(out: list[bytes], items: Iterable[AclCreati
             n = len(s)
         out.append(_pack_hh(x.error_code, n))
         out.append(s)
-
-
-def _size_all_acl_creation_result_0(items: Iterable[AclCreationResult]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        if x.error_message is not None:
-            size += string_length(len(x.error_message.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_acl_creation_result_2(data: bytes, pos: int, count: int) -> tuple[list[AclCreationResult], int]:
@@ -207,18 +171,6 @@ def _write_all_acl_creation_result_2(out: list[bytes], items: Iterable[AclCreati
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_acl_creation_result_2(items: Iterable[AclCreationResult]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_create_acls_response_0(data: bytes, pos: int) -> tuple[CreateAclsResponse, int]:
     x = new(CreateAclsResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -240,14 +192,6 @@ def _write_create_acls_response_0(out: list[bytes], x: CreateAclsResponse) -> No
         _write_all_acl_creation_result_0(out, x.results)
     elif type(x.results) is not list and type(x.results) in NO_LISTS:
         raise Refused
-
-
-def _size_create_acls_response_0(x: CreateAclsResponse) -> int:
-    size = 8
-    size += _size_all_acl_creation_result_0(x.results)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_create_acls_response_2(data: bytes, pos: int) -> tuple[CreateAclsResponse, int]:
@@ -285,33 +229,20 @@ def _write_create_acls_response_2(out: list[bytes], x: CreateAclsResponse) -> No
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_create_acls_response_2(x: CreateAclsResponse) -> int:
-    size = 6
-    size += _size_all_acl_creation_result_2(x.results)
-    n = len(x.results)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _CreateAclsResponseConstants._codecs = {
-    0: (_read_create_acls_response_0, _write_create_acls_response_0, _size_create_acls_response_0),
-    1: (_read_create_acls_response_0, _write_create_acls_response_0, _size_create_acls_response_0),
-    2: (_read_create_acls_response_2, _write_create_acls_response_2, _size_create_acls_response_2),
-    3: (_read_create_acls_response_2, _write_create_acls_response_2, _size_create_acls_response_2),
+    0: (_read_create_acls_response_0, _write_create_acls_response_0),
+    1: (_read_create_acls_response_0, _write_create_acls_response_0),
+    2: (_read_create_acls_response_2, _write_create_acls_response_2),
+    3: (_read_create_acls_response_2, _write_create_acls_response_2),
 }
-_CreateAclsResponseConstants._facts = (
-    '{"name":"CreateAclsResponse","type":"response","validVersions":"0-3","flexibleVersions":"2'
-    '+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":'
-    '"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},{"na'
-    'me":"results","json":"results","type":"[]AclCreationResult","versions":"0+","about":"Outco'
-    'mes, one entry per rule."}],"structs":{"AclCreationResult":[{"name":"error_code","json":"e'
-    'rrorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of '
-    'this rule, 0 for none."},{"name":"error_message","json":"errorMessage","type":"string","ve'
-    'rsions":"0+","nullableVersions":"0+","about":"Human-readable detail on the error; null whe'
-    'n there is none."}]}}'
+_CreateAclsResponseConstants._descriptor = (
+    '{"name":"CreateAclsResponse","type":"response","validVersions":"0-3","flexibleVersions":"2+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
+    '{"name":"results","json":"results","type":"[]AclCreationResult","versions":"0+","about":"Outcomes, one entry per rule."}'
+    '],"structs":{"AclCreationResult":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this rule, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Human-readable detail on the error; null when there is none."}'
+    "]}}"
 )
 _CreateAclsResponseConstants._plan = (
     "1\n"

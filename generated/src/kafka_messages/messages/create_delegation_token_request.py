@@ -11,25 +11,23 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .create_delegation_token_response import CreateDelegationTokenResponse as _CreateDelegationTokenResponse
 
 _pack_h = Struct(">h").pack
@@ -54,24 +52,11 @@ class CreatableRenewers(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        principal_type: str = "",
-        principal_name: str = "",
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, principal_type: str = "", principal_name: str = "", unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.principal_type = principal_type
         self.principal_name = principal_name
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CreatableRenewers):
-            return NotImplemented
-        return (
-            self.principal_type == other.principal_type
-            and self.principal_name == other.principal_name
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _CreateDelegationTokenRequestConstants(Request["_CreateDelegationTokenResponse"]):
@@ -120,17 +105,6 @@ class CreateDelegationTokenRequest(_CreateDelegationTokenRequestConstants):
         self.max_lifetime_ms = max_lifetime_ms
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CreateDelegationTokenRequest):
-            return NotImplemented
-        return (
-            self.owner_principal_type == other.owner_principal_type
-            and self.owner_principal_name == other.owner_principal_name
-            and self.renewers == other.renewers
-            and self.max_lifetime_ms == other.max_lifetime_ms
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_creatable_renewers_0(data: bytes, pos: int, count: int) -> tuple[list[CreatableRenewers], int]:
     out: list[CreatableRenewers] = []
@@ -169,17 +143,6 @@ def _write_all_creatable_renewers_0(out: list[bytes], items: Iterable[CreatableR
         n = len(s)
         out.append(_pack_h(n))
         out.append(s)
-
-
-def _size_all_creatable_renewers_0(items: Iterable[CreatableRenewers]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        size += string_length(len(x.principal_type.encode()))
-        size += string_length(len(x.principal_name.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_creatable_renewers_2(data: bytes, pos: int, count: int) -> tuple[list[CreatableRenewers], int]:
@@ -228,19 +191,6 @@ def _write_all_creatable_renewers_2(out: list[bytes], items: Iterable[CreatableR
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_creatable_renewers_2(items: Iterable[CreatableRenewers]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.principal_type.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.principal_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_create_delegation_token_request_0(data: bytes, pos: int) -> tuple[CreateDelegationTokenRequest, int]:
     x = new(CreateDelegationTokenRequest)
     (n,) = _unpack_i(data, pos)
@@ -271,14 +221,6 @@ def _write_create_delegation_token_request_0(out: list[bytes], x: CreateDelegati
     elif type(x.renewers) is not list and type(x.renewers) in NO_LISTS:
         raise Refused
     out.append(_pack_q(x.max_lifetime_ms))
-
-
-def _size_create_delegation_token_request_0(x: CreateDelegationTokenRequest) -> int:
-    size = 12
-    size += _size_all_creatable_renewers_0(x.renewers)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_create_delegation_token_request_2(data: bytes, pos: int) -> tuple[CreateDelegationTokenRequest, int]:
@@ -317,17 +259,6 @@ def _write_create_delegation_token_request_2(out: list[bytes], x: CreateDelegati
     else:
         out.append(_pack_q(x.max_lifetime_ms))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_create_delegation_token_request_2(x: CreateDelegationTokenRequest) -> int:
-    size = 10
-    size += _size_all_creatable_renewers_2(x.renewers)
-    n = len(x.renewers)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_create_delegation_token_request_3(data: bytes, pos: int) -> tuple[CreateDelegationTokenRequest, int]:
@@ -398,67 +329,29 @@ def _write_create_delegation_token_request_3(out: list[bytes], x: CreateDelegati
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_create_delegation_token_request_3(x: CreateDelegationTokenRequest) -> int:
-    size = 12
-    if x.owner_principal_type is not None:
-        n = string_length(len(x.owner_principal_type.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.owner_principal_name is not None:
-        n = string_length(len(x.owner_principal_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_creatable_renewers_2(x.renewers)
-    n = len(x.renewers)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _CreateDelegationTokenRequestConstants._codecs = {
-    0: (
-        _read_create_delegation_token_request_0,
-        _write_create_delegation_token_request_0,
-        _size_create_delegation_token_request_0,
-    ),
-    1: (
-        _read_create_delegation_token_request_0,
-        _write_create_delegation_token_request_0,
-        _size_create_delegation_token_request_0,
-    ),
-    2: (
-        _read_create_delegation_token_request_2,
-        _write_create_delegation_token_request_2,
-        _size_create_delegation_token_request_2,
-    ),
-    3: (
-        _read_create_delegation_token_request_3,
-        _write_create_delegation_token_request_3,
-        _size_create_delegation_token_request_3,
-    ),
+    0: (_read_create_delegation_token_request_0, _write_create_delegation_token_request_0),
+    1: (_read_create_delegation_token_request_0, _write_create_delegation_token_request_0),
+    2: (_read_create_delegation_token_request_2, _write_create_delegation_token_request_2),
+    3: (_read_create_delegation_token_request_3, _write_create_delegation_token_request_3),
 }
-_CreateDelegationTokenRequestConstants._facts = (
-    '{"name":"CreateDelegationTokenRequest","type":"request","validVersions":"0-3","flexibleVer'
-    'sions":"2+","fields":[{"name":"owner_principal_type","json":"ownerPrincipalType","type":"s'
-    'tring","versions":"3+","nullableVersions":"3+","about":"Principal type of the token\'s owne'
-    'r, such as User; null makes the requester the owner."},{"name":"owner_principal_name","jso'
-    'n":"ownerPrincipalName","type":"string","versions":"3+","nullableVersions":"3+","about":"P'
-    'rincipal name of the token\'s owner; null makes the requester the owner."},{"name":"renewer'
-    's","json":"renewers","type":"[]CreatableRenewers","versions":"0+","about":"Principals besi'
-    'des the owner who may renew the token, one entry each."},{"name":"max_lifetime_ms","json":'
-    '"maxLifetimeMs","type":"int64","versions":"0+","about":"Milliseconds after which the token'
-    ' ends for good; -1 takes the server\'s limit."}],"structs":{"CreatableRenewers":[{"name":"p'
-    'rincipal_type","json":"principalType","type":"string","versions":"0+","about":"Principal t'
-    'ype, such as User."},{"name":"principal_name","json":"principalName","type":"string","vers'
-    'ions":"0+","about":"Principal name."}]}}'
+_CreateDelegationTokenRequestConstants._descriptor = (
+    '{"name":"CreateDelegationTokenRequest","type":"request","validVersions":"0-3","flexibleVersions":"2+","fields":['
+    '{"name":"owner_principal_type","json":"ownerPrincipalType","type":"string","versions":"3+","nullableVersions":"3+","about":"Principal type of the token\'s owner, such as User; null makes the requester the owner."},'
+    '{"name":"owner_principal_name","json":"ownerPrincipalName","type":"string","versions":"3+","nullableVersions":"3+","about":"Principal name of the token\'s owner; null makes the requester the owner."},'
+    '{"name":"renewers","json":"renewers","type":"[]CreatableRenewers","versions":"0+","about":"Principals besides the owner who may renew the token, one entry each."},'
+    '{"name":"max_lifetime_ms","json":"maxLifetimeMs","type":"int64","versions":"0+","about":"Milliseconds after which the token ends for good; -1 takes the server\'s limit."}'
+    '],"structs":{"CreatableRenewers":['
+    '{"name":"principal_type","json":"principalType","type":"string","versions":"0+","about":"Principal type, such as User."},'
+    '{"name":"principal_name","json":"principalName","type":"string","versions":"0+","about":"Principal name."}'
+    "]}}"
 )
 _CreateDelegationTokenRequestConstants._plan = (
     "1\n"
     ":CreatableRenewers principal_type/s principal_name/s\n"
     "0-1 0 1\n"
     "2-3 0c 1c ;\n"
-    ":CreateDelegationTokenRequest owner_principal_type/s? owner_principal_name/s? renewers/[@C"
-    "reatableRenewers max_lifetime_ms/q\n"
+    ":CreateDelegationTokenRequest owner_principal_type/s? owner_principal_name/s? renewers/[@CreatableRenewers max_lifetime_ms/q\n"
     "0-1 2@0 3 -0! -1!\n"
     "2 2@1c 3 -0! -1! ;\n"
     "3 0cn 1cn 2@1c 3 ;\n"

@@ -8,19 +8,16 @@ from struct import Struct
 from .._base.message import Response
 from .._core.dataclass import dataclass
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_bytes,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 _pack_h = Struct(">h").pack
@@ -110,24 +107,6 @@ class CreateDelegationTokenResponse(_CreateDelegationTokenResponseConstants):
         self.throttle_time_ms = throttle_time_ms
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CreateDelegationTokenResponse):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.principal_type == other.principal_type
-            and self.principal_name == other.principal_name
-            and self.token_requester_principal_type == other.token_requester_principal_type
-            and self.token_requester_principal_name == other.token_requester_principal_name
-            and self.issue_timestamp_ms == other.issue_timestamp_ms
-            and self.expiry_timestamp_ms == other.expiry_timestamp_ms
-            and self.max_timestamp_ms == other.max_timestamp_ms
-            and self.token_id == other.token_id
-            and self.hmac == other.hmac
-            and self.throttle_time_ms == other.throttle_time_ms
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_create_delegation_token_response_0(data: bytes, pos: int) -> tuple[CreateDelegationTokenResponse, int]:
     x = new(CreateDelegationTokenResponse)
@@ -195,17 +174,6 @@ def _write_create_delegation_token_response_0(out: list[bytes], x: CreateDelegat
     out.append(_pack_i(n))
     out.append(s)
     out.append(_pack_i(x.throttle_time_ms))
-
-
-def _size_create_delegation_token_response_0(x: CreateDelegationTokenResponse) -> int:
-    size = 40
-    size += string_length(len(x.principal_type.encode()))
-    size += string_length(len(x.principal_name.encode()))
-    size += string_length(len(x.token_id.encode()))
-    size += len(x.hmac)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_create_delegation_token_response_2(data: bytes, pos: int) -> tuple[CreateDelegationTokenResponse, int]:
@@ -291,21 +259,6 @@ def _write_create_delegation_token_response_2(out: list[bytes], x: CreateDelegat
     else:
         out.append(_pack_i(x.throttle_time_ms))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_create_delegation_token_response_2(x: CreateDelegationTokenResponse) -> int:
-    size = 35
-    n = string_length(len(x.principal_type.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.principal_name.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.token_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = len(x.hmac)
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_create_delegation_token_response_3(data: bytes, pos: int) -> tuple[CreateDelegationTokenResponse, int]:
@@ -411,75 +364,30 @@ def _write_create_delegation_token_response_3(out: list[bytes], x: CreateDelegat
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_create_delegation_token_response_3(x: CreateDelegationTokenResponse) -> int:
-    size = 37
-    n = string_length(len(x.principal_type.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.principal_name.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.token_requester_principal_type.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.token_requester_principal_name.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.token_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = len(x.hmac)
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _CreateDelegationTokenResponseConstants._codecs = {
-    0: (
-        _read_create_delegation_token_response_0,
-        _write_create_delegation_token_response_0,
-        _size_create_delegation_token_response_0,
-    ),
-    1: (
-        _read_create_delegation_token_response_0,
-        _write_create_delegation_token_response_0,
-        _size_create_delegation_token_response_0,
-    ),
-    2: (
-        _read_create_delegation_token_response_2,
-        _write_create_delegation_token_response_2,
-        _size_create_delegation_token_response_2,
-    ),
-    3: (
-        _read_create_delegation_token_response_3,
-        _write_create_delegation_token_response_3,
-        _size_create_delegation_token_response_3,
-    ),
+    0: (_read_create_delegation_token_response_0, _write_create_delegation_token_response_0),
+    1: (_read_create_delegation_token_response_0, _write_create_delegation_token_response_0),
+    2: (_read_create_delegation_token_response_2, _write_create_delegation_token_response_2),
+    3: (_read_create_delegation_token_response_3, _write_create_delegation_token_response_3),
 }
-_CreateDelegationTokenResponseConstants._facts = (
-    '{"name":"CreateDelegationTokenResponse","type":"response","validVersions":"0-3","flexibleV'
-    'ersions":"2+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":'
-    '"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},{"n'
-    'ame":"principal_type","json":"principalType","type":"string","versions":"0+","about":"Prin'
-    'cipal type of the token\'s owner."},{"name":"principal_name","json":"principalName","type":'
-    '"string","versions":"0+","about":"Principal name of the token\'s owner."},{"name":"token_re'
-    'quester_principal_type","json":"tokenRequesterPrincipalType","type":"string","versions":"3'
-    '+","about":"Principal type of the one who asked for the token."},{"name":"token_requester_'
-    'principal_name","json":"tokenRequesterPrincipalName","type":"string","versions":"3+","abou'
-    't":"Principal name of the one who asked for the token."},{"name":"issue_timestamp_ms","jso'
-    'n":"issueTimestampMs","type":"int64","versions":"0+","about":"When the token was issued, i'
-    'n milliseconds since the Unix epoch."},{"name":"expiry_timestamp_ms","json":"expiryTimesta'
-    'mpMs","type":"int64","versions":"0+","about":"When the token expires unless renewed, in mi'
-    'lliseconds since the Unix epoch."},{"name":"max_timestamp_ms","json":"maxTimestampMs","typ'
-    'e":"int64","versions":"0+","about":"Time beyond which no renewal helps, in milliseconds si'
-    'nce the Unix epoch."},{"name":"token_id","json":"tokenId","type":"string","versions":"0+",'
-    '"about":"Public id of the token, used as the user name when logging in with it."},{"name":'
-    '"hmac","json":"hmac","type":"bytes","versions":"0+","secret":true,"about":"Secret of the t'
-    'oken: a keyed hash of its id made by the server, used as the password."},{"name":"throttle'
-    '_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in m'
-    'illiseconds that applies to the client; 0 means none."}]}'
+_CreateDelegationTokenResponseConstants._descriptor = (
+    '{"name":"CreateDelegationTokenResponse","type":"response","validVersions":"0-3","flexibleVersions":"2+","fields":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
+    '{"name":"principal_type","json":"principalType","type":"string","versions":"0+","about":"Principal type of the token\'s owner."},'
+    '{"name":"principal_name","json":"principalName","type":"string","versions":"0+","about":"Principal name of the token\'s owner."},'
+    '{"name":"token_requester_principal_type","json":"tokenRequesterPrincipalType","type":"string","versions":"3+","about":"Principal type of the one who asked for the token."},'
+    '{"name":"token_requester_principal_name","json":"tokenRequesterPrincipalName","type":"string","versions":"3+","about":"Principal name of the one who asked for the token."},'
+    '{"name":"issue_timestamp_ms","json":"issueTimestampMs","type":"int64","versions":"0+","about":"When the token was issued, in milliseconds since the Unix epoch."},'
+    '{"name":"expiry_timestamp_ms","json":"expiryTimestampMs","type":"int64","versions":"0+","about":"When the token expires unless renewed, in milliseconds since the Unix epoch."},'
+    '{"name":"max_timestamp_ms","json":"maxTimestampMs","type":"int64","versions":"0+","about":"Time beyond which no renewal helps, in milliseconds since the Unix epoch."},'
+    '{"name":"token_id","json":"tokenId","type":"string","versions":"0+","about":"Public id of the token, used as the user name when logging in with it."},'
+    '{"name":"hmac","json":"hmac","type":"bytes","versions":"0+","secret":true,"about":"Secret of the token: a keyed hash of its id made by the server, used as the password."},'
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."}'
+    "]}"
 )
 _CreateDelegationTokenResponseConstants._plan = (
     "1\n"
-    ":CreateDelegationTokenResponse error_code/h principal_type/s principal_name/s token_reques"
-    "ter_principal_type/s token_requester_principal_name/s issue_timestamp_ms/q expiry_timestam"
-    "p_ms/q max_timestamp_ms/q token_id/s hmac/y throttle_time_ms/i\n"
+    ":CreateDelegationTokenResponse error_code/h principal_type/s principal_name/s token_requester_principal_type/s token_requester_principal_name/s issue_timestamp_ms/q expiry_timestamp_ms/q max_timestamp_ms/q token_id/s hmac/y throttle_time_ms/i\n"
     "0-1 0 1 2 5 6 7 8 9 10 -3! -4!\n"
     "2 0 1c 2c 5 6 7 8c 9c 10 -3! -4! ;\n"
     "3 0 1c 2c 3c 4c 5 6 7 8c 9c 10 ;\n"

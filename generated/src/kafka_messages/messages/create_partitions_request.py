@@ -12,26 +12,24 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .create_partitions_response import CreatePartitionsResponse as _CreatePartitionsResponse
 
 _pack_h = Struct(">h").pack
@@ -56,19 +54,9 @@ class CreatePartitionsAssignment(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        broker_ids: Iterable[int] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, broker_ids: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.broker_ids = broker_ids if isinstance(broker_ids, list) else list(broker_ids)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CreatePartitionsAssignment):
-            return NotImplemented
-        return self.broker_ids == other.broker_ids and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -106,16 +94,6 @@ class CreatePartitionsTopic(StructBase):
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CreatePartitionsTopic):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.count == other.count
-            and self.assignments == other.assignments
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class CreatePartitionsTopicCollection(KeyedCollection[CreatePartitionsTopic]):
@@ -181,16 +159,6 @@ class CreatePartitionsRequest(_CreatePartitionsRequestConstants):
         self.validate_only = validate_only
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CreatePartitionsRequest):
-            return NotImplemented
-        return (
-            self.topics == other.topics
-            and self.timeout_ms == other.timeout_ms
-            and self.validate_only == other.validate_only
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_create_partitions_assignment_0(
     data: bytes, pos: int, count: int
@@ -223,16 +191,6 @@ def _write_all_create_partitions_assignment_0(out: list[bytes], items: Iterable[
                 out.append(PACK_I[n](*x.broker_ids))
             else:
                 out.append(fixed_elements(x.broker_ids, "i"))
-
-
-def _size_all_create_partitions_assignment_0(items: Iterable[CreatePartitionsAssignment]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        size += len(x.broker_ids) * 4
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_create_partitions_assignment_2(
@@ -277,19 +235,6 @@ def _write_all_create_partitions_assignment_2(out: list[bytes], items: Iterable[
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_create_partitions_assignment_2(items: Iterable[CreatePartitionsAssignment]) -> int:
-    size = 0
-    for x in items:
-        size += 2
-        size += len(x.broker_ids) * 4
-        n = len(x.broker_ids)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_create_partitions_topic_0(
     data: bytes, pos: int, count: int
 ) -> tuple[CreatePartitionsTopicCollection, int]:
@@ -329,18 +274,6 @@ def _write_all_create_partitions_topic_0(out: list[bytes], items: Iterable[Creat
             _write_all_create_partitions_assignment_0(out, x.assignments)
         elif type(x.assignments) is not list and type(x.assignments) in NO_LISTS:
             raise Refused
-
-
-def _size_all_create_partitions_topic_0(items: Iterable[CreatePartitionsTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 10
-        size += string_length(len(x.name.encode()))
-        if x.assignments is not None:
-            size += _size_all_create_partitions_assignment_0(x.assignments)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_create_partitions_topic_2(
@@ -401,22 +334,6 @@ def _write_all_create_partitions_topic_2(out: list[bytes], items: Iterable[Creat
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_create_partitions_topic_2(items: Iterable[CreatePartitionsTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 7
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.assignments is not None:
-            size += _size_all_create_partitions_assignment_2(x.assignments)
-            n = len(x.assignments)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_create_partitions_request_0(data: bytes, pos: int) -> tuple[CreatePartitionsRequest, int]:
     x = new(CreatePartitionsRequest)
     (n,) = _unpack_i(data, pos)
@@ -441,14 +358,6 @@ def _write_create_partitions_request_0(out: list[bytes], x: CreatePartitionsRequ
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
     out.append(_pack_iB(x.timeout_ms, TRUTH[x.validate_only]))
-
-
-def _size_create_partitions_request_0(x: CreatePartitionsRequest) -> int:
-    size = 9
-    size += _size_all_create_partitions_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_create_partitions_request_2(data: bytes, pos: int) -> tuple[CreatePartitionsRequest, int]:
@@ -483,38 +392,24 @@ def _write_create_partitions_request_2(out: list[bytes], x: CreatePartitionsRequ
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_create_partitions_request_2(x: CreatePartitionsRequest) -> int:
-    size = 7
-    size += _size_all_create_partitions_topic_2(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _CreatePartitionsRequestConstants._codecs = {
-    0: (_read_create_partitions_request_0, _write_create_partitions_request_0, _size_create_partitions_request_0),
-    1: (_read_create_partitions_request_0, _write_create_partitions_request_0, _size_create_partitions_request_0),
-    2: (_read_create_partitions_request_2, _write_create_partitions_request_2, _size_create_partitions_request_2),
-    3: (_read_create_partitions_request_2, _write_create_partitions_request_2, _size_create_partitions_request_2),
+    0: (_read_create_partitions_request_0, _write_create_partitions_request_0),
+    1: (_read_create_partitions_request_0, _write_create_partitions_request_0),
+    2: (_read_create_partitions_request_2, _write_create_partitions_request_2),
+    3: (_read_create_partitions_request_2, _write_create_partitions_request_2),
 }
-_CreatePartitionsRequestConstants._facts = (
-    '{"name":"CreatePartitionsRequest","type":"request","validVersions":"0-3","flexibleVersions'
-    '":"2+","fields":[{"name":"topics","json":"topics","type":"[]CreatePartitionsTopic","versio'
-    'ns":"0+","about":"Topics to enlarge, one entry each."},{"name":"timeout_ms","json":"timeou'
-    'tMs","type":"int32","versions":"0+","about":"Milliseconds to wait for the partitions to be'
-    ' created."},{"name":"validate_only","json":"validateOnly","type":"bool","versions":"0+","a'
-    'bout":"True to check the request without creating anything."}],"structs":{"CreatePartition'
-    'sTopic":[{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicN'
-    'ame","mapKey":true,"about":"Name of the topic."},{"name":"count","json":"count","type":"in'
-    't32","versions":"0+","about":"Total number of partitions the topic shall have afterwards."'
-    '},{"name":"assignments","json":"assignments","type":"[]CreatePartitionsAssignment","versio'
-    'ns":"0+","nullableVersions":"0+","about":"Placement of the added partitions, one entry per'
-    ' partition in order; null lets the cluster choose."}],"CreatePartitionsAssignment":[{"name'
-    '":"broker_ids","json":"brokerIds","type":"[]int32","versions":"0+","entityType":"brokerId"'
-    ',"about":"Brokers that shall hold the partition, preferred leader first."}]}}'
+_CreatePartitionsRequestConstants._descriptor = (
+    '{"name":"CreatePartitionsRequest","type":"request","validVersions":"0-3","flexibleVersions":"2+","fields":['
+    '{"name":"topics","json":"topics","type":"[]CreatePartitionsTopic","versions":"0+","about":"Topics to enlarge, one entry each."},'
+    '{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","about":"Milliseconds to wait for the partitions to be created."},'
+    '{"name":"validate_only","json":"validateOnly","type":"bool","versions":"0+","about":"True to check the request without creating anything."}'
+    '],"structs":{"CreatePartitionsTopic":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},'
+    '{"name":"count","json":"count","type":"int32","versions":"0+","about":"Total number of partitions the topic shall have afterwards."},'
+    '{"name":"assignments","json":"assignments","type":"[]CreatePartitionsAssignment","versions":"0+","nullableVersions":"0+","about":"Placement of the added partitions, one entry per partition in order; null lets the cluster choose."}'
+    '],"CreatePartitionsAssignment":['
+    '{"name":"broker_ids","json":"brokerIds","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Brokers that shall hold the partition, preferred leader first."}'
+    "]}}"
 )
 _CreatePartitionsRequestConstants._plan = (
     "1\n"

@@ -11,20 +11,17 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -70,16 +67,6 @@ class CreatePartitionsTopicResult(StructBase):
         self.error_message = error_message
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CreatePartitionsTopicResult):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _CreatePartitionsResponseConstants(Response):
     __slots__ = ()
@@ -119,15 +106,6 @@ class CreatePartitionsResponse(_CreatePartitionsResponseConstants):
             else list(elements_of(results, "results", "CreatePartitionsTopicResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CreatePartitionsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.results == other.results
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_create_partitions_topic_result_0(
@@ -173,18 +151,6 @@ def _write_all_create_partitions_topic_result_0(out: list[bytes], items: Iterabl
             n = len(s)
         out.append(_pack_hh(x.error_code, n))
         out.append(s)
-
-
-def _size_all_create_partitions_topic_result_0(items: Iterable[CreatePartitionsTopicResult]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        if x.error_message is not None:
-            size += string_length(len(x.error_message.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_create_partitions_topic_result_2(
@@ -245,20 +211,6 @@ def _write_all_create_partitions_topic_result_2(out: list[bytes], items: Iterabl
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_create_partitions_topic_result_2(items: Iterable[CreatePartitionsTopicResult]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_create_partitions_response_0(data: bytes, pos: int) -> tuple[CreatePartitionsResponse, int]:
     x = new(CreatePartitionsResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -280,14 +232,6 @@ def _write_create_partitions_response_0(out: list[bytes], x: CreatePartitionsRes
         _write_all_create_partitions_topic_result_0(out, x.results)
     elif type(x.results) is not list and type(x.results) in NO_LISTS:
         raise Refused
-
-
-def _size_create_partitions_response_0(x: CreatePartitionsResponse) -> int:
-    size = 8
-    size += _size_all_create_partitions_topic_result_0(x.results)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_create_partitions_response_2(data: bytes, pos: int) -> tuple[CreatePartitionsResponse, int]:
@@ -325,34 +269,21 @@ def _write_create_partitions_response_2(out: list[bytes], x: CreatePartitionsRes
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_create_partitions_response_2(x: CreatePartitionsResponse) -> int:
-    size = 6
-    size += _size_all_create_partitions_topic_result_2(x.results)
-    n = len(x.results)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _CreatePartitionsResponseConstants._codecs = {
-    0: (_read_create_partitions_response_0, _write_create_partitions_response_0, _size_create_partitions_response_0),
-    1: (_read_create_partitions_response_0, _write_create_partitions_response_0, _size_create_partitions_response_0),
-    2: (_read_create_partitions_response_2, _write_create_partitions_response_2, _size_create_partitions_response_2),
-    3: (_read_create_partitions_response_2, _write_create_partitions_response_2, _size_create_partitions_response_2),
+    0: (_read_create_partitions_response_0, _write_create_partitions_response_0),
+    1: (_read_create_partitions_response_0, _write_create_partitions_response_0),
+    2: (_read_create_partitions_response_2, _write_create_partitions_response_2),
+    3: (_read_create_partitions_response_2, _write_create_partitions_response_2),
 }
-_CreatePartitionsResponseConstants._facts = (
-    '{"name":"CreatePartitionsResponse","type":"response","validVersions":"0-3","flexibleVersio'
-    'ns":"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","vers'
-    'ions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."'
-    '},{"name":"results","json":"results","type":"[]CreatePartitionsTopicResult","versions":"0+'
-    '","about":"Outcomes, one entry per topic."}],"structs":{"CreatePartitionsTopicResult":[{"n'
-    'ame":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","about"'
-    ':"Name of the topic."},{"name":"error_code","json":"errorCode","type":"int16","versions":"'
-    '0+","enumeration":"ErrorCode","about":"Error code of this topic, 0 for none."},{"name":"er'
-    'ror_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+"'
-    ',"default":null,"about":"Human-readable detail on the error; null when there is none."}]}}'
+_CreatePartitionsResponseConstants._descriptor = (
+    '{"name":"CreatePartitionsResponse","type":"response","validVersions":"0-3","flexibleVersions":"2+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
+    '{"name":"results","json":"results","type":"[]CreatePartitionsTopicResult","versions":"0+","about":"Outcomes, one entry per topic."}'
+    '],"structs":{"CreatePartitionsTopicResult":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this topic, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Human-readable detail on the error; null when there is none."}'
+    "]}}"
 )
 _CreatePartitionsResponseConstants._plan = (
     "1\n"

@@ -12,26 +12,24 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .create_topics_response import CreateTopicsResponse as _CreateTopicsResponse
 
 _pack_h = Struct(">h").pack
@@ -64,24 +62,11 @@ class CreatableReplicaAssignment(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        partition_index: int = 0,
-        broker_ids: Iterable[int] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, partition_index: int = 0, broker_ids: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.partition_index = partition_index
         self.broker_ids = broker_ids if isinstance(broker_ids, list) else list(broker_ids)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CreatableReplicaAssignment):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.broker_ids == other.broker_ids
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class CreatableReplicaAssignmentCollection(KeyedCollection[CreatableReplicaAssignment]):
@@ -112,25 +97,10 @@ class CreatableTopicConfig(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        name: str = "",
-        value: str | None = "",
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, name: str = "", value: str | None = "", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.name = name
         self.value = value
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CreatableTopicConfig):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.value == other.value
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class CreatableTopicConfigCollection(KeyedCollection[CreatableTopicConfig]):
@@ -197,18 +167,6 @@ class CreatableTopic(StructBase):
             else CreatableTopicConfigCollection(elements_of(configs, "configs", "CreatableTopicConfig"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CreatableTopic):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.num_partitions == other.num_partitions
-            and self.replication_factor == other.replication_factor
-            and self.assignments == other.assignments
-            and self.configs == other.configs
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class CreatableTopicCollection(KeyedCollection[CreatableTopic]):
@@ -277,16 +235,6 @@ class CreateTopicsRequest(_CreateTopicsRequestConstants):
         self.validate_only = validate_only
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CreateTopicsRequest):
-            return NotImplemented
-        return (
-            self.topics == other.topics
-            and self.timeout_ms == other.timeout_ms
-            and self.validate_only == other.validate_only
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_creatable_replica_assignment_0(
     data: bytes, pos: int, count: int
@@ -319,16 +267,6 @@ def _write_all_creatable_replica_assignment_0(out: list[bytes], items: Iterable[
                 out.append(PACK_I[n](*x.broker_ids))
             else:
                 out.append(fixed_elements(x.broker_ids, "i"))
-
-
-def _size_all_creatable_replica_assignment_0(items: Iterable[CreatableReplicaAssignment]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        size += len(x.broker_ids) * 4
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_creatable_replica_assignment_5(
@@ -373,19 +311,6 @@ def _write_all_creatable_replica_assignment_5(out: list[bytes], items: Iterable[
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_creatable_replica_assignment_5(items: Iterable[CreatableReplicaAssignment]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += len(x.broker_ids) * 4
-        n = len(x.broker_ids)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_creatable_topic_config_0(data: bytes, pos: int, count: int) -> tuple[CreatableTopicConfigCollection, int]:
     out: list[CreatableTopicConfig] = []
     for _ in range(count):
@@ -427,18 +352,6 @@ def _write_all_creatable_topic_config_0(out: list[bytes], items: Iterable[Creata
             n = len(s)
         out.append(_pack_h(n))
         out.append(s)
-
-
-def _size_all_creatable_topic_config_0(items: Iterable[CreatableTopicConfig]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        size += string_length(len(x.name.encode()))
-        if x.value is not None:
-            size += string_length(len(x.value.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_creatable_topic_config_5(data: bytes, pos: int, count: int) -> tuple[CreatableTopicConfigCollection, int]:
@@ -493,20 +406,6 @@ def _write_all_creatable_topic_config_5(out: list[bytes], items: Iterable[Creata
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_creatable_topic_config_5(items: Iterable[CreatableTopicConfig]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.value is not None:
-            n = string_length(len(x.value.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_creatable_topic_0(data: bytes, pos: int, count: int) -> tuple[CreatableTopicCollection, int]:
     out: list[CreatableTopic] = []
     for _ in range(count):
@@ -556,18 +455,6 @@ def _write_all_creatable_topic_0(out: list[bytes], items: Iterable[CreatableTopi
             _write_all_creatable_topic_config_0(out, x.configs)
         elif type(x.configs) is not list and type(x.configs) in NO_LISTS:
             raise Refused
-
-
-def _size_all_creatable_topic_0(items: Iterable[CreatableTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 16
-        size += string_length(len(x.name.encode()))
-        size += _size_all_creatable_replica_assignment_0(x.assignments)
-        size += _size_all_creatable_topic_config_0(x.configs)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_creatable_topic_5(data: bytes, pos: int, count: int) -> tuple[CreatableTopicCollection, int]:
@@ -634,25 +521,6 @@ def _write_all_creatable_topic_5(out: list[bytes], items: Iterable[CreatableTopi
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_creatable_topic_5(items: Iterable[CreatableTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 10
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_creatable_replica_assignment_5(x.assignments)
-        n = len(x.assignments)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += _size_all_creatable_topic_config_5(x.configs)
-        n = len(x.configs)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_create_topics_request_0(data: bytes, pos: int) -> tuple[CreateTopicsRequest, int]:
     x = new(CreateTopicsRequest)
     (n,) = _unpack_i(data, pos)
@@ -682,14 +550,6 @@ def _write_create_topics_request_0(out: list[bytes], x: CreateTopicsRequest) -> 
     out.append(_pack_i(x.timeout_ms))
 
 
-def _size_create_topics_request_0(x: CreateTopicsRequest) -> int:
-    size = 8
-    size += _size_all_creatable_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_create_topics_request_1(data: bytes, pos: int) -> tuple[CreateTopicsRequest, int]:
     x = new(CreateTopicsRequest)
     (n,) = _unpack_i(data, pos)
@@ -714,14 +574,6 @@ def _write_create_topics_request_1(out: list[bytes], x: CreateTopicsRequest) -> 
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
     out.append(_pack_iB(x.timeout_ms, TRUTH[x.validate_only]))
-
-
-def _size_create_topics_request_1(x: CreateTopicsRequest) -> int:
-    size = 9
-    size += _size_all_creatable_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_create_topics_request_5(data: bytes, pos: int) -> tuple[CreateTopicsRequest, int]:
@@ -756,53 +608,34 @@ def _write_create_topics_request_5(out: list[bytes], x: CreateTopicsRequest) -> 
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_create_topics_request_5(x: CreateTopicsRequest) -> int:
-    size = 7
-    size += _size_all_creatable_topic_5(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _CreateTopicsRequestConstants._codecs = {
-    0: (_read_create_topics_request_0, _write_create_topics_request_0, _size_create_topics_request_0),
-    1: (_read_create_topics_request_1, _write_create_topics_request_1, _size_create_topics_request_1),
-    2: (_read_create_topics_request_1, _write_create_topics_request_1, _size_create_topics_request_1),
-    3: (_read_create_topics_request_1, _write_create_topics_request_1, _size_create_topics_request_1),
-    4: (_read_create_topics_request_1, _write_create_topics_request_1, _size_create_topics_request_1),
-    5: (_read_create_topics_request_5, _write_create_topics_request_5, _size_create_topics_request_5),
-    6: (_read_create_topics_request_5, _write_create_topics_request_5, _size_create_topics_request_5),
-    7: (_read_create_topics_request_5, _write_create_topics_request_5, _size_create_topics_request_5),
+    0: (_read_create_topics_request_0, _write_create_topics_request_0),
+    1: (_read_create_topics_request_1, _write_create_topics_request_1),
+    2: (_read_create_topics_request_1, _write_create_topics_request_1),
+    3: (_read_create_topics_request_1, _write_create_topics_request_1),
+    4: (_read_create_topics_request_1, _write_create_topics_request_1),
+    5: (_read_create_topics_request_5, _write_create_topics_request_5),
+    6: (_read_create_topics_request_5, _write_create_topics_request_5),
+    7: (_read_create_topics_request_5, _write_create_topics_request_5),
 }
-_CreateTopicsRequestConstants._facts = (
-    '{"name":"CreateTopicsRequest","type":"request","validVersions":"0-7","flexibleVersions":"5'
-    '+","fields":[{"name":"topics","json":"topics","type":"[]CreatableTopic","versions":"0+","a'
-    'bout":"Topics to create, one entry each."},{"name":"timeout_ms","json":"timeoutMs","type":'
-    '"int32","versions":"0+","default":60000,"about":"Milliseconds to wait for the topics to be'
-    ' created; one minute by default."},{"name":"validate_only","json":"validateOnly","type":"b'
-    'ool","versions":"1+","about":"True to check the request without creating anything; false b'
-    'y default."}],"structs":{"CreatableTopic":[{"name":"name","json":"name","type":"string","v'
-    'ersions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},{"name"'
-    ':"num_partitions","json":"numPartitions","type":"int32","versions":"0+","enumeration":"Par'
-    'titionCount","about":"How many partitions to make; -1 when they are assigned by hand or th'
-    'e cluster\'s default applies."},{"name":"replication_factor","json":"replicationFactor","ty'
-    'pe":"int16","versions":"0+","enumeration":"ReplicationFactor","about":"How many replicas e'
-    "ach partition gets; -1 when they are assigned by hand or the cluster's default applies.\"},"
-    '{"name":"assignments","json":"assignments","type":"[]CreatableReplicaAssignment","versions'
-    '":"0+","about":"Placement by hand, one entry per partition; empty lets the cluster choose.'
-    '"},{"name":"configs","json":"configs","type":"[]CreatableTopicConfig","versions":"0+","abo'
-    'ut":"Topic settings that differ from the defaults, one entry per key."}],"CreatableReplica'
-    'Assignment":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"'
-    '0+","mapKey":true,"about":"Number of the partition within its topic, from 0."},{"name":"br'
-    'oker_ids","json":"brokerIds","type":"[]int32","versions":"0+","entityType":"brokerId","abo'
-    'ut":"Brokers that shall hold the partition, preferred leader first."}],"CreatableTopicConf'
-    'ig":[{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true,"about":"C'
-    'onfiguration key."},{"name":"value","json":"value","type":"string","versions":"0+","nullab'
-    'leVersions":"0+","secret":{"name":"name"},"about":"Value as text; null means that no value'
-    ' is given."}]}}'
+_CreateTopicsRequestConstants._descriptor = (
+    '{"name":"CreateTopicsRequest","type":"request","validVersions":"0-7","flexibleVersions":"5+","fields":['
+    '{"name":"topics","json":"topics","type":"[]CreatableTopic","versions":"0+","about":"Topics to create, one entry each."},'
+    '{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","default":60000,"about":"Milliseconds to wait for the topics to be created; one minute by default."},'
+    '{"name":"validate_only","json":"validateOnly","type":"bool","versions":"1+","about":"True to check the request without creating anything; false by default."}'
+    '],"structs":{"CreatableTopic":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},'
+    '{"name":"num_partitions","json":"numPartitions","type":"int32","versions":"0+","enumeration":"PartitionCount","about":"How many partitions to make; -1 when they are assigned by hand or the cluster\'s default applies."},'
+    '{"name":"replication_factor","json":"replicationFactor","type":"int16","versions":"0+","enumeration":"ReplicationFactor","about":"How many replicas each partition gets; -1 when they are assigned by hand or the cluster\'s default applies."},'
+    '{"name":"assignments","json":"assignments","type":"[]CreatableReplicaAssignment","versions":"0+","about":"Placement by hand, one entry per partition; empty lets the cluster choose."},'
+    '{"name":"configs","json":"configs","type":"[]CreatableTopicConfig","versions":"0+","about":"Topic settings that differ from the defaults, one entry per key."}'
+    '],"CreatableReplicaAssignment":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","mapKey":true,"about":"Number of the partition within its topic, from 0."},'
+    '{"name":"broker_ids","json":"brokerIds","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Brokers that shall hold the partition, preferred leader first."}'
+    '],"CreatableTopicConfig":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true,"about":"Configuration key."},'
+    '{"name":"value","json":"value","type":"string","versions":"0+","nullableVersions":"0+","secret":{"name":"name"},"about":"Value as text; null means that no value is given."}'
+    "]}}"
 )
 _CreateTopicsRequestConstants._plan = (
     "1\n"
@@ -812,8 +645,7 @@ _CreateTopicsRequestConstants._plan = (
     ":CreatableTopicConfig name/s value/s?\n"
     "0-4 0 1n\n"
     "5-7 0c 1cn ;\n"
-    ":CreatableTopic name/s num_partitions/i replication_factor/h assignments/{@CreatableReplic"
-    "aAssignment configs/{@CreatableTopicConfig\n"
+    ":CreatableTopic name/s num_partitions/i replication_factor/h assignments/{@CreatableReplicaAssignment configs/{@CreatableTopicConfig\n"
     "0-4 0 1 2 3@0 4@2\n"
     "5-7 0c 1 2 3@1c 4@3c ;\n"
     ":CreateTopicsRequest topics/{@CreatableTopic timeout_ms/i=60000 validate_only/t\n"

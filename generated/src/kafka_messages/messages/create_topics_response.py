@@ -13,14 +13,14 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedField,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
     ZERO_UUID,
+    Malformed,
+    RawTaggedField,
+    RawTaggedFields,
+    Refused,
     in_order,
     long_count,
     long_nullable_count,
@@ -28,14 +28,10 @@ from .._core.wire import (
     long_string,
     long_uvarint,
     new,
-    string_length,
     tag_header,
-    tagged_size,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -101,18 +97,6 @@ class CreatableTopicConfigs(StructBase):
         self.is_sensitive = is_sensitive
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CreatableTopicConfigs):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.value == other.value
-            and self.read_only == other.read_only
-            and self.config_source == other.config_source
-            and self.is_sensitive == other.is_sensitive
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class CreatableTopicResult(StructBase):
@@ -167,21 +151,6 @@ class CreatableTopicResult(StructBase):
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CreatableTopicResult):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.topic_id == other.topic_id
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.topic_config_error_code == other.topic_config_error_code
-            and self.num_partitions == other.num_partitions
-            and self.replication_factor == other.replication_factor
-            and self.configs == other.configs
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class CreatableTopicResultCollection(KeyedCollection[CreatableTopicResult]):
@@ -243,15 +212,6 @@ class CreateTopicsResponse(_CreateTopicsResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CreateTopicsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_creatable_topic_configs_5(data: bytes, pos: int, count: int) -> tuple[list[CreatableTopicConfigs], int]:
     out: list[CreatableTopicConfigs] = []
@@ -306,20 +266,6 @@ def _write_all_creatable_topic_configs_5(out: list[bytes], items: Iterable[Creat
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_creatable_topic_configs_5(items: Iterable[CreatableTopicConfigs]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.value is not None:
-            n = string_length(len(x.value.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_creatable_topic_result_0(data: bytes, pos: int, count: int) -> tuple[CreatableTopicResultCollection, int]:
     out: list[CreatableTopicResult] = []
     for _ in range(count):
@@ -354,16 +300,6 @@ def _write_all_creatable_topic_result_0(out: list[bytes], items: Iterable[Creata
         out.append(_pack_h(n))
         out.append(s)
         out.append(_pack_h(x.error_code))
-
-
-def _size_all_creatable_topic_result_0(items: Iterable[CreatableTopicResult]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        size += string_length(len(x.name.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_creatable_topic_result_1(data: bytes, pos: int, count: int) -> tuple[CreatableTopicResultCollection, int]:
@@ -412,18 +348,6 @@ def _write_all_creatable_topic_result_1(out: list[bytes], items: Iterable[Creata
             n = len(s)
         out.append(_pack_hh(x.error_code, n))
         out.append(s)
-
-
-def _size_all_creatable_topic_result_1(items: Iterable[CreatableTopicResult]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        if x.error_message is not None:
-            size += string_length(len(x.error_message.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_tags_creatable_topic_result_5(data: bytes, pos: int, n: int, x: CreatableTopicResult) -> int:
@@ -534,35 +458,6 @@ def _write_all_creatable_topic_result_5(out: list[bytes], items: Iterable[Creata
             _write_tags_creatable_topic_result_5(out, x)
 
 
-def _size_tags_creatable_topic_result_5(x: CreatableTopicResult) -> int:
-    count = 0
-    total = 0
-    if x.topic_config_error_code != 0:
-        size = 2
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_all_creatable_topic_result_5(items: Iterable[CreatableTopicResult]) -> int:
-    size = 0
-    for x in items:
-        size += 12
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.configs is not None:
-            size += _size_all_creatable_topic_configs_5(x.configs)
-            n = len(x.configs)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
-        if not (x.topic_config_error_code == 0 and not x.unknown_tagged_fields):
-            size += _size_tags_creatable_topic_result_5(x) - 1
-    return size
-
-
 def _read_tags_creatable_topic_result_7(data: bytes, pos: int, n: int, x: CreatableTopicResult) -> int:
     count, pos = long_uvarint(data, pos, n)
     seen: set[int] = set()
@@ -671,35 +566,6 @@ def _write_all_creatable_topic_result_7(out: list[bytes], items: Iterable[Creata
             _write_tags_creatable_topic_result_7(out, x)
 
 
-def _size_tags_creatable_topic_result_7(x: CreatableTopicResult) -> int:
-    count = 0
-    total = 0
-    if x.topic_config_error_code != 0:
-        size = 2
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_all_creatable_topic_result_7(items: Iterable[CreatableTopicResult]) -> int:
-    size = 0
-    for x in items:
-        size += 28
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.configs is not None:
-            size += _size_all_creatable_topic_configs_5(x.configs)
-            n = len(x.configs)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
-        if not (x.topic_config_error_code == 0 and not x.unknown_tagged_fields):
-            size += _size_tags_creatable_topic_result_7(x) - 1
-    return size
-
-
 def _read_create_topics_response_0(data: bytes, pos: int) -> tuple[CreateTopicsResponse, int]:
     x = new(CreateTopicsResponse)
     (n,) = _unpack_i(data, pos)
@@ -722,14 +588,6 @@ def _write_create_topics_response_0(out: list[bytes], x: CreateTopicsResponse) -
         _write_all_creatable_topic_result_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_create_topics_response_0(x: CreateTopicsResponse) -> int:
-    size = 4
-    size += _size_all_creatable_topic_result_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_create_topics_response_1(data: bytes, pos: int) -> tuple[CreateTopicsResponse, int]:
@@ -756,14 +614,6 @@ def _write_create_topics_response_1(out: list[bytes], x: CreateTopicsResponse) -
         raise Refused
 
 
-def _size_create_topics_response_1(x: CreateTopicsResponse) -> int:
-    size = 4
-    size += _size_all_creatable_topic_result_1(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_create_topics_response_2(data: bytes, pos: int) -> tuple[CreateTopicsResponse, int]:
     x = new(CreateTopicsResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -785,14 +635,6 @@ def _write_create_topics_response_2(out: list[bytes], x: CreateTopicsResponse) -
         _write_all_creatable_topic_result_1(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_create_topics_response_2(x: CreateTopicsResponse) -> int:
-    size = 8
-    size += _size_all_creatable_topic_result_1(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_create_topics_response_5(data: bytes, pos: int) -> tuple[CreateTopicsResponse, int]:
@@ -830,17 +672,6 @@ def _write_create_topics_response_5(out: list[bytes], x: CreateTopicsResponse) -
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_create_topics_response_5(x: CreateTopicsResponse) -> int:
-    size = 6
-    size += _size_all_creatable_topic_result_5(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_create_topics_response_7(data: bytes, pos: int) -> tuple[CreateTopicsResponse, int]:
     x = new(CreateTopicsResponse)
     x.throttle_time_ms, n = _unpack_iB(data, pos)
@@ -876,66 +707,42 @@ def _write_create_topics_response_7(out: list[bytes], x: CreateTopicsResponse) -
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_create_topics_response_7(x: CreateTopicsResponse) -> int:
-    size = 6
-    size += _size_all_creatable_topic_result_7(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _CreateTopicsResponseConstants._codecs = {
-    0: (_read_create_topics_response_0, _write_create_topics_response_0, _size_create_topics_response_0),
-    1: (_read_create_topics_response_1, _write_create_topics_response_1, _size_create_topics_response_1),
-    2: (_read_create_topics_response_2, _write_create_topics_response_2, _size_create_topics_response_2),
-    3: (_read_create_topics_response_2, _write_create_topics_response_2, _size_create_topics_response_2),
-    4: (_read_create_topics_response_2, _write_create_topics_response_2, _size_create_topics_response_2),
-    5: (_read_create_topics_response_5, _write_create_topics_response_5, _size_create_topics_response_5),
-    6: (_read_create_topics_response_5, _write_create_topics_response_5, _size_create_topics_response_5),
-    7: (_read_create_topics_response_7, _write_create_topics_response_7, _size_create_topics_response_7),
+    0: (_read_create_topics_response_0, _write_create_topics_response_0),
+    1: (_read_create_topics_response_1, _write_create_topics_response_1),
+    2: (_read_create_topics_response_2, _write_create_topics_response_2),
+    3: (_read_create_topics_response_2, _write_create_topics_response_2),
+    4: (_read_create_topics_response_2, _write_create_topics_response_2),
+    5: (_read_create_topics_response_5, _write_create_topics_response_5),
+    6: (_read_create_topics_response_5, _write_create_topics_response_5),
+    7: (_read_create_topics_response_7, _write_create_topics_response_7),
 }
-_CreateTopicsResponseConstants._facts = (
-    '{"name":"CreateTopicsResponse","type":"response","validVersions":"0-7","flexibleVersions":'
-    '"5+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
-    '":"2+","ignorable":true,"about":"Quota delay in milliseconds that applies to the client; 0'
-    ' means none."},{"name":"topics","json":"topics","type":"[]CreatableTopicResult","versions"'
-    ':"0+","about":"Outcomes, one entry per topic."}],"structs":{"CreatableTopicResult":[{"name'
-    '":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","mapKey":t'
-    'rue,"about":"Name of the topic."},{"name":"topic_id","json":"topicId","type":"uuid","versi'
-    'ons":"7+","ignorable":true,"about":"Unique id of the new topic."},{"name":"error_code","js'
-    'on":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error co'
-    'de of this topic, 0 for none."},{"name":"error_message","json":"errorMessage","type":"stri'
-    'ng","versions":"1+","nullableVersions":"0+","ignorable":true,"about":"Human-readable detai'
-    'l on the error; null when there is none."},{"name":"topic_config_error_code","json":"topic'
-    'ConfigErrorCode","type":"int16","versions":"5+","tag":0,"taggedVersions":"5+","enumeration'
-    '":"ErrorCode","ignorable":true,"about":"Why the settings of the topic could not be shown, '
-    'for example a missing permission; 0 when they could."},{"name":"num_partitions","json":"nu'
-    'mPartitions","type":"int32","versions":"5+","ignorable":true,"default":-1,"about":"Number '
-    'of partitions of the topic; -1 when not known."},{"name":"replication_factor","json":"repl'
-    'icationFactor","type":"int16","versions":"5+","ignorable":true,"default":-1,"about":"Numbe'
-    'r of replicas per partition; -1 when not known."},{"name":"configs","json":"configs","type'
-    '":"[]CreatableTopicConfigs","versions":"5+","nullableVersions":"5+","ignorable":true,"abou'
-    't":"Settings of the topic, one entry per key; null when they are not shown."}],"CreatableT'
-    'opicConfigs":[{"name":"name","json":"name","type":"string","versions":"5+","about":"Config'
-    'uration key."},{"name":"value","json":"value","type":"string","versions":"5+","nullableVer'
-    'sions":"5+","secret":{"name":"name"},"about":"Value as text; null when unset or withheld."'
-    '},{"name":"read_only","json":"readOnly","type":"bool","versions":"5+","about":"True when t'
-    'he setting cannot be changed."},{"name":"config_source","json":"configSource","type":"int8'
-    '","versions":"5+","enumeration":"ConfigSource","ignorable":true,"default":-1,"about":"Orig'
-    "in: 0 unknown, 1 topic, 2 broker, 3 cluster-wide broker default, 4 broker's static file, 5"
-    ' built-in default, 6 broker logger, 7 client metrics, 8 group; -1 when not given."},{"name'
-    '":"is_sensitive","json":"isSensitive","type":"bool","versions":"5+","about":"True when the'
-    ' setting is a secret, so that its value is withheld."}]}}'
+_CreateTopicsResponseConstants._descriptor = (
+    '{"name":"CreateTopicsResponse","type":"response","validVersions":"0-7","flexibleVersions":"5+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"2+","ignorable":true,"about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
+    '{"name":"topics","json":"topics","type":"[]CreatableTopicResult","versions":"0+","about":"Outcomes, one entry per topic."}'
+    '],"structs":{"CreatableTopicResult":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"7+","ignorable":true,"about":"Unique id of the new topic."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this topic, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"1+","nullableVersions":"0+","ignorable":true,"about":"Human-readable detail on the error; null when there is none."},'
+    '{"name":"topic_config_error_code","json":"topicConfigErrorCode","type":"int16","versions":"5+","tag":0,"taggedVersions":"5+","enumeration":"ErrorCode","ignorable":true,"about":"Why the settings of the topic could not be shown, for example a missing permission; 0 when they could."},'
+    '{"name":"num_partitions","json":"numPartitions","type":"int32","versions":"5+","ignorable":true,"default":-1,"about":"Number of partitions of the topic; -1 when not known."},'
+    '{"name":"replication_factor","json":"replicationFactor","type":"int16","versions":"5+","ignorable":true,"default":-1,"about":"Number of replicas per partition; -1 when not known."},'
+    '{"name":"configs","json":"configs","type":"[]CreatableTopicConfigs","versions":"5+","nullableVersions":"5+","ignorable":true,"about":"Settings of the topic, one entry per key; null when they are not shown."}'
+    '],"CreatableTopicConfigs":['
+    '{"name":"name","json":"name","type":"string","versions":"5+","about":"Configuration key."},'
+    '{"name":"value","json":"value","type":"string","versions":"5+","nullableVersions":"5+","secret":{"name":"name"},"about":"Value as text; null when unset or withheld."},'
+    '{"name":"read_only","json":"readOnly","type":"bool","versions":"5+","about":"True when the setting cannot be changed."},'
+    '{"name":"config_source","json":"configSource","type":"int8","versions":"5+","enumeration":"ConfigSource","ignorable":true,"default":-1,"about":"Origin: 0 unknown, 1 topic, 2 broker, 3 cluster-wide broker default, 4 broker\'s static file, 5 built-in default, 6 broker logger, 7 client metrics, 8 group; -1 when not given."},'
+    '{"name":"is_sensitive","json":"isSensitive","type":"bool","versions":"5+","about":"True when the setting is a secret, so that its value is withheld."}'
+    "]}}"
 )
 _CreateTopicsResponseConstants._plan = (
     "1\n"
     ":CreatableTopicConfigs name/s value/s? read_only/t config_source/b=-1 is_sensitive/t\n"
     "5-7 0c 1cn 2 3 4 ;\n"
-    ":CreatableTopicResult name/s topic_id/u error_code/h error_message/s? topic_config_error_c"
-    "ode/h num_partitions/i=-1 replication_factor/h=-1 configs/[@CreatableTopicConfigs?\n"
+    ":CreatableTopicResult name/s topic_id/u error_code/h error_message/s? topic_config_error_code/h num_partitions/i=-1 replication_factor/h=-1 configs/[@CreatableTopicConfigs?\n"
     "0 0 2 -1 -3 -4 -5 -6 -7\n"
     "1-4 0 2 3n -1 -4 -5 -6 -7\n"
     "5-6 0c 2 3cn 5 6 7@0cn -1 ; 0=4\n"

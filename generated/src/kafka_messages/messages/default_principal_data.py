@@ -7,18 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import (
-    RawTaggedFields,
-    TEXT_LENGTHS,
-    TRUTH,
-    long_string,
-    new,
-    string_length,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._core.wire import TEXT_LENGTHS, TRUTH, RawTaggedFields, long_string, new, tags, unknown_tags
 
 _pack_B = Struct(">B").pack
 _pack_BB = Struct(">BB").pack
@@ -38,7 +27,7 @@ class DefaultPrincipalData(_DefaultPrincipalDataConstants):
     """Standard serialized form of an authenticated principal, used when a broker forwards a client's request to
     the controller.
 
-    Data, versions 0, flexible from 0. Since Kafka 2.8.0.
+    Data, version 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     type: str = ""
@@ -62,16 +51,6 @@ class DefaultPrincipalData(_DefaultPrincipalDataConstants):
         self.name = name
         self.token_authenticated = token_authenticated
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DefaultPrincipalData):
-            return NotImplemented
-        return (
-            self.type == other.type
-            and self.name == other.name
-            and self.token_authenticated == other.token_authenticated
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_default_principal_data_0(data: bytes, pos: int) -> tuple[DefaultPrincipalData, int]:
@@ -117,27 +96,12 @@ def _write_default_principal_data_0(out: list[bytes], x: DefaultPrincipalData) -
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_default_principal_data_0(x: DefaultPrincipalData) -> int:
-    size = 4
-    n = string_length(len(x.type.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.name.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-_DefaultPrincipalDataConstants._codecs = {
-    0: (_read_default_principal_data_0, _write_default_principal_data_0, _size_default_principal_data_0),
-}
-_DefaultPrincipalDataConstants._facts = (
-    '{"name":"DefaultPrincipalData","type":"data","validVersions":"0","flexibleVersions":"0+","'
-    'fields":[{"name":"type","json":"type","type":"string","versions":"0+","about":"Principal t'
-    'ype, such as User."},{"name":"name","json":"name","type":"string","versions":"0+","about":'
-    '"Principal name."},{"name":"token_authenticated","json":"tokenAuthenticated","type":"bool"'
-    ',"versions":"0+","about":"True when the principal logged in with a delegation token."}]}'
+_DefaultPrincipalDataConstants._codecs = {0: (_read_default_principal_data_0, _write_default_principal_data_0)}
+_DefaultPrincipalDataConstants._descriptor = (
+    '{"name":"DefaultPrincipalData","type":"data","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"type","json":"type","type":"string","versions":"0+","about":"Principal type, such as User."},'
+    '{"name":"name","json":"name","type":"string","versions":"0+","about":"Principal name."},'
+    '{"name":"token_authenticated","json":"tokenAuthenticated","type":"bool","versions":"0+","about":"True when the principal logged in with a delegation token."}'
+    "]}"
 )
-_DefaultPrincipalDataConstants._plan = (
-    "1\n" ":DefaultPrincipalData type/s name/s token_authenticated/t\n" "0 0c 1c 2 ;\n"
-)
+_DefaultPrincipalDataConstants._plan = "1\n:DefaultPrincipalData type/s name/s token_authenticated/t\n0 0c 1c 2 ;\n"

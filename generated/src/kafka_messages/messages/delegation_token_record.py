@@ -7,27 +7,18 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import (
-    NO_LISTS,
-    compact_string_array,
-    compact_string_array_size,
-    compact_string_elements,
-    elements_of,
-)
+from .._core.arrays import NO_LISTS, compact_string_array, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 _pack_qqq = Struct(">qqq").pack
@@ -48,7 +39,7 @@ class _DelegationTokenRecordConstants(Message):
 class DelegationTokenRecord(_DelegationTokenRecordConstants):
     """Record in __cluster_metadata that creates or updates a delegation token.
 
-    Metadata, record type 10, versions 0, flexible from 0. Since Kafka 2.8.0.
+    Metadata, record type 10, version 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     owner: str = ""
@@ -88,20 +79,6 @@ class DelegationTokenRecord(_DelegationTokenRecordConstants):
         self.expiration_timestamp = expiration_timestamp
         self.token_id = token_id
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DelegationTokenRecord):
-            return NotImplemented
-        return (
-            self.owner == other.owner
-            and self.requester == other.requester
-            and self.renewers == other.renewers
-            and self.issue_timestamp == other.issue_timestamp
-            and self.max_timestamp == other.max_timestamp
-            and self.expiration_timestamp == other.expiration_timestamp
-            and self.token_id == other.token_id
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_delegation_token_record_0(data: bytes, pos: int) -> tuple[DelegationTokenRecord, int]:
@@ -175,43 +152,20 @@ def _write_delegation_token_record_0(out: list[bytes], x: DelegationTokenRecord)
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_delegation_token_record_0(x: DelegationTokenRecord) -> int:
-    size = 29
-    n = string_length(len(x.owner.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.requester.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += compact_string_array_size(x.renewers)
-    n = len(x.renewers)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    n = string_length(len(x.token_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-_DelegationTokenRecordConstants._codecs = {
-    0: (_read_delegation_token_record_0, _write_delegation_token_record_0, _size_delegation_token_record_0),
-}
-_DelegationTokenRecordConstants._facts = (
-    '{"name":"DelegationTokenRecord","type":"metadata","validVersions":"0","flexibleVersions":"'
-    '0+","fields":[{"name":"owner","json":"owner","type":"string","versions":"0+","about":"Prin'
-    'cipal the token authenticates as."},{"name":"requester","json":"requester","type":"string"'
-    ',"versions":"0+","about":"Principal that asked for the token."},{"name":"renewers","json":'
-    '"renewers","type":"[]string","versions":"0+","about":"Principals, besides the owner, that '
-    'may renew the token."},{"name":"issue_timestamp","json":"issueTimestamp","type":"int64","v'
-    'ersions":"0+","about":"Time the token was made, in milliseconds since 1970."},{"name":"max'
-    '_timestamp","json":"maxTimestamp","type":"int64","versions":"0+","about":"Time beyond whic'
-    'h the token cannot be renewed, in milliseconds since 1970."},{"name":"expiration_timestamp'
-    '","json":"expirationTimestamp","type":"int64","versions":"0+","about":"Time the token expi'
-    'res unless it is renewed, in milliseconds since 1970."},{"name":"token_id","json":"tokenId'
-    '","type":"string","versions":"0+","about":"Id of the token, not secret."}]}'
+_DelegationTokenRecordConstants._codecs = {0: (_read_delegation_token_record_0, _write_delegation_token_record_0)}
+_DelegationTokenRecordConstants._descriptor = (
+    '{"name":"DelegationTokenRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"owner","json":"owner","type":"string","versions":"0+","about":"Principal the token authenticates as."},'
+    '{"name":"requester","json":"requester","type":"string","versions":"0+","about":"Principal that asked for the token."},'
+    '{"name":"renewers","json":"renewers","type":"[]string","versions":"0+","about":"Principals, besides the owner, that may renew the token."},'
+    '{"name":"issue_timestamp","json":"issueTimestamp","type":"int64","versions":"0+","about":"Time the token was made, in milliseconds since 1970."},'
+    '{"name":"max_timestamp","json":"maxTimestamp","type":"int64","versions":"0+","about":"Time beyond which the token cannot be renewed, in milliseconds since 1970."},'
+    '{"name":"expiration_timestamp","json":"expirationTimestamp","type":"int64","versions":"0+","about":"Time the token expires unless it is renewed, in milliseconds since 1970."},'
+    '{"name":"token_id","json":"tokenId","type":"string","versions":"0+","about":"Id of the token, not secret."}'
+    "]}"
 )
 _DelegationTokenRecordConstants._plan = (
     "1\n"
-    ":DelegationTokenRecord owner/s requester/s renewers/[s issue_timestamp/q max_timestamp/q e"
-    "xpiration_timestamp/q token_id/s\n"
+    ":DelegationTokenRecord owner/s requester/s renewers/[s issue_timestamp/q max_timestamp/q expiration_timestamp/q token_id/s\n"
     "0 0c 1c 2c 3 4 5 6c ;\n"
 )

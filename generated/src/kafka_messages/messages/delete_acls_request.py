@@ -11,24 +11,22 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_nullable_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .delete_acls_response import DeleteAclsResponse as _DeleteAclsResponse
 
 _pack_b = Struct(">b").pack
@@ -93,20 +91,6 @@ class DeleteAclsFilter(StructBase):
         self.permission_type = permission_type
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DeleteAclsFilter):
-            return NotImplemented
-        return (
-            self.resource_type_filter == other.resource_type_filter
-            and self.resource_name_filter == other.resource_name_filter
-            and self.pattern_type_filter == other.pattern_type_filter
-            and self.principal_filter == other.principal_filter
-            and self.host_filter == other.host_filter
-            and self.operation == other.operation
-            and self.permission_type == other.permission_type
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _DeleteAclsRequestConstants(Request["_DeleteAclsResponse"]):
     __slots__ = ()
@@ -132,20 +116,12 @@ class DeleteAclsRequest(_DeleteAclsRequestConstants):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        filters: Iterable[DeleteAclsFilter] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, filters: Iterable[DeleteAclsFilter] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.filters = (
             filters if isinstance(filters, list) else list(elements_of(filters, "filters", "DeleteAclsFilter"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DeleteAclsRequest):
-            return NotImplemented
-        return self.filters == other.filters and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_all_delete_acls_filter_0(data: bytes, pos: int, count: int) -> tuple[list[DeleteAclsFilter], int]:
@@ -217,21 +193,6 @@ def _write_all_delete_acls_filter_0(out: list[bytes], items: Iterable[DeleteAcls
         out.append(_pack_bb(x.operation, x.permission_type))
 
 
-def _size_all_delete_acls_filter_0(items: Iterable[DeleteAclsFilter]) -> int:
-    size = 0
-    for x in items:
-        size += 9
-        if x.resource_name_filter is not None:
-            size += string_length(len(x.resource_name_filter.encode()))
-        if x.principal_filter is not None:
-            size += string_length(len(x.principal_filter.encode()))
-        if x.host_filter is not None:
-            size += string_length(len(x.host_filter.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_delete_acls_filter_1(data: bytes, pos: int, count: int) -> tuple[list[DeleteAclsFilter], int]:
     out: list[DeleteAclsFilter] = []
     for _ in range(count):
@@ -296,21 +257,6 @@ def _write_all_delete_acls_filter_1(out: list[bytes], items: Iterable[DeleteAcls
         out.append(_pack_h(n))
         out.append(s)
         out.append(_pack_bb(x.operation, x.permission_type))
-
-
-def _size_all_delete_acls_filter_1(items: Iterable[DeleteAclsFilter]) -> int:
-    size = 0
-    for x in items:
-        size += 10
-        if x.resource_name_filter is not None:
-            size += string_length(len(x.resource_name_filter.encode()))
-        if x.principal_filter is not None:
-            size += string_length(len(x.principal_filter.encode()))
-        if x.host_filter is not None:
-            size += string_length(len(x.host_filter.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_delete_acls_filter_2(data: bytes, pos: int, count: int) -> tuple[list[DeleteAclsFilter], int]:
@@ -398,24 +344,6 @@ def _write_all_delete_acls_filter_2(out: list[bytes], items: Iterable[DeleteAcls
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_delete_acls_filter_2(items: Iterable[DeleteAclsFilter]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        if x.resource_name_filter is not None:
-            n = string_length(len(x.resource_name_filter.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.principal_filter is not None:
-            n = string_length(len(x.principal_filter.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.host_filter is not None:
-            n = string_length(len(x.host_filter.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_delete_acls_request_0(data: bytes, pos: int) -> tuple[DeleteAclsRequest, int]:
     x = new(DeleteAclsRequest)
     (n,) = _unpack_i(data, pos)
@@ -439,14 +367,6 @@ def _write_delete_acls_request_0(out: list[bytes], x: DeleteAclsRequest) -> None
         raise Refused
 
 
-def _size_delete_acls_request_0(x: DeleteAclsRequest) -> int:
-    size = 4
-    size += _size_all_delete_acls_filter_0(x.filters)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_delete_acls_request_1(data: bytes, pos: int) -> tuple[DeleteAclsRequest, int]:
     x = new(DeleteAclsRequest)
     (n,) = _unpack_i(data, pos)
@@ -468,14 +388,6 @@ def _write_delete_acls_request_1(out: list[bytes], x: DeleteAclsRequest) -> None
         _write_all_delete_acls_filter_1(out, x.filters)
     elif type(x.filters) is not list and type(x.filters) in NO_LISTS:
         raise Refused
-
-
-def _size_delete_acls_request_1(x: DeleteAclsRequest) -> int:
-    size = 4
-    size += _size_all_delete_acls_filter_1(x.filters)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_delete_acls_request_2(data: bytes, pos: int) -> tuple[DeleteAclsRequest, int]:
@@ -509,49 +421,28 @@ def _write_delete_acls_request_2(out: list[bytes], x: DeleteAclsRequest) -> None
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_delete_acls_request_2(x: DeleteAclsRequest) -> int:
-    size = 2
-    size += _size_all_delete_acls_filter_2(x.filters)
-    n = len(x.filters)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DeleteAclsRequestConstants._codecs = {
-    0: (_read_delete_acls_request_0, _write_delete_acls_request_0, _size_delete_acls_request_0),
-    1: (_read_delete_acls_request_1, _write_delete_acls_request_1, _size_delete_acls_request_1),
-    2: (_read_delete_acls_request_2, _write_delete_acls_request_2, _size_delete_acls_request_2),
-    3: (_read_delete_acls_request_2, _write_delete_acls_request_2, _size_delete_acls_request_2),
+    0: (_read_delete_acls_request_0, _write_delete_acls_request_0),
+    1: (_read_delete_acls_request_1, _write_delete_acls_request_1),
+    2: (_read_delete_acls_request_2, _write_delete_acls_request_2),
+    3: (_read_delete_acls_request_2, _write_delete_acls_request_2),
 }
-_DeleteAclsRequestConstants._facts = (
-    '{"name":"DeleteAclsRequest","type":"request","validVersions":"0-3","flexibleVersions":"2+"'
-    ',"fields":[{"name":"filters","json":"filters","type":"[]DeleteAclsFilter","versions":"0+",'
-    '"about":"Filters, one entry each; a rule goes when it matches any of them."}],"structs":{"'
-    'DeleteAclsFilter":[{"name":"resource_type_filter","json":"resourceTypeFilter","type":"int8'
-    '","versions":"0+","enumeration":"ResourceType","about":"ACL resource type: 2 topic, 3 grou'
-    'p, 4 cluster, 5 transactional id, 6 delegation token, 7 user; 1 matches any type."},{"name'
-    '":"resource_name_filter","json":"resourceNameFilter","type":"string","versions":"0+","null'
-    'ableVersions":"0+","about":"Resource name of the rules to remove; null matches every name.'
-    '"},{"name":"pattern_type_filter","json":"patternTypeFilter","type":"int8","versions":"1+",'
-    '"enumeration":"PatternType","default":3,"about":"3 literal (default), 4 prefixed, 1 any, 2'
-    ' every rule whose pattern covers the given name."},{"name":"principal_filter","json":"prin'
-    'cipalFilter","type":"string","versions":"0+","nullableVersions":"0+","about":"Principal of'
-    ' the rules, such as User:alice; null matches everyone."},{"name":"host_filter","json":"hos'
-    'tFilter","type":"string","versions":"0+","nullableVersions":"0+","about":"Host of the rule'
-    's; null matches every host."},{"name":"operation","json":"operation","type":"int8","versio'
-    'ns":"0+","enumeration":"AclOperation","about":"ACL operation, 1 for any: 2 all, 3 read, 4 '
-    "write, 5 create, 6 delete, 7 alter, 8 describe, 9 cluster action, 10 describe configs, 11 "
-    "alter configs, 12 idempotent write, 13 create tokens, 14 describe tokens, 15 two-phase com"
-    'mit."},{"name":"permission_type","json":"permissionType","type":"int8","versions":"0+","en'
-    'umeration":"AclPermissionType","about":"1 any, 2 deny, 3 allow."}]}}'
+_DeleteAclsRequestConstants._descriptor = (
+    '{"name":"DeleteAclsRequest","type":"request","validVersions":"0-3","flexibleVersions":"2+","fields":['
+    '{"name":"filters","json":"filters","type":"[]DeleteAclsFilter","versions":"0+","about":"Filters, one entry each; a rule goes when it matches any of them."}'
+    '],"structs":{"DeleteAclsFilter":['
+    '{"name":"resource_type_filter","json":"resourceTypeFilter","type":"int8","versions":"0+","enumeration":"ResourceType","about":"ACL resource type: 2 topic, 3 group, 4 cluster, 5 transactional id, 6 delegation token, 7 user; 1 matches any type."},'
+    '{"name":"resource_name_filter","json":"resourceNameFilter","type":"string","versions":"0+","nullableVersions":"0+","about":"Resource name of the rules to remove; null matches every name."},'
+    '{"name":"pattern_type_filter","json":"patternTypeFilter","type":"int8","versions":"1+","enumeration":"PatternType","default":3,"about":"3 literal (default), 4 prefixed, 1 any, 2 every rule whose pattern covers the given name."},'
+    '{"name":"principal_filter","json":"principalFilter","type":"string","versions":"0+","nullableVersions":"0+","about":"Principal of the rules, such as User:alice; null matches everyone."},'
+    '{"name":"host_filter","json":"hostFilter","type":"string","versions":"0+","nullableVersions":"0+","about":"Host of the rules; null matches every host."},'
+    '{"name":"operation","json":"operation","type":"int8","versions":"0+","enumeration":"AclOperation","about":"ACL operation, 1 for any: 2 all, 3 read, 4 write, 5 create, 6 delete, 7 alter, 8 describe, 9 cluster action, 10 describe configs, 11 alter configs, 12 idempotent write, 13 create tokens, 14 describe tokens, 15 two-phase commit."},'
+    '{"name":"permission_type","json":"permissionType","type":"int8","versions":"0+","enumeration":"AclPermissionType","about":"1 any, 2 deny, 3 allow."}'
+    "]}}"
 )
 _DeleteAclsRequestConstants._plan = (
     "1\n"
-    ":DeleteAclsFilter resource_type_filter/b resource_name_filter/s? pattern_type_filter/b=3 p"
-    "rincipal_filter/s? host_filter/s? operation/b permission_type/b\n"
+    ":DeleteAclsFilter resource_type_filter/b resource_name_filter/s? pattern_type_filter/b=3 principal_filter/s? host_filter/s? operation/b permission_type/b\n"
     "0 0 1n 3n 4n 5 6 -2!\n"
     "1 0 1n 2 3n 4n 5 6\n"
     "2-3 0 1cn 2 3cn 4cn 5 6 ;\n"

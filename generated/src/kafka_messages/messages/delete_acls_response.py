@@ -11,20 +11,17 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -109,22 +106,6 @@ class DeleteAclsMatchingAcl(StructBase):
         self.permission_type = permission_type
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DeleteAclsMatchingAcl):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.resource_type == other.resource_type
-            and self.resource_name == other.resource_name
-            and self.pattern_type == other.pattern_type
-            and self.principal == other.principal
-            and self.host == other.host
-            and self.operation == other.operation
-            and self.permission_type == other.permission_type
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DeleteAclsFilterResult(StructBase):
@@ -155,16 +136,6 @@ class DeleteAclsFilterResult(StructBase):
             else list(elements_of(matching_acls, "matching_acls", "DeleteAclsMatchingAcl"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DeleteAclsFilterResult):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.matching_acls == other.matching_acls
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _DeleteAclsResponseConstants(Response):
@@ -206,15 +177,6 @@ class DeleteAclsResponse(_DeleteAclsResponseConstants):
             else list(elements_of(filter_results, "filter_results", "DeleteAclsFilterResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DeleteAclsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.filter_results == other.filter_results
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_delete_acls_matching_acl_0(data: bytes, pos: int, count: int) -> tuple[list[DeleteAclsMatchingAcl], int]:
@@ -290,20 +252,6 @@ def _write_all_delete_acls_matching_acl_0(out: list[bytes], items: Iterable[Dele
         out.append(_pack_bb(x.operation, x.permission_type))
 
 
-def _size_all_delete_acls_matching_acl_0(items: Iterable[DeleteAclsMatchingAcl]) -> int:
-    size = 0
-    for x in items:
-        size += 13
-        if x.error_message is not None:
-            size += string_length(len(x.error_message.encode()))
-        size += string_length(len(x.resource_name.encode()))
-        size += string_length(len(x.principal.encode()))
-        size += string_length(len(x.host.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_delete_acls_matching_acl_1(data: bytes, pos: int, count: int) -> tuple[list[DeleteAclsMatchingAcl], int]:
     out: list[DeleteAclsMatchingAcl] = []
     for _ in range(count):
@@ -372,20 +320,6 @@ def _write_all_delete_acls_matching_acl_1(out: list[bytes], items: Iterable[Dele
         out.append(_pack_h(n))
         out.append(s)
         out.append(_pack_bb(x.operation, x.permission_type))
-
-
-def _size_all_delete_acls_matching_acl_1(items: Iterable[DeleteAclsMatchingAcl]) -> int:
-    size = 0
-    for x in items:
-        size += 14
-        if x.error_message is not None:
-            size += string_length(len(x.error_message.encode()))
-        size += string_length(len(x.resource_name.encode()))
-        size += string_length(len(x.principal.encode()))
-        size += string_length(len(x.host.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_delete_acls_matching_acl_2(data: bytes, pos: int, count: int) -> tuple[list[DeleteAclsMatchingAcl], int]:
@@ -477,24 +411,6 @@ def _write_all_delete_acls_matching_acl_2(out: list[bytes], items: Iterable[Dele
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_delete_acls_matching_acl_2(items: Iterable[DeleteAclsMatchingAcl]) -> int:
-    size = 0
-    for x in items:
-        size += 11
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.resource_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.principal.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_delete_acls_filter_result_0(
     data: bytes, pos: int, count: int
 ) -> tuple[list[DeleteAclsFilterResult], int]:
@@ -540,18 +456,6 @@ def _write_all_delete_acls_filter_result_0(out: list[bytes], items: Iterable[Del
             raise Refused
 
 
-def _size_all_delete_acls_filter_result_0(items: Iterable[DeleteAclsFilterResult]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        if x.error_message is not None:
-            size += string_length(len(x.error_message.encode()))
-        size += _size_all_delete_acls_matching_acl_0(x.matching_acls)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_delete_acls_filter_result_1(
     data: bytes, pos: int, count: int
 ) -> tuple[list[DeleteAclsFilterResult], int]:
@@ -595,18 +499,6 @@ def _write_all_delete_acls_filter_result_1(out: list[bytes], items: Iterable[Del
             _write_all_delete_acls_matching_acl_1(out, x.matching_acls)
         elif type(x.matching_acls) is not list and type(x.matching_acls) in NO_LISTS:
             raise Refused
-
-
-def _size_all_delete_acls_filter_result_1(items: Iterable[DeleteAclsFilterResult]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        if x.error_message is not None:
-            size += string_length(len(x.error_message.encode()))
-        size += _size_all_delete_acls_matching_acl_1(x.matching_acls)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_delete_acls_filter_result_2(
@@ -668,22 +560,6 @@ def _write_all_delete_acls_filter_result_2(out: list[bytes], items: Iterable[Del
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_delete_acls_filter_result_2(items: Iterable[DeleteAclsFilterResult]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_delete_acls_matching_acl_2(x.matching_acls)
-        n = len(x.matching_acls)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_delete_acls_response_0(data: bytes, pos: int) -> tuple[DeleteAclsResponse, int]:
     x = new(DeleteAclsResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -707,14 +583,6 @@ def _write_delete_acls_response_0(out: list[bytes], x: DeleteAclsResponse) -> No
         raise Refused
 
 
-def _size_delete_acls_response_0(x: DeleteAclsResponse) -> int:
-    size = 8
-    size += _size_all_delete_acls_filter_result_0(x.filter_results)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_delete_acls_response_1(data: bytes, pos: int) -> tuple[DeleteAclsResponse, int]:
     x = new(DeleteAclsResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -736,14 +604,6 @@ def _write_delete_acls_response_1(out: list[bytes], x: DeleteAclsResponse) -> No
         _write_all_delete_acls_filter_result_1(out, x.filter_results)
     elif type(x.filter_results) is not list and type(x.filter_results) in NO_LISTS:
         raise Refused
-
-
-def _size_delete_acls_response_1(x: DeleteAclsResponse) -> int:
-    size = 8
-    size += _size_all_delete_acls_filter_result_1(x.filter_results)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_delete_acls_response_2(data: bytes, pos: int) -> tuple[DeleteAclsResponse, int]:
@@ -781,63 +641,39 @@ def _write_delete_acls_response_2(out: list[bytes], x: DeleteAclsResponse) -> No
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_delete_acls_response_2(x: DeleteAclsResponse) -> int:
-    size = 6
-    size += _size_all_delete_acls_filter_result_2(x.filter_results)
-    n = len(x.filter_results)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DeleteAclsResponseConstants._codecs = {
-    0: (_read_delete_acls_response_0, _write_delete_acls_response_0, _size_delete_acls_response_0),
-    1: (_read_delete_acls_response_1, _write_delete_acls_response_1, _size_delete_acls_response_1),
-    2: (_read_delete_acls_response_2, _write_delete_acls_response_2, _size_delete_acls_response_2),
-    3: (_read_delete_acls_response_2, _write_delete_acls_response_2, _size_delete_acls_response_2),
+    0: (_read_delete_acls_response_0, _write_delete_acls_response_0),
+    1: (_read_delete_acls_response_1, _write_delete_acls_response_1),
+    2: (_read_delete_acls_response_2, _write_delete_acls_response_2),
+    3: (_read_delete_acls_response_2, _write_delete_acls_response_2),
 }
-_DeleteAclsResponseConstants._facts = (
-    '{"name":"DeleteAclsResponse","type":"response","validVersions":"0-3","flexibleVersions":"2'
-    '+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":'
-    '"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},{"na'
-    'me":"filter_results","json":"filterResults","type":"[]DeleteAclsFilterResult","versions":"'
-    '0+","about":"Outcomes, one entry per filter in the order of the request."}],"structs":{"De'
-    'leteAclsFilterResult":[{"name":"error_code","json":"errorCode","type":"int16","versions":"'
-    '0+","enumeration":"ErrorCode","about":"Error code of this filter, 0 for none."},{"name":"e'
-    'rror_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+'
-    '","about":"Human-readable detail on the error; null when there is none."},{"name":"matchin'
-    'g_acls","json":"matchingAcls","type":"[]DeleteAclsMatchingAcl","versions":"0+","about":"Ru'
-    'les that matched the filter, one entry each."}],"DeleteAclsMatchingAcl":[{"name":"error_co'
-    'de","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"E'
-    'rror code of removing this rule, 0 when it is gone."},{"name":"error_message","json":"erro'
-    'rMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Human-readable '
-    'detail on the error; null when there is none."},{"name":"resource_type","json":"resourceTy'
-    'pe","type":"int8","versions":"0+","enumeration":"ResourceType","about":"ACL resource type:'
-    ' 2 topic, 3 group, 4 cluster, 5 transactional id, 6 delegation token, 7 user."},{"name":"r'
-    'esource_name","json":"resourceName","type":"string","versions":"0+","about":"Name or prefi'
-    'x of the resource."},{"name":"pattern_type","json":"patternType","type":"int8","versions":'
-    '"1+","enumeration":"PatternType","default":3,"about":"3 (default) when the name is literal'
-    ', 4 when it is a prefix."},{"name":"principal","json":"principal","type":"string","version'
-    's":"0+","about":"Whom the rule was about, for example User:alice."},{"name":"host","json":'
-    '"host","type":"string","versions":"0+","about":"Client address the rule was about, * for e'
-    'very address."},{"name":"operation","json":"operation","type":"int8","versions":"0+","enum'
-    'eration":"AclOperation","about":"ACL operation: 2 all, 3 read, 4 write, 5 create, 6 delete'
-    ", 7 alter, 8 describe, 9 cluster action, 10 describe configs, 11 alter configs, 12 idempot"
-    'ent write, 13 create tokens, 14 describe tokens, 15 two-phase commit."},{"name":"permissio'
-    'n_type","json":"permissionType","type":"int8","versions":"0+","enumeration":"AclPermission'
-    'Type","about":"2 deny, 3 allow."}]}}'
+_DeleteAclsResponseConstants._descriptor = (
+    '{"name":"DeleteAclsResponse","type":"response","validVersions":"0-3","flexibleVersions":"2+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
+    '{"name":"filter_results","json":"filterResults","type":"[]DeleteAclsFilterResult","versions":"0+","about":"Outcomes, one entry per filter in the order of the request."}'
+    '],"structs":{"DeleteAclsFilterResult":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this filter, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Human-readable detail on the error; null when there is none."},'
+    '{"name":"matching_acls","json":"matchingAcls","type":"[]DeleteAclsMatchingAcl","versions":"0+","about":"Rules that matched the filter, one entry each."}'
+    '],"DeleteAclsMatchingAcl":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of removing this rule, 0 when it is gone."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Human-readable detail on the error; null when there is none."},'
+    '{"name":"resource_type","json":"resourceType","type":"int8","versions":"0+","enumeration":"ResourceType","about":"ACL resource type: 2 topic, 3 group, 4 cluster, 5 transactional id, 6 delegation token, 7 user."},'
+    '{"name":"resource_name","json":"resourceName","type":"string","versions":"0+","about":"Name or prefix of the resource."},'
+    '{"name":"pattern_type","json":"patternType","type":"int8","versions":"1+","enumeration":"PatternType","default":3,"about":"3 (default) when the name is literal, 4 when it is a prefix."},'
+    '{"name":"principal","json":"principal","type":"string","versions":"0+","about":"Whom the rule was about, for example User:alice."},'
+    '{"name":"host","json":"host","type":"string","versions":"0+","about":"Client address the rule was about, * for every address."},'
+    '{"name":"operation","json":"operation","type":"int8","versions":"0+","enumeration":"AclOperation","about":"ACL operation: 2 all, 3 read, 4 write, 5 create, 6 delete, 7 alter, 8 describe, 9 cluster action, 10 describe configs, 11 alter configs, 12 idempotent write, 13 create tokens, 14 describe tokens, 15 two-phase commit."},'
+    '{"name":"permission_type","json":"permissionType","type":"int8","versions":"0+","enumeration":"AclPermissionType","about":"2 deny, 3 allow."}'
+    "]}}"
 )
 _DeleteAclsResponseConstants._plan = (
     "1\n"
-    ":DeleteAclsMatchingAcl error_code/h error_message/s? resource_type/b resource_name/s patte"
-    "rn_type/b=3 principal/s host/s operation/b permission_type/b\n"
+    ":DeleteAclsMatchingAcl error_code/h error_message/s? resource_type/b resource_name/s pattern_type/b=3 principal/s host/s operation/b permission_type/b\n"
     "0 0 1n 2 3 5 6 7 8 -4!\n"
     "1 0 1n 2 3 4 5 6 7 8\n"
     "2-3 0 1cn 2 3c 4 5c 6c 7 8 ;\n"
-    ":DeleteAclsFilterResult error_code/h error_message/s? matching_acls/[@DeleteAclsMatchingAc"
-    "l\n"
+    ":DeleteAclsFilterResult error_code/h error_message/s? matching_acls/[@DeleteAclsMatchingAcl\n"
     "0 0 1n 2@0\n"
     "1 0 1n 2@1\n"
     "2-3 0 1cn 2@2c ;\n"

@@ -10,26 +10,13 @@ from .._base.message import Request
 from .._core.arrays import (
     NO_LISTS,
     compact_string_array,
-    compact_string_array_size,
     compact_string_elements,
     elements_of,
     string_array,
-    string_array_size,
     string_elements,
 )
 from .._core.dataclass import dataclass, field
-from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
-    VARINTS,
-    long_count,
-    new,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._core.wire import VARINTS, Malformed, RawTaggedFields, Refused, long_count, new, tags, unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,21 +48,11 @@ class DeleteGroupsRequest(_DeleteGroupsRequestConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        groups_names: Iterable[str] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, groups_names: Iterable[str] = (), unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.groups_names = (
             groups_names if isinstance(groups_names, list) else list(elements_of(groups_names, "groups_names", "str"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DeleteGroupsRequest):
-            return NotImplemented
-        return self.groups_names == other.groups_names and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_delete_groups_request_0(data: bytes, pos: int) -> tuple[DeleteGroupsRequest, int]:
@@ -99,14 +76,6 @@ def _write_delete_groups_request_0(out: list[bytes], x: DeleteGroupsRequest) -> 
         out.append(string_elements(x.groups_names))
     elif type(x.groups_names) is not list and type(x.groups_names) in NO_LISTS:
         raise Refused
-
-
-def _size_delete_groups_request_0(x: DeleteGroupsRequest) -> int:
-    size = 4
-    size += string_array_size(x.groups_names)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_delete_groups_request_2(data: bytes, pos: int) -> tuple[DeleteGroupsRequest, int]:
@@ -140,26 +109,15 @@ def _write_delete_groups_request_2(out: list[bytes], x: DeleteGroupsRequest) -> 
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_delete_groups_request_2(x: DeleteGroupsRequest) -> int:
-    size = 2
-    size += compact_string_array_size(x.groups_names)
-    n = len(x.groups_names)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DeleteGroupsRequestConstants._codecs = {
-    0: (_read_delete_groups_request_0, _write_delete_groups_request_0, _size_delete_groups_request_0),
-    1: (_read_delete_groups_request_0, _write_delete_groups_request_0, _size_delete_groups_request_0),
-    2: (_read_delete_groups_request_2, _write_delete_groups_request_2, _size_delete_groups_request_2),
-    3: (_read_delete_groups_request_2, _write_delete_groups_request_2, _size_delete_groups_request_2),
+    0: (_read_delete_groups_request_0, _write_delete_groups_request_0),
+    1: (_read_delete_groups_request_0, _write_delete_groups_request_0),
+    2: (_read_delete_groups_request_2, _write_delete_groups_request_2),
+    3: (_read_delete_groups_request_2, _write_delete_groups_request_2),
 }
-_DeleteGroupsRequestConstants._facts = (
-    '{"name":"DeleteGroupsRequest","type":"request","validVersions":"0-3","flexibleVersions":"2'
-    '+","fields":[{"name":"groups_names","json":"groupsNames","type":"[]string","versions":"0+"'
-    ',"entityType":"groupId","about":"Ids of the groups to delete."}]}'
+_DeleteGroupsRequestConstants._descriptor = (
+    '{"name":"DeleteGroupsRequest","type":"request","validVersions":"0-3","flexibleVersions":"2+","fields":['
+    '{"name":"groups_names","json":"groupsNames","type":"[]string","versions":"0+","entityType":"groupId","about":"Ids of the groups to delete."}'
+    "]}"
 )
-_DeleteGroupsRequestConstants._plan = "1\n" ":DeleteGroupsRequest groups_names/[s\n" "0-1 0\n" "2-3 0c ;\n"
+_DeleteGroupsRequestConstants._plan = "1\n:DeleteGroupsRequest groups_names/[s\n0-1 0\n2-3 0c ;\n"

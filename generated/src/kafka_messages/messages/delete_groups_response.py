@@ -12,20 +12,17 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -68,16 +65,6 @@ class DeletableGroupResult(StructBase):
         self.error_code = error_code
         self.error_message = error_message
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DeletableGroupResult):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class DeletableGroupResultCollection(KeyedCollection[DeletableGroupResult]):
@@ -139,15 +126,6 @@ class DeleteGroupsResponse(_DeleteGroupsResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DeleteGroupsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.results == other.results
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_deletable_group_result_0(data: bytes, pos: int, count: int) -> tuple[DeletableGroupResultCollection, int]:
     out: list[DeletableGroupResult] = []
@@ -178,16 +156,6 @@ def _write_all_deletable_group_result_0(out: list[bytes], items: Iterable[Deleta
         out.append(_pack_h(n))
         out.append(s)
         out.append(_pack_h(x.error_code))
-
-
-def _size_all_deletable_group_result_0(items: Iterable[DeletableGroupResult]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        size += string_length(len(x.group_id.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_deletable_group_result_2(data: bytes, pos: int, count: int) -> tuple[DeletableGroupResultCollection, int]:
@@ -224,17 +192,6 @@ def _write_all_deletable_group_result_2(out: list[bytes], items: Iterable[Deleta
         else:
             out.append(_pack_h(x.error_code))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_deletable_group_result_2(items: Iterable[DeletableGroupResult]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        n = string_length(len(x.group_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_deletable_group_result_3(data: bytes, pos: int, count: int) -> tuple[DeletableGroupResultCollection, int]:
@@ -293,20 +250,6 @@ def _write_all_deletable_group_result_3(out: list[bytes], items: Iterable[Deleta
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_deletable_group_result_3(items: Iterable[DeletableGroupResult]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        n = string_length(len(x.group_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_delete_groups_response_0(data: bytes, pos: int) -> tuple[DeleteGroupsResponse, int]:
     x = new(DeleteGroupsResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -328,14 +271,6 @@ def _write_delete_groups_response_0(out: list[bytes], x: DeleteGroupsResponse) -
         _write_all_deletable_group_result_0(out, x.results)
     elif type(x.results) is not list and type(x.results) in NO_LISTS:
         raise Refused
-
-
-def _size_delete_groups_response_0(x: DeleteGroupsResponse) -> int:
-    size = 8
-    size += _size_all_deletable_group_result_0(x.results)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_delete_groups_response_2(data: bytes, pos: int) -> tuple[DeleteGroupsResponse, int]:
@@ -373,17 +308,6 @@ def _write_delete_groups_response_2(out: list[bytes], x: DeleteGroupsResponse) -
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_delete_groups_response_2(x: DeleteGroupsResponse) -> int:
-    size = 6
-    size += _size_all_deletable_group_result_2(x.results)
-    n = len(x.results)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_delete_groups_response_3(data: bytes, pos: int) -> tuple[DeleteGroupsResponse, int]:
     x = new(DeleteGroupsResponse)
     x.throttle_time_ms, n = _unpack_iB(data, pos)
@@ -419,35 +343,21 @@ def _write_delete_groups_response_3(out: list[bytes], x: DeleteGroupsResponse) -
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_delete_groups_response_3(x: DeleteGroupsResponse) -> int:
-    size = 6
-    size += _size_all_deletable_group_result_3(x.results)
-    n = len(x.results)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DeleteGroupsResponseConstants._codecs = {
-    0: (_read_delete_groups_response_0, _write_delete_groups_response_0, _size_delete_groups_response_0),
-    1: (_read_delete_groups_response_0, _write_delete_groups_response_0, _size_delete_groups_response_0),
-    2: (_read_delete_groups_response_2, _write_delete_groups_response_2, _size_delete_groups_response_2),
-    3: (_read_delete_groups_response_3, _write_delete_groups_response_3, _size_delete_groups_response_3),
+    0: (_read_delete_groups_response_0, _write_delete_groups_response_0),
+    1: (_read_delete_groups_response_0, _write_delete_groups_response_0),
+    2: (_read_delete_groups_response_2, _write_delete_groups_response_2),
+    3: (_read_delete_groups_response_3, _write_delete_groups_response_3),
 }
-_DeleteGroupsResponseConstants._facts = (
-    '{"name":"DeleteGroupsResponse","type":"response","validVersions":"0-3","flexibleVersions":'
-    '"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
-    '":"0+","about":"How long the client should pause before its next request, in milliseconds;'
-    ' 0 when no quota was exceeded."},{"name":"results","json":"results","type":"[]DeletableGro'
-    'upResult","versions":"0+","about":"One entry per group of the request."}],"structs":{"Dele'
-    'tableGroupResult":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","en'
-    'tityType":"groupId","mapKey":true,"about":"Id of the group."},{"name":"error_code","json":'
-    '"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code o'
-    'f this group, 0 when it was deleted."},{"name":"error_message","json":"errorMessage","type'
-    '":"string","versions":"3+","nullableVersions":"3+","ignorable":true,"default":null,"about"'
-    ':"Readable detail of the error; null when there is none."}]}}'
+_DeleteGroupsResponseConstants._descriptor = (
+    '{"name":"DeleteGroupsResponse","type":"response","validVersions":"0-3","flexibleVersions":"2+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
+    '{"name":"results","json":"results","type":"[]DeletableGroupResult","versions":"0+","about":"One entry per group of the request."}'
+    '],"structs":{"DeletableGroupResult":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","mapKey":true,"about":"Id of the group."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this group, 0 when it was deleted."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"3+","nullableVersions":"3+","ignorable":true,"default":null,"about":"Readable detail of the error; null when there is none."}'
+    "]}}"
 )
 _DeleteGroupsResponseConstants._plan = (
     "1\n"

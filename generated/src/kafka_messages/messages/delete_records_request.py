@@ -11,24 +11,22 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .delete_records_response import DeleteRecordsResponse as _DeleteRecordsResponse
 
 _pack_h = Struct(">h").pack
@@ -57,24 +55,11 @@ class DeleteRecordsPartition(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        partition_index: int = 0,
-        offset: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, partition_index: int = 0, offset: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.partition_index = partition_index
         self.offset = offset
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DeleteRecordsPartition):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.offset == other.offset
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -102,15 +87,6 @@ class DeleteRecordsTopic(StructBase):
             else list(elements_of(partitions, "partitions", "DeleteRecordsPartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DeleteRecordsTopic):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _DeleteRecordsRequestConstants(Request["_DeleteRecordsResponse"]):
@@ -150,15 +126,6 @@ class DeleteRecordsRequest(_DeleteRecordsRequestConstants):
         self.timeout_ms = timeout_ms
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DeleteRecordsRequest):
-            return NotImplemented
-        return (
-            self.topics == other.topics
-            and self.timeout_ms == other.timeout_ms
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_delete_records_partition_0(data: bytes, pos: int, count: int) -> tuple[list[DeleteRecordsPartition], int]:
     out: list[DeleteRecordsPartition] = []
@@ -176,15 +143,6 @@ def _write_all_delete_records_partition_0(out: list[bytes], items: Iterable[Dele
         if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_iq(x.partition_index, x.offset))
-
-
-def _size_all_delete_records_partition_0(items: Iterable[DeleteRecordsPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 12
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_delete_records_partition_2(data: bytes, pos: int, count: int) -> tuple[list[DeleteRecordsPartition], int]:
@@ -208,15 +166,6 @@ def _write_all_delete_records_partition_2(out: list[bytes], items: Iterable[Dele
         else:
             out.append(_pack_iq(x.partition_index, x.offset))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_delete_records_partition_2(items: Iterable[DeleteRecordsPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 13
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_delete_records_topic_0(data: bytes, pos: int, count: int) -> tuple[list[DeleteRecordsTopic], int]:
@@ -256,17 +205,6 @@ def _write_all_delete_records_topic_0(out: list[bytes], items: Iterable[DeleteRe
             _write_all_delete_records_partition_0(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
-
-
-def _size_all_delete_records_topic_0(items: Iterable[DeleteRecordsTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += _size_all_delete_records_partition_0(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_delete_records_topic_2(data: bytes, pos: int, count: int) -> tuple[list[DeleteRecordsTopic], int]:
@@ -316,21 +254,6 @@ def _write_all_delete_records_topic_2(out: list[bytes], items: Iterable[DeleteRe
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_delete_records_topic_2(items: Iterable[DeleteRecordsTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_delete_records_partition_2(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_delete_records_request_0(data: bytes, pos: int) -> tuple[DeleteRecordsRequest, int]:
     x = new(DeleteRecordsRequest)
     (n,) = _unpack_i(data, pos)
@@ -355,14 +278,6 @@ def _write_delete_records_request_0(out: list[bytes], x: DeleteRecordsRequest) -
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
     out.append(_pack_i(x.timeout_ms))
-
-
-def _size_delete_records_request_0(x: DeleteRecordsRequest) -> int:
-    size = 8
-    size += _size_all_delete_records_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_delete_records_request_2(data: bytes, pos: int) -> tuple[DeleteRecordsRequest, int]:
@@ -397,35 +312,22 @@ def _write_delete_records_request_2(out: list[bytes], x: DeleteRecordsRequest) -
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_delete_records_request_2(x: DeleteRecordsRequest) -> int:
-    size = 6
-    size += _size_all_delete_records_topic_2(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DeleteRecordsRequestConstants._codecs = {
-    0: (_read_delete_records_request_0, _write_delete_records_request_0, _size_delete_records_request_0),
-    1: (_read_delete_records_request_0, _write_delete_records_request_0, _size_delete_records_request_0),
-    2: (_read_delete_records_request_2, _write_delete_records_request_2, _size_delete_records_request_2),
+    0: (_read_delete_records_request_0, _write_delete_records_request_0),
+    1: (_read_delete_records_request_0, _write_delete_records_request_0),
+    2: (_read_delete_records_request_2, _write_delete_records_request_2),
 }
-_DeleteRecordsRequestConstants._facts = (
-    '{"name":"DeleteRecordsRequest","type":"request","validVersions":"0-2","flexibleVersions":"'
-    '2+","fields":[{"name":"topics","json":"topics","type":"[]DeleteRecordsTopic","versions":"0'
-    '+","about":"Topics to trim, one entry each."},{"name":"timeout_ms","json":"timeoutMs","typ'
-    'e":"int32","versions":"0+","about":"Longest time in milliseconds the broker may wait for t'
-    'he followers to drop the records too."}],"structs":{"DeleteRecordsTopic":[{"name":"name","'
-    'json":"name","type":"string","versions":"0+","entityType":"topicName","about":"Name of the'
-    ' topic."},{"name":"partitions","json":"partitions","type":"[]DeleteRecordsPartition","vers'
-    'ions":"0+","about":"Partitions of the topic to trim, one entry each."}],"DeleteRecordsPart'
-    'ition":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","'
-    'about":"Number of the partition within its topic, from 0."},{"name":"offset","json":"offse'
-    't","type":"int64","versions":"0+","enumeration":"DeleteRecordsOffset","about":"Records bef'
-    "ore this offset are dropped; -1 stands for the partition's current high watermark.\"}]}}"
+_DeleteRecordsRequestConstants._descriptor = (
+    '{"name":"DeleteRecordsRequest","type":"request","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"topics","json":"topics","type":"[]DeleteRecordsTopic","versions":"0+","about":"Topics to trim, one entry each."},'
+    '{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","about":"Longest time in milliseconds the broker may wait for the followers to drop the records too."}'
+    '],"structs":{"DeleteRecordsTopic":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]DeleteRecordsPartition","versions":"0+","about":"Partitions of the topic to trim, one entry each."}'
+    '],"DeleteRecordsPartition":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"offset","json":"offset","type":"int64","versions":"0+","enumeration":"DeleteRecordsOffset","about":"Records before this offset are dropped; -1 stands for the partition\'s current high watermark."}'
+    "]}}"
 )
 _DeleteRecordsRequestConstants._plan = (
     "1\n"

@@ -12,19 +12,16 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -71,16 +68,6 @@ class DeleteRecordsPartitionResult(StructBase):
         self.error_code = error_code
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DeleteRecordsPartitionResult):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.low_watermark == other.low_watermark
-            and self.error_code == other.error_code
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class DeleteRecordsPartitionResultCollection(KeyedCollection[DeleteRecordsPartitionResult]):
     """DeleteRecordsPartitionResult in order, found by partition_index."""
@@ -126,15 +113,6 @@ class DeleteRecordsTopicResult(StructBase):
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DeleteRecordsTopicResult):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class DeleteRecordsTopicResultCollection(KeyedCollection[DeleteRecordsTopicResult]):
@@ -198,15 +176,6 @@ class DeleteRecordsResponse(_DeleteRecordsResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DeleteRecordsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_delete_records_partition_result_0(
     data: bytes, pos: int, count: int
@@ -228,15 +197,6 @@ def _write_all_delete_records_partition_result_0(
         if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_iqh(x.partition_index, x.low_watermark, x.error_code))
-
-
-def _size_all_delete_records_partition_result_0(items: Iterable[DeleteRecordsPartitionResult]) -> int:
-    size = 0
-    for x in items:
-        size += 14
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_delete_records_partition_result_2(
@@ -264,15 +224,6 @@ def _write_all_delete_records_partition_result_2(
         else:
             out.append(_pack_iqh(x.partition_index, x.low_watermark, x.error_code))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_delete_records_partition_result_2(items: Iterable[DeleteRecordsPartitionResult]) -> int:
-    size = 0
-    for x in items:
-        size += 15
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_delete_records_topic_result_0(
@@ -314,17 +265,6 @@ def _write_all_delete_records_topic_result_0(out: list[bytes], items: Iterable[D
             _write_all_delete_records_partition_result_0(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
-
-
-def _size_all_delete_records_topic_result_0(items: Iterable[DeleteRecordsTopicResult]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += _size_all_delete_records_partition_result_0(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_delete_records_topic_result_2(
@@ -376,21 +316,6 @@ def _write_all_delete_records_topic_result_2(out: list[bytes], items: Iterable[D
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_delete_records_topic_result_2(items: Iterable[DeleteRecordsTopicResult]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_delete_records_partition_result_2(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_delete_records_response_0(data: bytes, pos: int) -> tuple[DeleteRecordsResponse, int]:
     x = new(DeleteRecordsResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -412,14 +337,6 @@ def _write_delete_records_response_0(out: list[bytes], x: DeleteRecordsResponse)
         _write_all_delete_records_topic_result_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_delete_records_response_0(x: DeleteRecordsResponse) -> int:
-    size = 8
-    size += _size_all_delete_records_topic_result_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_delete_records_response_2(data: bytes, pos: int) -> tuple[DeleteRecordsResponse, int]:
@@ -457,38 +374,23 @@ def _write_delete_records_response_2(out: list[bytes], x: DeleteRecordsResponse)
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_delete_records_response_2(x: DeleteRecordsResponse) -> int:
-    size = 6
-    size += _size_all_delete_records_topic_result_2(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DeleteRecordsResponseConstants._codecs = {
-    0: (_read_delete_records_response_0, _write_delete_records_response_0, _size_delete_records_response_0),
-    1: (_read_delete_records_response_0, _write_delete_records_response_0, _size_delete_records_response_0),
-    2: (_read_delete_records_response_2, _write_delete_records_response_2, _size_delete_records_response_2),
+    0: (_read_delete_records_response_0, _write_delete_records_response_0),
+    1: (_read_delete_records_response_0, _write_delete_records_response_0),
+    2: (_read_delete_records_response_2, _write_delete_records_response_2),
 }
-_DeleteRecordsResponseConstants._facts = (
-    '{"name":"DeleteRecordsResponse","type":"response","validVersions":"0-2","flexibleVersions"'
-    ':"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","version'
-    's":"0+","about":"How long the client should pause before its next request, in milliseconds'
-    '; 0 when no quota was exceeded."},{"name":"topics","json":"topics","type":"[]DeleteRecords'
-    'TopicResult","versions":"0+","about":"Topics of the request, one result entry each."}],"st'
-    'ructs":{"DeleteRecordsTopicResult":[{"name":"name","json":"name","type":"string","versions'
-    '":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},{"name":"parti'
-    'tions","json":"partitions","type":"[]DeleteRecordsPartitionResult","versions":"0+","about"'
-    ':"Result for each partition of the topic."}],"DeleteRecordsPartitionResult":[{"name":"part'
-    'ition_index","json":"partitionIndex","type":"int32","versions":"0+","mapKey":true,"about":'
-    '"Number of the partition within its topic, from 0."},{"name":"low_watermark","json":"lowWa'
-    'termark","type":"int64","versions":"0+","about":"Lowest log start offset over the live rep'
-    'licas after trimming; -1 on error."},{"name":"error_code","json":"errorCode","type":"int16'
-    '","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for n'
-    'one."}]}}'
+_DeleteRecordsResponseConstants._descriptor = (
+    '{"name":"DeleteRecordsResponse","type":"response","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
+    '{"name":"topics","json":"topics","type":"[]DeleteRecordsTopicResult","versions":"0+","about":"Topics of the request, one result entry each."}'
+    '],"structs":{"DeleteRecordsTopicResult":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]DeleteRecordsPartitionResult","versions":"0+","about":"Result for each partition of the topic."}'
+    '],"DeleteRecordsPartitionResult":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","mapKey":true,"about":"Number of the partition within its topic, from 0."},'
+    '{"name":"low_watermark","json":"lowWatermark","type":"int64","versions":"0+","about":"Lowest log start offset over the live replicas after trimming; -1 on error."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."}'
+    "]}}"
 )
 _DeleteRecordsResponseConstants._plan = (
     "1\n"

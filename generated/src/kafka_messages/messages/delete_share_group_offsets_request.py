@@ -10,23 +10,21 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .delete_share_group_offsets_response import DeleteShareGroupOffsetsResponse as _DeleteShareGroupOffsetsResponse
 
 
@@ -39,19 +37,9 @@ class DeleteShareGroupOffsetsRequestTopic(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        topic_name: str = "",
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, topic_name: str = "", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.topic_name = topic_name
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DeleteShareGroupOffsetsRequestTopic):
-            return NotImplemented
-        return self.topic_name == other.topic_name and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 class _DeleteShareGroupOffsetsRequestConstants(Request["_DeleteShareGroupOffsetsResponse"]):
@@ -69,7 +57,7 @@ class _DeleteShareGroupOffsetsRequestConstants(Request["_DeleteShareGroupOffsets
 class DeleteShareGroupOffsetsRequest(_DeleteShareGroupOffsetsRequestConstants):
     """Asks the group coordinator to forget the offsets a share group holds for some topics.
 
-    Request, API key 92, versions 0, flexible from 0. Since Kafka 4.1.0.
+    Request, API key 92, version 0, flexible from 0. Since Kafka 4.1.0.
     """
 
     group_id: str = ""
@@ -93,15 +81,6 @@ class DeleteShareGroupOffsetsRequest(_DeleteShareGroupOffsetsRequestConstants):
             else list(elements_of(topics, "topics", "DeleteShareGroupOffsetsRequestTopic"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DeleteShareGroupOffsetsRequest):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_delete_share_group_offsets_request_topic_0(
@@ -140,17 +119,6 @@ def _write_all_delete_share_group_offsets_request_topic_0(
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_delete_share_group_offsets_request_topic_0(items: Iterable[DeleteShareGroupOffsetsRequestTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 2
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_delete_share_group_offsets_request_0(data: bytes, pos: int) -> tuple[DeleteShareGroupOffsetsRequest, int]:
@@ -196,34 +164,16 @@ def _write_delete_share_group_offsets_request_0(out: list[bytes], x: DeleteShare
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_delete_share_group_offsets_request_0(x: DeleteShareGroupOffsetsRequest) -> int:
-    size = 3
-    n = string_length(len(x.group_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_delete_share_group_offsets_request_topic_0(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DeleteShareGroupOffsetsRequestConstants._codecs = {
-    0: (
-        _read_delete_share_group_offsets_request_0,
-        _write_delete_share_group_offsets_request_0,
-        _size_delete_share_group_offsets_request_0,
-    ),
+    0: (_read_delete_share_group_offsets_request_0, _write_delete_share_group_offsets_request_0)
 }
-_DeleteShareGroupOffsetsRequestConstants._facts = (
-    '{"name":"DeleteShareGroupOffsetsRequest","type":"request","validVersions":"0","flexibleVer'
-    'sions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+",'
-    '"entityType":"groupId","about":"Share group whose offsets are removed."},{"name":"topics",'
-    '"json":"topics","type":"[]DeleteShareGroupOffsetsRequestTopic","versions":"0+","about":"To'
-    'pics whose offsets are removed, for all their partitions."}],"structs":{"DeleteShareGroupO'
-    'ffsetsRequestTopic":[{"name":"topic_name","json":"topicName","type":"string","versions":"0'
-    '+","entityType":"topicName","about":"Name of the topic."}]}}'
+_DeleteShareGroupOffsetsRequestConstants._descriptor = (
+    '{"name":"DeleteShareGroupOffsetsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Share group whose offsets are removed."},'
+    '{"name":"topics","json":"topics","type":"[]DeleteShareGroupOffsetsRequestTopic","versions":"0+","about":"Topics whose offsets are removed, for all their partitions."}'
+    '],"structs":{"DeleteShareGroupOffsetsRequestTopic":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."}'
+    "]}}"
 )
 _DeleteShareGroupOffsetsRequestConstants._plan = (
     "1\n"

@@ -12,21 +12,18 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -71,17 +68,6 @@ class DeleteShareGroupOffsetsResponseTopic(StructBase):
         self.error_message = error_message
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DeleteShareGroupOffsetsResponseTopic):
-            return NotImplemented
-        return (
-            self.topic_name == other.topic_name
-            and self.topic_id == other.topic_id
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _DeleteShareGroupOffsetsResponseConstants(Response):
     __slots__ = ()
@@ -97,7 +83,7 @@ class _DeleteShareGroupOffsetsResponseConstants(Response):
 class DeleteShareGroupOffsetsResponse(_DeleteShareGroupOffsetsResponseConstants):
     """The group coordinator's answer to a request to remove a share group's offsets.
 
-    Response, API key 92, versions 0, flexible from 0. Since Kafka 4.1.0.
+    Response, API key 92, version 0, flexible from 0. Since Kafka 4.1.0.
     """
 
     throttle_time_ms: int = 0
@@ -131,17 +117,6 @@ class DeleteShareGroupOffsetsResponse(_DeleteShareGroupOffsetsResponseConstants)
             else list(elements_of(responses, "responses", "DeleteShareGroupOffsetsResponseTopic"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DeleteShareGroupOffsetsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.responses == other.responses
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_delete_share_group_offsets_response_topic_0(
@@ -205,20 +180,6 @@ def _write_all_delete_share_group_offsets_response_topic_0(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_delete_share_group_offsets_response_topic_0(items: Iterable[DeleteShareGroupOffsetsResponseTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 21
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_delete_share_group_offsets_response_0(data: bytes, pos: int) -> tuple[DeleteShareGroupOffsetsResponse, int]:
     x = new(DeleteShareGroupOffsetsResponse)
     x.throttle_time_ms, x.error_code, n = _unpack_ihB(data, pos)
@@ -272,51 +233,26 @@ def _write_delete_share_group_offsets_response_0(out: list[bytes], x: DeleteShar
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_delete_share_group_offsets_response_0(x: DeleteShareGroupOffsetsResponse) -> int:
-    size = 9
-    if x.error_message is not None:
-        n = string_length(len(x.error_message.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_delete_share_group_offsets_response_topic_0(x.responses)
-    n = len(x.responses)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DeleteShareGroupOffsetsResponseConstants._codecs = {
-    0: (
-        _read_delete_share_group_offsets_response_0,
-        _write_delete_share_group_offsets_response_0,
-        _size_delete_share_group_offsets_response_0,
-    ),
+    0: (_read_delete_share_group_offsets_response_0, _write_delete_share_group_offsets_response_0)
 }
-_DeleteShareGroupOffsetsResponseConstants._facts = (
-    '{"name":"DeleteShareGroupOffsetsResponse","type":"response","validVersions":"0","flexibleV'
-    'ersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32",'
-    '"versions":"0+","about":"How long the client should pause before its next request, in mill'
-    'iseconds; 0 when no quota was exceeded."},{"name":"error_code","json":"errorCode","type":"'
-    'int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the request as a w'
-    'hole, 0 for none."},{"name":"error_message","json":"errorMessage","type":"string","version'
-    's":"0+","nullableVersions":"0+","default":null,"about":"Readable detail of the error; null'
-    ' when there is none."},{"name":"responses","json":"responses","type":"[]DeleteShareGroupOf'
-    'fsetsResponseTopic","versions":"0+","about":"One result per topic."}],"structs":{"DeleteSh'
-    'areGroupOffsetsResponseTopic":[{"name":"topic_name","json":"topicName","type":"string","ve'
-    'rsions":"0+","entityType":"topicName","about":"Name of the topic."},{"name":"topic_id","js'
-    'on":"topicId","type":"uuid","versions":"0+","about":"Unique id of the topic."},{"name":"er'
-    'ror_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","abo'
-    'ut":"Error code of this topic, 0 for none."},{"name":"error_message","json":"errorMessage"'
-    ',"type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Readable '
-    'detail of the error; null when there is none."}]}}'
+_DeleteShareGroupOffsetsResponseConstants._descriptor = (
+    '{"name":"DeleteShareGroupOffsetsResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the request as a whole, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Readable detail of the error; null when there is none."},'
+    '{"name":"responses","json":"responses","type":"[]DeleteShareGroupOffsetsResponseTopic","versions":"0+","about":"One result per topic."}'
+    '],"structs":{"DeleteShareGroupOffsetsResponseTopic":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id of the topic."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this topic, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Readable detail of the error; null when there is none."}'
+    "]}}"
 )
 _DeleteShareGroupOffsetsResponseConstants._plan = (
     "1\n"
-    ":DeleteShareGroupOffsetsResponseTopic topic_name/s topic_id/u error_code/h error_message/s"
-    "?=~\n"
+    ":DeleteShareGroupOffsetsResponseTopic topic_name/s topic_id/u error_code/h error_message/s?=~\n"
     "0 0c 1 2 3cn ;\n"
-    ":DeleteShareGroupOffsetsResponse throttle_time_ms/i error_code/h error_message/s?=~ respon"
-    "ses/[@DeleteShareGroupOffsetsResponseTopic\n"
+    ":DeleteShareGroupOffsetsResponse throttle_time_ms/i error_code/h error_message/s?=~ responses/[@DeleteShareGroupOffsetsResponseTopic\n"
     "0 0 1 2cn 3@0c ;\n"
 )

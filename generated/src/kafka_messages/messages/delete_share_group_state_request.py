@@ -12,25 +12,23 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .delete_share_group_state_response import DeleteShareGroupStateResponse as _DeleteShareGroupStateResponse
 
 _pack_i = Struct(">i").pack
@@ -50,19 +48,9 @@ class PartitionData(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        partition: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, partition: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.partition = partition
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionData):
-            return NotImplemented
-        return self.partition == other.partition and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -89,15 +77,6 @@ class DeleteStateData(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DeleteStateData):
-            return NotImplemented
-        return (
-            self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _DeleteShareGroupStateRequestConstants(Request["_DeleteShareGroupStateResponse"]):
     __slots__ = ()
@@ -116,7 +95,7 @@ class DeleteShareGroupStateRequest(_DeleteShareGroupStateRequestConstants):
     """Sent between brokers: the group coordinator asks a share coordinator to erase a share group's stored
     state.
 
-    Request, API key 86, versions 0, flexible from 0. Since Kafka 4.1.0.
+    Request, API key 86, version 0, flexible from 0. Since Kafka 4.1.0.
     """
 
     group_id: str = ""
@@ -127,24 +106,11 @@ class DeleteShareGroupStateRequest(_DeleteShareGroupStateRequestConstants):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        group_id: str = "",
-        topics: Iterable[DeleteStateData] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, group_id: str = "", topics: Iterable[DeleteStateData] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.group_id = group_id
         self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "DeleteStateData"))
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DeleteShareGroupStateRequest):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
@@ -168,15 +134,6 @@ def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]
         else:
             out.append(_pack_i(x.partition))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_delete_state_data_0(data: bytes, pos: int, count: int) -> tuple[list[DeleteStateData], int]:
@@ -217,19 +174,6 @@ def _write_all_delete_state_data_0(out: list[bytes], items: Iterable[DeleteState
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_delete_state_data_0(items: Iterable[DeleteStateData]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_partition_data_0(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_delete_share_group_state_request_0(data: bytes, pos: int) -> tuple[DeleteShareGroupStateRequest, int]:
@@ -275,36 +219,19 @@ def _write_delete_share_group_state_request_0(out: list[bytes], x: DeleteShareGr
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_delete_share_group_state_request_0(x: DeleteShareGroupStateRequest) -> int:
-    size = 3
-    n = string_length(len(x.group_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_delete_state_data_0(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DeleteShareGroupStateRequestConstants._codecs = {
-    0: (
-        _read_delete_share_group_state_request_0,
-        _write_delete_share_group_state_request_0,
-        _size_delete_share_group_state_request_0,
-    ),
+    0: (_read_delete_share_group_state_request_0, _write_delete_share_group_state_request_0)
 }
-_DeleteShareGroupStateRequestConstants._facts = (
-    '{"name":"DeleteShareGroupStateRequest","type":"request","validVersions":"0","flexibleVersi'
-    'ons":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","a'
-    'bout":"Share group whose state is erased."},{"name":"topics","json":"topics","type":"[]Del'
-    'eteStateData","versions":"0+","about":"Topics whose state is erased, one entry each."}],"s'
-    'tructs":{"DeleteStateData":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"'
-    '0+","about":"Unique id of the topic."},{"name":"partitions","json":"partitions","type":"[]'
-    'PartitionData","versions":"0+","about":"Partitions of the topic whose state is erased."}],'
-    '"PartitionData":[{"name":"partition","json":"partition","type":"int32","versions":"0+","ab'
-    'out":"Partition index within the topic."}]}}'
+_DeleteShareGroupStateRequestConstants._descriptor = (
+    '{"name":"DeleteShareGroupStateRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","about":"Share group whose state is erased."},'
+    '{"name":"topics","json":"topics","type":"[]DeleteStateData","versions":"0+","about":"Topics whose state is erased, one entry each."}'
+    '],"structs":{"DeleteStateData":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+","about":"Partitions of the topic whose state is erased."}'
+    '],"PartitionData":['
+    '{"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Partition index within the topic."}'
+    "]}}"
 )
 _DeleteShareGroupStateRequestConstants._plan = (
     "1\n"

@@ -11,36 +11,32 @@ from .._base.message import Request
 from .._core.arrays import (
     NO_LISTS,
     compact_string_array,
-    compact_string_array_size,
     compact_string_elements,
     elements_of,
     string_array,
-    string_array_size,
     string_elements,
 )
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .delete_topics_response import DeleteTopicsResponse as _DeleteTopicsResponse
 
 _pack_i = Struct(">i").pack
@@ -64,24 +60,11 @@ class DeleteTopicState(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        name: str | None = None,
-        topic_id: UUID = ZERO_UUID,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, name: str | None = None, topic_id: UUID = ZERO_UUID, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.name = name
         self.topic_id = topic_id
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DeleteTopicState):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.topic_id == other.topic_id
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _DeleteTopicsRequestConstants(Request["_DeleteTopicsResponse"]):
@@ -127,16 +110,6 @@ class DeleteTopicsRequest(_DeleteTopicsRequestConstants):
         self.timeout_ms = timeout_ms
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DeleteTopicsRequest):
-            return NotImplemented
-        return (
-            self.topics == other.topics
-            and self.topic_names == other.topic_names
-            and self.timeout_ms == other.timeout_ms
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_delete_topic_state_6(data: bytes, pos: int, count: int) -> tuple[list[DeleteTopicState], int]:
     out: list[DeleteTopicState] = []
@@ -180,18 +153,6 @@ def _write_all_delete_topic_state_6(out: list[bytes], items: Iterable[DeleteTopi
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_delete_topic_state_6(items: Iterable[DeleteTopicState]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        if x.name is not None:
-            n = string_length(len(x.name.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_delete_topics_request_0(data: bytes, pos: int) -> tuple[DeleteTopicsRequest, int]:
     x = new(DeleteTopicsRequest)
     (n,) = _unpack_i(data, pos)
@@ -219,14 +180,6 @@ def _write_delete_topics_request_0(out: list[bytes], x: DeleteTopicsRequest) -> 
     elif type(x.topic_names) is not list and type(x.topic_names) in NO_LISTS:
         raise Refused
     out.append(_pack_i(x.timeout_ms))
-
-
-def _size_delete_topics_request_0(x: DeleteTopicsRequest) -> int:
-    size = 8
-    size += string_array_size(x.topic_names)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_delete_topics_request_4(data: bytes, pos: int) -> tuple[DeleteTopicsRequest, int]:
@@ -264,17 +217,6 @@ def _write_delete_topics_request_4(out: list[bytes], x: DeleteTopicsRequest) -> 
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_delete_topics_request_4(x: DeleteTopicsRequest) -> int:
-    size = 6
-    size += compact_string_array_size(x.topic_names)
-    n = len(x.topic_names)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_delete_topics_request_6(data: bytes, pos: int) -> tuple[DeleteTopicsRequest, int]:
     x = new(DeleteTopicsRequest)
     n = data[pos]
@@ -308,38 +250,24 @@ def _write_delete_topics_request_6(out: list[bytes], x: DeleteTopicsRequest) -> 
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_delete_topics_request_6(x: DeleteTopicsRequest) -> int:
-    size = 6
-    size += _size_all_delete_topic_state_6(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DeleteTopicsRequestConstants._codecs = {
-    0: (_read_delete_topics_request_0, _write_delete_topics_request_0, _size_delete_topics_request_0),
-    1: (_read_delete_topics_request_0, _write_delete_topics_request_0, _size_delete_topics_request_0),
-    2: (_read_delete_topics_request_0, _write_delete_topics_request_0, _size_delete_topics_request_0),
-    3: (_read_delete_topics_request_0, _write_delete_topics_request_0, _size_delete_topics_request_0),
-    4: (_read_delete_topics_request_4, _write_delete_topics_request_4, _size_delete_topics_request_4),
-    5: (_read_delete_topics_request_4, _write_delete_topics_request_4, _size_delete_topics_request_4),
-    6: (_read_delete_topics_request_6, _write_delete_topics_request_6, _size_delete_topics_request_6),
+    0: (_read_delete_topics_request_0, _write_delete_topics_request_0),
+    1: (_read_delete_topics_request_0, _write_delete_topics_request_0),
+    2: (_read_delete_topics_request_0, _write_delete_topics_request_0),
+    3: (_read_delete_topics_request_0, _write_delete_topics_request_0),
+    4: (_read_delete_topics_request_4, _write_delete_topics_request_4),
+    5: (_read_delete_topics_request_4, _write_delete_topics_request_4),
+    6: (_read_delete_topics_request_6, _write_delete_topics_request_6),
 }
-_DeleteTopicsRequestConstants._facts = (
-    '{"name":"DeleteTopicsRequest","type":"request","validVersions":"0-6","flexibleVersions":"4'
-    '+","fields":[{"name":"topics","json":"topics","type":"[]DeleteTopicState","versions":"6+",'
-    '"about":"Topics to delete, each given either by name or by id."},{"name":"topic_names","js'
-    'on":"topicNames","type":"[]string","versions":"0-5","entityType":"topicName","ignorable":t'
-    'rue,"about":"Names of the topics to delete, in versions that know no topic ids."},{"name":'
-    '"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","about":"Longest time in mi'
-    'lliseconds to wait for the deletion to finish."}],"structs":{"DeleteTopicState":[{"name":"'
-    'name","json":"name","type":"string","versions":"6+","nullableVersions":"6+","entityType":"'
-    'topicName","default":null,"about":"Name of the topic; null when it is picked by its id."},'
-    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"6+","about":"Id of the topic'
-    '; all zero when it is picked by its name."}]}}'
+_DeleteTopicsRequestConstants._descriptor = (
+    '{"name":"DeleteTopicsRequest","type":"request","validVersions":"0-6","flexibleVersions":"4+","fields":['
+    '{"name":"topics","json":"topics","type":"[]DeleteTopicState","versions":"6+","about":"Topics to delete, each given either by name or by id."},'
+    '{"name":"topic_names","json":"topicNames","type":"[]string","versions":"0-5","entityType":"topicName","ignorable":true,"about":"Names of the topics to delete, in versions that know no topic ids."},'
+    '{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","about":"Longest time in milliseconds to wait for the deletion to finish."}'
+    '],"structs":{"DeleteTopicState":['
+    '{"name":"name","json":"name","type":"string","versions":"6+","nullableVersions":"6+","entityType":"topicName","default":null,"about":"Name of the topic; null when it is picked by its id."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"6+","about":"Id of the topic; all zero when it is picked by its name."}'
+    "]}}"
 )
 _DeleteTopicsRequestConstants._plan = (
     "1\n"

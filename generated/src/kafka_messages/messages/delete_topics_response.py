@@ -13,22 +13,19 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -81,17 +78,6 @@ class DeletableTopicResult(StructBase):
         self.error_code = error_code
         self.error_message = error_message
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DeletableTopicResult):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.topic_id == other.topic_id
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class DeletableTopicResultCollection(KeyedCollection[DeletableTopicResult]):
@@ -153,15 +139,6 @@ class DeleteTopicsResponse(_DeleteTopicsResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DeleteTopicsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.responses == other.responses
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_deletable_topic_result_0(data: bytes, pos: int, count: int) -> tuple[DeletableTopicResultCollection, int]:
     out: list[DeletableTopicResult] = []
@@ -195,18 +172,6 @@ def _write_all_deletable_topic_result_0(out: list[bytes], items: Iterable[Deleta
         out.append(_pack_h(n))
         out.append(s)
         out.append(_pack_h(x.error_code))
-
-
-def _size_all_deletable_topic_result_0(items: Iterable[DeletableTopicResult]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        if x.name is None:
-            raise Refused
-        size += string_length(len(x.name.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_deletable_topic_result_4(data: bytes, pos: int, count: int) -> tuple[DeletableTopicResultCollection, int]:
@@ -246,19 +211,6 @@ def _write_all_deletable_topic_result_4(out: list[bytes], items: Iterable[Deleta
         else:
             out.append(_pack_h(x.error_code))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_deletable_topic_result_4(items: Iterable[DeletableTopicResult]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        if x.name is None:
-            raise Refused
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_deletable_topic_result_5(data: bytes, pos: int, count: int) -> tuple[DeletableTopicResultCollection, int]:
@@ -318,22 +270,6 @@ def _write_all_deletable_topic_result_5(out: list[bytes], items: Iterable[Deleta
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_deletable_topic_result_5(items: Iterable[DeletableTopicResult]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        if x.name is None:
-            raise Refused
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_deletable_topic_result_6(data: bytes, pos: int, count: int) -> tuple[DeletableTopicResultCollection, int]:
@@ -399,21 +335,6 @@ def _write_all_deletable_topic_result_6(out: list[bytes], items: Iterable[Deleta
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_deletable_topic_result_6(items: Iterable[DeletableTopicResult]) -> int:
-    size = 0
-    for x in items:
-        size += 21
-        if x.name is not None:
-            n = string_length(len(x.name.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_delete_topics_response_0(data: bytes, pos: int) -> tuple[DeleteTopicsResponse, int]:
     x = new(DeleteTopicsResponse)
     (n,) = _unpack_i(data, pos)
@@ -438,14 +359,6 @@ def _write_delete_topics_response_0(out: list[bytes], x: DeleteTopicsResponse) -
         raise Refused
 
 
-def _size_delete_topics_response_0(x: DeleteTopicsResponse) -> int:
-    size = 4
-    size += _size_all_deletable_topic_result_0(x.responses)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_delete_topics_response_1(data: bytes, pos: int) -> tuple[DeleteTopicsResponse, int]:
     x = new(DeleteTopicsResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -467,14 +380,6 @@ def _write_delete_topics_response_1(out: list[bytes], x: DeleteTopicsResponse) -
         _write_all_deletable_topic_result_0(out, x.responses)
     elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
         raise Refused
-
-
-def _size_delete_topics_response_1(x: DeleteTopicsResponse) -> int:
-    size = 8
-    size += _size_all_deletable_topic_result_0(x.responses)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_delete_topics_response_4(data: bytes, pos: int) -> tuple[DeleteTopicsResponse, int]:
@@ -512,17 +417,6 @@ def _write_delete_topics_response_4(out: list[bytes], x: DeleteTopicsResponse) -
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_delete_topics_response_4(x: DeleteTopicsResponse) -> int:
-    size = 6
-    size += _size_all_deletable_topic_result_4(x.responses)
-    n = len(x.responses)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_delete_topics_response_5(data: bytes, pos: int) -> tuple[DeleteTopicsResponse, int]:
     x = new(DeleteTopicsResponse)
     x.throttle_time_ms, n = _unpack_iB(data, pos)
@@ -556,17 +450,6 @@ def _write_delete_topics_response_5(out: list[bytes], x: DeleteTopicsResponse) -
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_delete_topics_response_5(x: DeleteTopicsResponse) -> int:
-    size = 6
-    size += _size_all_deletable_topic_result_5(x.responses)
-    n = len(x.responses)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_delete_topics_response_6(data: bytes, pos: int) -> tuple[DeleteTopicsResponse, int]:
@@ -604,41 +487,25 @@ def _write_delete_topics_response_6(out: list[bytes], x: DeleteTopicsResponse) -
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_delete_topics_response_6(x: DeleteTopicsResponse) -> int:
-    size = 6
-    size += _size_all_deletable_topic_result_6(x.responses)
-    n = len(x.responses)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DeleteTopicsResponseConstants._codecs = {
-    0: (_read_delete_topics_response_0, _write_delete_topics_response_0, _size_delete_topics_response_0),
-    1: (_read_delete_topics_response_1, _write_delete_topics_response_1, _size_delete_topics_response_1),
-    2: (_read_delete_topics_response_1, _write_delete_topics_response_1, _size_delete_topics_response_1),
-    3: (_read_delete_topics_response_1, _write_delete_topics_response_1, _size_delete_topics_response_1),
-    4: (_read_delete_topics_response_4, _write_delete_topics_response_4, _size_delete_topics_response_4),
-    5: (_read_delete_topics_response_5, _write_delete_topics_response_5, _size_delete_topics_response_5),
-    6: (_read_delete_topics_response_6, _write_delete_topics_response_6, _size_delete_topics_response_6),
+    0: (_read_delete_topics_response_0, _write_delete_topics_response_0),
+    1: (_read_delete_topics_response_1, _write_delete_topics_response_1),
+    2: (_read_delete_topics_response_1, _write_delete_topics_response_1),
+    3: (_read_delete_topics_response_1, _write_delete_topics_response_1),
+    4: (_read_delete_topics_response_4, _write_delete_topics_response_4),
+    5: (_read_delete_topics_response_5, _write_delete_topics_response_5),
+    6: (_read_delete_topics_response_6, _write_delete_topics_response_6),
 }
-_DeleteTopicsResponseConstants._facts = (
-    '{"name":"DeleteTopicsResponse","type":"response","validVersions":"0-6","flexibleVersions":'
-    '"4+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
-    '":"1+","ignorable":true,"about":"How long the client should pause before its next request,'
-    ' in milliseconds; 0 when no quota was exceeded."},{"name":"responses","json":"responses","'
-    'type":"[]DeletableTopicResult","versions":"0+","about":"One entry per topic of the request'
-    '."}],"structs":{"DeletableTopicResult":[{"name":"name","json":"name","type":"string","vers'
-    'ions":"0+","nullableVersions":"6+","entityType":"topicName","mapKey":true,"about":"Name of'
-    ' the topic; null when it was picked by id and its name is unknown or may not be shown."},{'
-    '"name":"topic_id","json":"topicId","type":"uuid","versions":"6+","ignorable":true,"about":'
-    '"Id of the topic; all zero when not known."},{"name":"error_code","json":"errorCode","type'
-    '":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this topic, 0 w'
-    'hen it was deleted."},{"name":"error_message","json":"errorMessage","type":"string","versi'
-    'ons":"5+","nullableVersions":"5+","ignorable":true,"default":null,"about":"Readable detail'
-    ' of the error; null when there is none."}]}}'
+_DeleteTopicsResponseConstants._descriptor = (
+    '{"name":"DeleteTopicsResponse","type":"response","validVersions":"0-6","flexibleVersions":"4+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"1+","ignorable":true,"about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
+    '{"name":"responses","json":"responses","type":"[]DeletableTopicResult","versions":"0+","about":"One entry per topic of the request."}'
+    '],"structs":{"DeletableTopicResult":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","nullableVersions":"6+","entityType":"topicName","mapKey":true,"about":"Name of the topic; null when it was picked by id and its name is unknown or may not be shown."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"6+","ignorable":true,"about":"Id of the topic; all zero when not known."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this topic, 0 when it was deleted."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"5+","nullableVersions":"5+","ignorable":true,"default":null,"about":"Readable detail of the error; null when there is none."}'
+    "]}}"
 )
 _DeleteTopicsResponseConstants._plan = (
     "1\n"

@@ -7,18 +7,7 @@ from struct import Struct
 
 from .._base.message import Request
 from .._core.dataclass import dataclass
-from .._core.wire import (
-    RawTaggedFields,
-    Refused,
-    TEXT_LENGTHS,
-    long_nullable_string,
-    new,
-    string_length,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._core.wire import TEXT_LENGTHS, RawTaggedFields, Refused, long_nullable_string, new, tags, unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,20 +88,6 @@ class DescribeAclsRequest(_DescribeAclsRequestConstants):
         self.permission_type = permission_type
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeAclsRequest):
-            return NotImplemented
-        return (
-            self.resource_type_filter == other.resource_type_filter
-            and self.resource_name_filter == other.resource_name_filter
-            and self.pattern_type_filter == other.pattern_type_filter
-            and self.principal_filter == other.principal_filter
-            and self.host_filter == other.host_filter
-            and self.operation == other.operation
-            and self.permission_type == other.permission_type
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_describe_acls_request_0(data: bytes, pos: int) -> tuple[DescribeAclsRequest, int]:
     x = new(DescribeAclsRequest)
@@ -179,19 +154,6 @@ def _write_describe_acls_request_0(out: list[bytes], x: DescribeAclsRequest) -> 
     out.append(_pack_bb(x.operation, x.permission_type))
 
 
-def _size_describe_acls_request_0(x: DescribeAclsRequest) -> int:
-    size = 9
-    if x.resource_name_filter is not None:
-        size += string_length(len(x.resource_name_filter.encode()))
-    if x.principal_filter is not None:
-        size += string_length(len(x.principal_filter.encode()))
-    if x.host_filter is not None:
-        size += string_length(len(x.host_filter.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_describe_acls_request_1(data: bytes, pos: int) -> tuple[DescribeAclsRequest, int]:
     x = new(DescribeAclsRequest)
     x.resource_type_filter, n = _unpack_bh(data, pos)
@@ -252,19 +214,6 @@ def _write_describe_acls_request_1(out: list[bytes], x: DescribeAclsRequest) -> 
     out.append(_pack_h(n))
     out.append(s)
     out.append(_pack_bb(x.operation, x.permission_type))
-
-
-def _size_describe_acls_request_1(x: DescribeAclsRequest) -> int:
-    size = 10
-    if x.resource_name_filter is not None:
-        size += string_length(len(x.resource_name_filter.encode()))
-    if x.principal_filter is not None:
-        size += string_length(len(x.principal_filter.encode()))
-    if x.host_filter is not None:
-        size += string_length(len(x.host_filter.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_describe_acls_request_2(data: bytes, pos: int) -> tuple[DescribeAclsRequest, int]:
@@ -348,52 +297,26 @@ def _write_describe_acls_request_2(out: list[bytes], x: DescribeAclsRequest) -> 
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_acls_request_2(x: DescribeAclsRequest) -> int:
-    size = 8
-    if x.resource_name_filter is not None:
-        n = string_length(len(x.resource_name_filter.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.principal_filter is not None:
-        n = string_length(len(x.principal_filter.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.host_filter is not None:
-        n = string_length(len(x.host_filter.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DescribeAclsRequestConstants._codecs = {
-    0: (_read_describe_acls_request_0, _write_describe_acls_request_0, _size_describe_acls_request_0),
-    1: (_read_describe_acls_request_1, _write_describe_acls_request_1, _size_describe_acls_request_1),
-    2: (_read_describe_acls_request_2, _write_describe_acls_request_2, _size_describe_acls_request_2),
-    3: (_read_describe_acls_request_2, _write_describe_acls_request_2, _size_describe_acls_request_2),
+    0: (_read_describe_acls_request_0, _write_describe_acls_request_0),
+    1: (_read_describe_acls_request_1, _write_describe_acls_request_1),
+    2: (_read_describe_acls_request_2, _write_describe_acls_request_2),
+    3: (_read_describe_acls_request_2, _write_describe_acls_request_2),
 }
-_DescribeAclsRequestConstants._facts = (
-    '{"name":"DescribeAclsRequest","type":"request","validVersions":"0-3","flexibleVersions":"2'
-    '+","fields":[{"name":"resource_type_filter","json":"resourceTypeFilter","type":"int8","ver'
-    'sions":"0+","enumeration":"ResourceType","about":"Kind of resource to match: 1 any, 2 topi'
-    'c, 3 group, 4 cluster, 5 transactional id, 6 delegation token, 7 user."},{"name":"resource'
-    '_name_filter","json":"resourceNameFilter","type":"string","versions":"0+","nullableVersion'
-    's":"0+","about":"Resource name to match; null matches every name."},{"name":"pattern_type_'
-    'filter","json":"patternTypeFilter","type":"int8","versions":"1+","enumeration":"PatternTyp'
-    'e","default":3,"about":"How entries name resources: 1 any, 2 every pattern that applies to'
-    ' the name, 3 literal, 4 prefixed."},{"name":"principal_filter","json":"principalFilter","t'
-    'ype":"string","versions":"0+","nullableVersions":"0+","about":"Principal to match, as type'
-    ':name; null matches every principal."},{"name":"host_filter","json":"hostFilter","type":"s'
-    'tring","versions":"0+","nullableVersions":"0+","about":"Client host to match; null matches'
-    ' every host."},{"name":"operation","json":"operation","type":"int8","versions":"0+","enume'
-    'ration":"AclOperation","about":"Operation to match: 1 any, 2 all, 3 read, 4 write, 5 creat'
-    "e, 6 delete, 7 alter, 8 describe, 9 cluster action, 10 describe configs, 11 alter configs,"
-    ' 12 idempotent write, 13 create tokens, 14 describe tokens, 15 two-phase commit."},{"name"'
-    ':"permission_type","json":"permissionType","type":"int8","versions":"0+","enumeration":"Ac'
-    'lPermissionType","about":"Permission to match: 1 any, 2 deny, 3 allow."}]}'
+_DescribeAclsRequestConstants._descriptor = (
+    '{"name":"DescribeAclsRequest","type":"request","validVersions":"0-3","flexibleVersions":"2+","fields":['
+    '{"name":"resource_type_filter","json":"resourceTypeFilter","type":"int8","versions":"0+","enumeration":"ResourceType","about":"Kind of resource to match: 1 any, 2 topic, 3 group, 4 cluster, 5 transactional id, 6 delegation token, 7 user."},'
+    '{"name":"resource_name_filter","json":"resourceNameFilter","type":"string","versions":"0+","nullableVersions":"0+","about":"Resource name to match; null matches every name."},'
+    '{"name":"pattern_type_filter","json":"patternTypeFilter","type":"int8","versions":"1+","enumeration":"PatternType","default":3,"about":"How entries name resources: 1 any, 2 every pattern that applies to the name, 3 literal, 4 prefixed."},'
+    '{"name":"principal_filter","json":"principalFilter","type":"string","versions":"0+","nullableVersions":"0+","about":"Principal to match, as type:name; null matches every principal."},'
+    '{"name":"host_filter","json":"hostFilter","type":"string","versions":"0+","nullableVersions":"0+","about":"Client host to match; null matches every host."},'
+    '{"name":"operation","json":"operation","type":"int8","versions":"0+","enumeration":"AclOperation","about":"Operation to match: 1 any, 2 all, 3 read, 4 write, 5 create, 6 delete, 7 alter, 8 describe, 9 cluster action, 10 describe configs, 11 alter configs, 12 idempotent write, 13 create tokens, 14 describe tokens, 15 two-phase commit."},'
+    '{"name":"permission_type","json":"permissionType","type":"int8","versions":"0+","enumeration":"AclPermissionType","about":"Permission to match: 1 any, 2 deny, 3 allow."}'
+    "]}"
 )
 _DescribeAclsRequestConstants._plan = (
     "1\n"
-    ":DescribeAclsRequest resource_type_filter/b resource_name_filter/s? pattern_type_filter/b="
-    "3 principal_filter/s? host_filter/s? operation/b permission_type/b\n"
+    ":DescribeAclsRequest resource_type_filter/b resource_name_filter/s? pattern_type_filter/b=3 principal_filter/s? host_filter/s? operation/b permission_type/b\n"
     "0 0 1n 3n 4n 5 6 -2!\n"
     "1 0 1n 2 3n 4n 5 6\n"
     "2-3 0 1cn 2 3cn 4cn 5 6 ;\n"

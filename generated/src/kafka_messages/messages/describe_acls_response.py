@@ -11,20 +11,17 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -86,17 +83,6 @@ class AclDescription(StructBase):
         self.permission_type = permission_type
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AclDescription):
-            return NotImplemented
-        return (
-            self.principal == other.principal
-            and self.host == other.host
-            and self.operation == other.operation
-            and self.permission_type == other.permission_type
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeAclsResource(StructBase):
@@ -129,17 +115,6 @@ class DescribeAclsResource(StructBase):
         self.pattern_type = pattern_type
         self.acls = acls if isinstance(acls, list) else list(elements_of(acls, "acls", "AclDescription"))
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeAclsResource):
-            return NotImplemented
-        return (
-            self.resource_type == other.resource_type
-            and self.resource_name == other.resource_name
-            and self.pattern_type == other.pattern_type
-            and self.acls == other.acls
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _DescribeAclsResponseConstants(Response):
@@ -192,17 +167,6 @@ class DescribeAclsResponse(_DescribeAclsResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeAclsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.resources == other.resources
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_acl_description_0(data: bytes, pos: int, count: int) -> tuple[list[AclDescription], int]:
     out: list[AclDescription] = []
@@ -244,17 +208,6 @@ def _write_all_acl_description_0(out: list[bytes], items: Iterable[AclDescriptio
         out.append(_pack_h(n))
         out.append(s)
         out.append(_pack_bb(x.operation, x.permission_type))
-
-
-def _size_all_acl_description_0(items: Iterable[AclDescription]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.principal.encode()))
-        size += string_length(len(x.host.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_acl_description_2(data: bytes, pos: int, count: int) -> tuple[list[AclDescription], int]:
@@ -304,19 +257,6 @@ def _write_all_acl_description_2(out: list[bytes], items: Iterable[AclDescriptio
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_acl_description_2(items: Iterable[AclDescription]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        n = string_length(len(x.principal.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_describe_acls_resource_0(data: bytes, pos: int, count: int) -> tuple[list[DescribeAclsResource], int]:
     out: list[DescribeAclsResource] = []
     for _ in range(count):
@@ -359,17 +299,6 @@ def _write_all_describe_acls_resource_0(out: list[bytes], items: Iterable[Descri
             raise Refused
 
 
-def _size_all_describe_acls_resource_0(items: Iterable[DescribeAclsResource]) -> int:
-    size = 0
-    for x in items:
-        size += 7
-        size += string_length(len(x.resource_name.encode()))
-        size += _size_all_acl_description_0(x.acls)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_describe_acls_resource_1(data: bytes, pos: int, count: int) -> tuple[list[DescribeAclsResource], int]:
     out: list[DescribeAclsResource] = []
     for _ in range(count):
@@ -407,17 +336,6 @@ def _write_all_describe_acls_resource_1(out: list[bytes], items: Iterable[Descri
             _write_all_acl_description_0(out, x.acls)
         elif type(x.acls) is not list and type(x.acls) in NO_LISTS:
             raise Refused
-
-
-def _size_all_describe_acls_resource_1(items: Iterable[DescribeAclsResource]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        size += string_length(len(x.resource_name.encode()))
-        size += _size_all_acl_description_0(x.acls)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_describe_acls_resource_2(data: bytes, pos: int, count: int) -> tuple[list[DescribeAclsResource], int]:
@@ -475,21 +393,6 @@ def _write_all_describe_acls_resource_2(out: list[bytes], items: Iterable[Descri
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_describe_acls_resource_2(items: Iterable[DescribeAclsResource]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        n = string_length(len(x.resource_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_acl_description_2(x.acls)
-        n = len(x.acls)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_describe_acls_response_0(data: bytes, pos: int) -> tuple[DescribeAclsResponse, int]:
     x = new(DescribeAclsResponse)
     x.throttle_time_ms, x.error_code, n = _unpack_ihh(data, pos)
@@ -529,16 +432,6 @@ def _write_describe_acls_response_0(out: list[bytes], x: DescribeAclsResponse) -
         raise Refused
 
 
-def _size_describe_acls_response_0(x: DescribeAclsResponse) -> int:
-    size = 12
-    if x.error_message is not None:
-        size += string_length(len(x.error_message.encode()))
-    size += _size_all_describe_acls_resource_0(x.resources)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_describe_acls_response_1(data: bytes, pos: int) -> tuple[DescribeAclsResponse, int]:
     x = new(DescribeAclsResponse)
     x.throttle_time_ms, x.error_code, n = _unpack_ihh(data, pos)
@@ -576,16 +469,6 @@ def _write_describe_acls_response_1(out: list[bytes], x: DescribeAclsResponse) -
         _write_all_describe_acls_resource_1(out, x.resources)
     elif type(x.resources) is not list and type(x.resources) in NO_LISTS:
         raise Refused
-
-
-def _size_describe_acls_response_1(x: DescribeAclsResponse) -> int:
-    size = 12
-    if x.error_message is not None:
-        size += string_length(len(x.error_message.encode()))
-    size += _size_all_describe_acls_resource_1(x.resources)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_describe_acls_response_2(data: bytes, pos: int) -> tuple[DescribeAclsResponse, int]:
@@ -641,65 +524,40 @@ def _write_describe_acls_response_2(out: list[bytes], x: DescribeAclsResponse) -
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_acls_response_2(x: DescribeAclsResponse) -> int:
-    size = 9
-    if x.error_message is not None:
-        n = string_length(len(x.error_message.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_describe_acls_resource_2(x.resources)
-    n = len(x.resources)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DescribeAclsResponseConstants._codecs = {
-    0: (_read_describe_acls_response_0, _write_describe_acls_response_0, _size_describe_acls_response_0),
-    1: (_read_describe_acls_response_1, _write_describe_acls_response_1, _size_describe_acls_response_1),
-    2: (_read_describe_acls_response_2, _write_describe_acls_response_2, _size_describe_acls_response_2),
-    3: (_read_describe_acls_response_2, _write_describe_acls_response_2, _size_describe_acls_response_2),
+    0: (_read_describe_acls_response_0, _write_describe_acls_response_0),
+    1: (_read_describe_acls_response_1, _write_describe_acls_response_1),
+    2: (_read_describe_acls_response_2, _write_describe_acls_response_2),
+    3: (_read_describe_acls_response_2, _write_describe_acls_response_2),
 }
-_DescribeAclsResponseConstants._facts = (
-    '{"name":"DescribeAclsResponse","type":"response","validVersions":"0-3","flexibleVersions":'
-    '"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
-    '":"0+","about":"How long the client should pause before its next request, in milliseconds;'
-    ' 0 when no quota was exceeded."},{"name":"error_code","json":"errorCode","type":"int16","v'
-    'ersions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for no'
-    'ne."},{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nulla'
-    'bleVersions":"0+","about":"Readable detail of the error; null when there is none."},{"name'
-    '":"resources","json":"resources","type":"[]DescribeAclsResource","versions":"0+","about":"'
-    'One entry per resource pattern that has matching rules."}],"structs":{"DescribeAclsResourc'
-    'e":[{"name":"resource_type","json":"resourceType","type":"int8","versions":"0+","enumerati'
-    'on":"ResourceType","about":"Kind of resource: 2 topic, 3 group, 4 cluster, 5 transactional'
-    ' id, 6 delegation token, 7 user."},{"name":"resource_name","json":"resourceName","type":"s'
-    'tring","versions":"0+","about":"Name, or name prefix, of the resources the rules cover."},'
-    '{"name":"pattern_type","json":"patternType","type":"int8","versions":"1+","enumeration":"P'
-    'atternType","default":3,"about":"How the name is compared: 3 literally (the default), 4 as'
-    ' a prefix."},{"name":"acls","json":"acls","type":"[]AclDescription","versions":"0+","about'
-    '":"Rules attached to this pattern."}],"AclDescription":[{"name":"principal","json":"princi'
-    'pal","type":"string","versions":"0+","about":"Whom the rule is about, as type:name."},{"na'
-    'me":"host","json":"host","type":"string","versions":"0+","about":"Client host the rule is '
-    'about; * means every host."},{"name":"operation","json":"operation","type":"int8","version'
-    's":"0+","enumeration":"AclOperation","about":"Operation ruled on: 2 all, 3 read, 4 write, '
-    "5 create, 6 delete, 7 alter, 8 describe, 9 cluster action, 10 describe configs, 11 alter c"
-    'onfigs, 12 idempotent write, 13 create tokens, 14 describe tokens, 15 two-phase commit."},'
-    '{"name":"permission_type","json":"permissionType","type":"int8","versions":"0+","enumerati'
-    'on":"AclPermissionType","about":"2 denies, 3 allows."}]}}'
+_DescribeAclsResponseConstants._descriptor = (
+    '{"name":"DescribeAclsResponse","type":"response","validVersions":"0-3","flexibleVersions":"2+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Readable detail of the error; null when there is none."},'
+    '{"name":"resources","json":"resources","type":"[]DescribeAclsResource","versions":"0+","about":"One entry per resource pattern that has matching rules."}'
+    '],"structs":{"DescribeAclsResource":['
+    '{"name":"resource_type","json":"resourceType","type":"int8","versions":"0+","enumeration":"ResourceType","about":"Kind of resource: 2 topic, 3 group, 4 cluster, 5 transactional id, 6 delegation token, 7 user."},'
+    '{"name":"resource_name","json":"resourceName","type":"string","versions":"0+","about":"Name, or name prefix, of the resources the rules cover."},'
+    '{"name":"pattern_type","json":"patternType","type":"int8","versions":"1+","enumeration":"PatternType","default":3,"about":"How the name is compared: 3 literally (the default), 4 as a prefix."},'
+    '{"name":"acls","json":"acls","type":"[]AclDescription","versions":"0+","about":"Rules attached to this pattern."}'
+    '],"AclDescription":['
+    '{"name":"principal","json":"principal","type":"string","versions":"0+","about":"Whom the rule is about, as type:name."},'
+    '{"name":"host","json":"host","type":"string","versions":"0+","about":"Client host the rule is about; * means every host."},'
+    '{"name":"operation","json":"operation","type":"int8","versions":"0+","enumeration":"AclOperation","about":"Operation ruled on: 2 all, 3 read, 4 write, 5 create, 6 delete, 7 alter, 8 describe, 9 cluster action, 10 describe configs, 11 alter configs, 12 idempotent write, 13 create tokens, 14 describe tokens, 15 two-phase commit."},'
+    '{"name":"permission_type","json":"permissionType","type":"int8","versions":"0+","enumeration":"AclPermissionType","about":"2 denies, 3 allows."}'
+    "]}}"
 )
 _DescribeAclsResponseConstants._plan = (
     "1\n"
     ":AclDescription principal/s host/s operation/b permission_type/b\n"
     "0-1 0 1 2 3\n"
     "2-3 0c 1c 2 3 ;\n"
-    ":DescribeAclsResource resource_type/b resource_name/s pattern_type/b=3 acls/[@AclDescripti"
-    "on\n"
+    ":DescribeAclsResource resource_type/b resource_name/s pattern_type/b=3 acls/[@AclDescription\n"
     "0 0 1 3@0 -2!\n"
     "1 0 1 2 3@0\n"
     "2-3 0 1c 2 3@1c ;\n"
-    ":DescribeAclsResponse throttle_time_ms/i error_code/h error_message/s? resources/[@Describ"
-    "eAclsResource\n"
+    ":DescribeAclsResponse throttle_time_ms/i error_code/h error_message/s? resources/[@DescribeAclsResource\n"
     "0 0 1 2n 3@2\n"
     "1 0 1 2n 3@3\n"
     "2-3 0 1 2cn 3@4c ;\n"

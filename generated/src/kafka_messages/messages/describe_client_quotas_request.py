@@ -11,26 +11,24 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .describe_client_quotas_response import DescribeClientQuotasResponse as _DescribeClientQuotasResponse
 
 _pack_B = Struct(">B").pack
@@ -76,16 +74,6 @@ class ComponentData(StructBase):
         self.match = match
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ComponentData):
-            return NotImplemented
-        return (
-            self.entity_type == other.entity_type
-            and self.match_type == other.match_type
-            and self.match == other.match
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _DescribeClientQuotasRequestConstants(Request["_DescribeClientQuotasResponse"]):
     __slots__ = ()
@@ -124,15 +112,6 @@ class DescribeClientQuotasRequest(_DescribeClientQuotasRequestConstants):
         )
         self.strict = strict
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeClientQuotasRequest):
-            return NotImplemented
-        return (
-            self.components == other.components
-            and self.strict == other.strict
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_component_data_0(data: bytes, pos: int, count: int) -> tuple[list[ComponentData], int]:
@@ -176,18 +155,6 @@ def _write_all_component_data_0(out: list[bytes], items: Iterable[ComponentData]
             n = len(s)
         out.append(_pack_bh(x.match_type, n))
         out.append(s)
-
-
-def _size_all_component_data_0(items: Iterable[ComponentData]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        size += string_length(len(x.entity_type.encode()))
-        if x.match is not None:
-            size += string_length(len(x.match.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_component_data_1(data: bytes, pos: int, count: int) -> tuple[list[ComponentData], int]:
@@ -246,20 +213,6 @@ def _write_all_component_data_1(out: list[bytes], items: Iterable[ComponentData]
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_component_data_1(items: Iterable[ComponentData]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        n = string_length(len(x.entity_type.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.match is not None:
-            n = string_length(len(x.match.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_describe_client_quotas_request_0(data: bytes, pos: int) -> tuple[DescribeClientQuotasRequest, int]:
     x = new(DescribeClientQuotasRequest)
     (n,) = _unpack_i(data, pos)
@@ -284,14 +237,6 @@ def _write_describe_client_quotas_request_0(out: list[bytes], x: DescribeClientQ
     elif type(x.components) is not list and type(x.components) in NO_LISTS:
         raise Refused
     out.append(_pack_B(TRUTH[x.strict]))
-
-
-def _size_describe_client_quotas_request_0(x: DescribeClientQuotasRequest) -> int:
-    size = 5
-    size += _size_all_component_data_0(x.components)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_describe_client_quotas_request_1(data: bytes, pos: int) -> tuple[DescribeClientQuotasRequest, int]:
@@ -326,42 +271,19 @@ def _write_describe_client_quotas_request_1(out: list[bytes], x: DescribeClientQ
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_client_quotas_request_1(x: DescribeClientQuotasRequest) -> int:
-    size = 3
-    size += _size_all_component_data_1(x.components)
-    n = len(x.components)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DescribeClientQuotasRequestConstants._codecs = {
-    0: (
-        _read_describe_client_quotas_request_0,
-        _write_describe_client_quotas_request_0,
-        _size_describe_client_quotas_request_0,
-    ),
-    1: (
-        _read_describe_client_quotas_request_1,
-        _write_describe_client_quotas_request_1,
-        _size_describe_client_quotas_request_1,
-    ),
+    0: (_read_describe_client_quotas_request_0, _write_describe_client_quotas_request_0),
+    1: (_read_describe_client_quotas_request_1, _write_describe_client_quotas_request_1),
 }
-_DescribeClientQuotasRequestConstants._facts = (
-    '{"name":"DescribeClientQuotasRequest","type":"request","validVersions":"0-1","flexibleVers'
-    'ions":"1+","fields":[{"name":"components","json":"components","type":"[]ComponentData","ve'
-    'rsions":"0+","about":"Filter parts, one per entity type; all of them have to match."},{"na'
-    'me":"strict","json":"strict","type":"bool","versions":"0+","about":"True leaves out entiti'
-    'es that also have entity types not mentioned in the filter."}],"structs":{"ComponentData":'
-    '[{"name":"entity_type","json":"entityType","type":"string","versions":"0+","enumeration":"'
-    'QuotaEntityType","about":"Kind of entity this part looks at: user, client-id or ip."},{"na'
-    'me":"match_type","json":"matchType","type":"int8","versions":"0+","enumeration":"QuotaMatc'
-    'hType","about":"How the name is matched: 0 exactly the given name, 1 the default entity, 2'
-    ' any entity of this type that is set."},{"name":"match","json":"match","type":"string","ve'
-    'rsions":"0+","nullableVersions":"0+","about":"Name to look for; null unless an exact name '
-    'is matched."}]}}'
+_DescribeClientQuotasRequestConstants._descriptor = (
+    '{"name":"DescribeClientQuotasRequest","type":"request","validVersions":"0-1","flexibleVersions":"1+","fields":['
+    '{"name":"components","json":"components","type":"[]ComponentData","versions":"0+","about":"Filter parts, one per entity type; all of them have to match."},'
+    '{"name":"strict","json":"strict","type":"bool","versions":"0+","about":"True leaves out entities that also have entity types not mentioned in the filter."}'
+    '],"structs":{"ComponentData":['
+    '{"name":"entity_type","json":"entityType","type":"string","versions":"0+","enumeration":"QuotaEntityType","about":"Kind of entity this part looks at: user, client-id or ip."},'
+    '{"name":"match_type","json":"matchType","type":"int8","versions":"0+","enumeration":"QuotaMatchType","about":"How the name is matched: 0 exactly the given name, 1 the default entity, 2 any entity of this type that is set."},'
+    '{"name":"match","json":"match","type":"string","versions":"0+","nullableVersions":"0+","about":"Name to look for; null unless an exact name is matched."}'
+    "]}}"
 )
 _DescribeClientQuotasRequestConstants._plan = (
     "1\n"

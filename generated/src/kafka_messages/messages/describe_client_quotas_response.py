@@ -11,21 +11,18 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_nullable_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -59,24 +56,11 @@ class EntityData(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        entity_type: str = "",
-        entity_name: str | None = "",
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, entity_type: str = "", entity_name: str | None = "", unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.entity_type = entity_type
         self.entity_name = entity_name
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, EntityData):
-            return NotImplemented
-        return (
-            self.entity_type == other.entity_type
-            and self.entity_name == other.entity_name
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -90,13 +74,7 @@ class ValueData(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        key: str = "",
-        value: float = 0.0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, key: str = "", value: float = 0.0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.key = key
         self.value = value
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -132,15 +110,6 @@ class EntryData(StructBase):
         self.entity = entity if isinstance(entity, list) else list(elements_of(entity, "entity", "EntityData"))
         self.values = values if isinstance(values, list) else list(elements_of(values, "values", "ValueData"))
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, EntryData):
-            return NotImplemented
-        return (
-            self.entity == other.entity
-            and self.values == other.values
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _DescribeClientQuotasResponseConstants(Response):
@@ -194,17 +163,6 @@ class DescribeClientQuotasResponse(_DescribeClientQuotasResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeClientQuotasResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.entries == other.entries
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_entity_data_0(data: bytes, pos: int, count: int) -> tuple[list[EntityData], int]:
     out: list[EntityData] = []
@@ -247,18 +205,6 @@ def _write_all_entity_data_0(out: list[bytes], items: Iterable[EntityData]) -> N
             n = len(s)
         out.append(_pack_h(n))
         out.append(s)
-
-
-def _size_all_entity_data_0(items: Iterable[EntityData]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        size += string_length(len(x.entity_type.encode()))
-        if x.entity_name is not None:
-            size += string_length(len(x.entity_name.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_entity_data_1(data: bytes, pos: int, count: int) -> tuple[list[EntityData], int]:
@@ -313,20 +259,6 @@ def _write_all_entity_data_1(out: list[bytes], items: Iterable[EntityData]) -> N
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_entity_data_1(items: Iterable[EntityData]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.entity_type.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.entity_name is not None:
-            n = string_length(len(x.entity_name.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_value_data_0(data: bytes, pos: int, count: int) -> tuple[list[ValueData], int]:
     out: list[ValueData] = []
     for _ in range(count):
@@ -355,16 +287,6 @@ def _write_all_value_data_0(out: list[bytes], items: Iterable[ValueData]) -> Non
         out.append(_pack_h(n))
         out.append(s)
         out.append(_pack_d(x.value))
-
-
-def _size_all_value_data_0(items: Iterable[ValueData]) -> int:
-    size = 0
-    for x in items:
-        size += 10
-        size += string_length(len(x.key.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_value_data_1(data: bytes, pos: int, count: int) -> tuple[list[ValueData], int]:
@@ -400,17 +322,6 @@ def _write_all_value_data_1(out: list[bytes], items: Iterable[ValueData]) -> Non
         else:
             out.append(_pack_d(x.value))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_value_data_1(items: Iterable[ValueData]) -> int:
-    size = 0
-    for x in items:
-        size += 10
-        n = string_length(len(x.key.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_entry_data_0(data: bytes, pos: int, count: int) -> tuple[list[EntryData], int]:
@@ -450,17 +361,6 @@ def _write_all_entry_data_0(out: list[bytes], items: Iterable[EntryData]) -> Non
             _write_all_value_data_0(out, x.values)
         elif type(x.values) is not list and type(x.values) in NO_LISTS:
             raise Refused
-
-
-def _size_all_entry_data_0(items: Iterable[EntryData]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        size += _size_all_entity_data_0(x.entity)
-        size += _size_all_value_data_0(x.values)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_entry_data_1(data: bytes, pos: int, count: int) -> tuple[list[EntryData], int]:
@@ -511,23 +411,6 @@ def _write_all_entry_data_1(out: list[bytes], items: Iterable[EntryData]) -> Non
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_entry_data_1(items: Iterable[EntryData]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        size += _size_all_entity_data_1(x.entity)
-        n = len(x.entity)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += _size_all_value_data_1(x.values)
-        n = len(x.values)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_describe_client_quotas_response_0(data: bytes, pos: int) -> tuple[DescribeClientQuotasResponse, int]:
     x = new(DescribeClientQuotasResponse)
     x.throttle_time_ms, x.error_code, n = _unpack_ihh(data, pos)
@@ -565,17 +448,6 @@ def _write_describe_client_quotas_response_0(out: list[bytes], x: DescribeClient
         _write_all_entry_data_0(out, x.entries)
     elif type(x.entries) is not list and type(x.entries) in NO_LISTS:
         raise Refused
-
-
-def _size_describe_client_quotas_response_0(x: DescribeClientQuotasResponse) -> int:
-    size = 12
-    if x.error_message is not None:
-        size += string_length(len(x.error_message.encode()))
-    if x.entries is not None:
-        size += _size_all_entry_data_0(x.entries)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_describe_client_quotas_response_1(data: bytes, pos: int) -> tuple[DescribeClientQuotasResponse, int]:
@@ -636,53 +508,26 @@ def _write_describe_client_quotas_response_1(out: list[bytes], x: DescribeClient
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_client_quotas_response_1(x: DescribeClientQuotasResponse) -> int:
-    size = 9
-    if x.error_message is not None:
-        n = string_length(len(x.error_message.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.entries is not None:
-        size += _size_all_entry_data_1(x.entries)
-        n = len(x.entries)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DescribeClientQuotasResponseConstants._codecs = {
-    0: (
-        _read_describe_client_quotas_response_0,
-        _write_describe_client_quotas_response_0,
-        _size_describe_client_quotas_response_0,
-    ),
-    1: (
-        _read_describe_client_quotas_response_1,
-        _write_describe_client_quotas_response_1,
-        _size_describe_client_quotas_response_1,
-    ),
+    0: (_read_describe_client_quotas_response_0, _write_describe_client_quotas_response_0),
+    1: (_read_describe_client_quotas_response_1, _write_describe_client_quotas_response_1),
 }
-_DescribeClientQuotasResponseConstants._facts = (
-    '{"name":"DescribeClientQuotasResponse","type":"response","validVersions":"0-1","flexibleVe'
-    'rsions":"1+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","'
-    'versions":"0+","about":"How long the client should pause before its next request, in milli'
-    'seconds; 0 when no quota was exceeded."},{"name":"error_code","json":"errorCode","type":"i'
-    'nt16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, '
-    '0 for none."},{"name":"error_message","json":"errorMessage","type":"string","versions":"0+'
-    '","nullableVersions":"0+","about":"Readable detail of the error; null when there is none."'
-    '},{"name":"entries","json":"entries","type":"[]EntryData","versions":"0+","nullableVersion'
-    's":"0+","about":"One entry per matching entity; null when the request failed."}],"structs"'
-    ':{"EntryData":[{"name":"entity","json":"entity","type":"[]EntityData","versions":"0+","abo'
-    'ut":"Parts that together make up the entity, such as a user plus a client id."},{"name":"v'
-    'alues","json":"values","type":"[]ValueData","versions":"0+","about":"Quotas set on the ent'
-    'ity."}],"EntityData":[{"name":"entity_type","json":"entityType","type":"string","versions"'
-    ':"0+","enumeration":"QuotaEntityType","about":"Kind of this part: user, client-id or ip."}'
-    ',{"name":"entity_name","json":"entityName","type":"string","versions":"0+","nullableVersio'
-    'ns":"0+","about":"Name of this part; null for the default of its type."}],"ValueData":[{"n'
-    'ame":"key","json":"key","type":"string","versions":"0+","about":"Name of the quota setting'
-    ', such as producer_byte_rate."},{"name":"value","json":"value","type":"float64","versions"'
-    ':"0+","about":"Limit in the unit that belongs to the setting."}]}}'
+_DescribeClientQuotasResponseConstants._descriptor = (
+    '{"name":"DescribeClientQuotasResponse","type":"response","validVersions":"0-1","flexibleVersions":"1+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Readable detail of the error; null when there is none."},'
+    '{"name":"entries","json":"entries","type":"[]EntryData","versions":"0+","nullableVersions":"0+","about":"One entry per matching entity; null when the request failed."}'
+    '],"structs":{"EntryData":['
+    '{"name":"entity","json":"entity","type":"[]EntityData","versions":"0+","about":"Parts that together make up the entity, such as a user plus a client id."},'
+    '{"name":"values","json":"values","type":"[]ValueData","versions":"0+","about":"Quotas set on the entity."}'
+    '],"EntityData":['
+    '{"name":"entity_type","json":"entityType","type":"string","versions":"0+","enumeration":"QuotaEntityType","about":"Kind of this part: user, client-id or ip."},'
+    '{"name":"entity_name","json":"entityName","type":"string","versions":"0+","nullableVersions":"0+","about":"Name of this part; null for the default of its type."}'
+    '],"ValueData":['
+    '{"name":"key","json":"key","type":"string","versions":"0+","about":"Name of the quota setting, such as producer_byte_rate."},'
+    '{"name":"value","json":"value","type":"float64","versions":"0+","about":"Limit in the unit that belongs to the setting."}'
+    "]}}"
 )
 _DescribeClientQuotasResponseConstants._plan = (
     "1\n"
@@ -695,8 +540,7 @@ _DescribeClientQuotasResponseConstants._plan = (
     ":EntryData entity/[@EntityData values/[@ValueData\n"
     "0 0@0 1@2\n"
     "1 0@1c 1@3c ;\n"
-    ":DescribeClientQuotasResponse throttle_time_ms/i error_code/h error_message/s? entries/[@E"
-    "ntryData?\n"
+    ":DescribeClientQuotasResponse throttle_time_ms/i error_code/h error_message/s? entries/[@EntryData?\n"
     "0 0 1 2n 3@4n\n"
     "1 0 1 2cn 3@5cn ;\n"
 )

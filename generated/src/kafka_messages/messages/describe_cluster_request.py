@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Request
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, Refused, TRUTH, new, tags, tags_size, unknown_tags
+from .._core.wire import TRUTH, RawTaggedFields, Refused, new, tags, unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,16 +62,6 @@ class DescribeClusterRequest(_DescribeClusterRequestConstants):
         self.include_fenced_brokers = include_fenced_brokers
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeClusterRequest):
-            return NotImplemented
-        return (
-            self.include_cluster_authorized_operations == other.include_cluster_authorized_operations
-            and self.endpoint_type == other.endpoint_type
-            and self.include_fenced_brokers == other.include_fenced_brokers
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_describe_cluster_request_0(data: bytes, pos: int) -> tuple[DescribeClusterRequest, int]:
     x = new(DescribeClusterRequest)
@@ -98,13 +88,6 @@ def _write_describe_cluster_request_0(out: list[bytes], x: DescribeClusterReques
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_cluster_request_0(x: DescribeClusterRequest) -> int:
-    size = 2
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_describe_cluster_request_1(data: bytes, pos: int) -> tuple[DescribeClusterRequest, int]:
     x = new(DescribeClusterRequest)
     x.include_fenced_brokers = False
@@ -125,13 +108,6 @@ def _write_describe_cluster_request_1(out: list[bytes], x: DescribeClusterReques
     else:
         out.append(_pack_Bb(TRUTH[x.include_cluster_authorized_operations], x.endpoint_type))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_describe_cluster_request_1(x: DescribeClusterRequest) -> int:
-    size = 3
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_describe_cluster_request_2(data: bytes, pos: int) -> tuple[DescribeClusterRequest, int]:
@@ -159,31 +135,21 @@ def _write_describe_cluster_request_2(out: list[bytes], x: DescribeClusterReques
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_cluster_request_2(x: DescribeClusterRequest) -> int:
-    size = 4
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DescribeClusterRequestConstants._codecs = {
-    0: (_read_describe_cluster_request_0, _write_describe_cluster_request_0, _size_describe_cluster_request_0),
-    1: (_read_describe_cluster_request_1, _write_describe_cluster_request_1, _size_describe_cluster_request_1),
-    2: (_read_describe_cluster_request_2, _write_describe_cluster_request_2, _size_describe_cluster_request_2),
+    0: (_read_describe_cluster_request_0, _write_describe_cluster_request_0),
+    1: (_read_describe_cluster_request_1, _write_describe_cluster_request_1),
+    2: (_read_describe_cluster_request_2, _write_describe_cluster_request_2),
 }
-_DescribeClusterRequestConstants._facts = (
-    '{"name":"DescribeClusterRequest","type":"request","validVersions":"0-2","flexibleVersions"'
-    ':"0+","fields":[{"name":"include_cluster_authorized_operations","json":"includeClusterAuth'
-    'orizedOperations","type":"bool","versions":"0+","about":"True to also return what the call'
-    'er may do to the cluster."},{"name":"endpoint_type","json":"endpointType","type":"int8","v'
-    'ersions":"1+","enumeration":"EndpointType","default":1,"about":"Which nodes to list: 1 bro'
-    'kers (the default), 2 controllers."},{"name":"include_fenced_brokers","json":"includeFence'
-    'dBrokers","type":"bool","versions":"2+","about":"True to list fenced brokers as well."}]}'
+_DescribeClusterRequestConstants._descriptor = (
+    '{"name":"DescribeClusterRequest","type":"request","validVersions":"0-2","flexibleVersions":"0+","fields":['
+    '{"name":"include_cluster_authorized_operations","json":"includeClusterAuthorizedOperations","type":"bool","versions":"0+","about":"True to also return what the caller may do to the cluster."},'
+    '{"name":"endpoint_type","json":"endpointType","type":"int8","versions":"1+","enumeration":"EndpointType","default":1,"about":"Which nodes to list: 1 brokers (the default), 2 controllers."},'
+    '{"name":"include_fenced_brokers","json":"includeFencedBrokers","type":"bool","versions":"2+","about":"True to list fenced brokers as well."}'
+    "]}"
 )
 _DescribeClusterRequestConstants._plan = (
     "1\n"
-    ":DescribeClusterRequest include_cluster_authorized_operations/t endpoint_type/b=1 include_"
-    "fenced_brokers/t\n"
+    ":DescribeClusterRequest include_cluster_authorized_operations/t endpoint_type/b=1 include_fenced_brokers/t\n"
     "0 0 -1! -2! ;\n"
     "1 0 1 -2! ;\n"
     "2 0 1 2 ;\n"

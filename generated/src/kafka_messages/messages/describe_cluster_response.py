@@ -12,20 +12,17 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -79,18 +76,6 @@ class DescribeClusterBroker(StructBase):
         self.rack = rack
         self.is_fenced = is_fenced
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeClusterBroker):
-            return NotImplemented
-        return (
-            self.broker_id == other.broker_id
-            and self.host == other.host
-            and self.port == other.port
-            and self.rack == other.rack
-            and self.is_fenced == other.is_fenced
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class DescribeClusterBrokerCollection(KeyedCollection[DescribeClusterBroker]):
@@ -178,21 +163,6 @@ class DescribeClusterResponse(_DescribeClusterResponseConstants):
         self.cluster_authorized_operations = cluster_authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeClusterResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.endpoint_type == other.endpoint_type
-            and self.cluster_id == other.cluster_id
-            and self.controller_id == other.controller_id
-            and self.brokers == other.brokers
-            and self.cluster_authorized_operations == other.cluster_authorized_operations
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_describe_cluster_broker_0(
     data: bytes, pos: int, count: int
@@ -259,20 +229,6 @@ def _write_all_describe_cluster_broker_0(out: list[bytes], items: Iterable[Descr
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_describe_cluster_broker_0(items: Iterable[DescribeClusterBroker]) -> int:
-    size = 0
-    for x in items:
-        size += 11
-        n = string_length(len(x.host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.rack is not None:
-            n = string_length(len(x.rack.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_describe_cluster_broker_2(
     data: bytes, pos: int, count: int
 ) -> tuple[DescribeClusterBrokerCollection, int]:
@@ -334,20 +290,6 @@ def _write_all_describe_cluster_broker_2(out: list[bytes], items: Iterable[Descr
         else:
             out.append(_pack_B(TRUTH[x.is_fenced]))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_describe_cluster_broker_2(items: Iterable[DescribeClusterBroker]) -> int:
-    size = 0
-    for x in items:
-        size += 12
-        n = string_length(len(x.host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.rack is not None:
-            n = string_length(len(x.rack.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_describe_cluster_response_0(data: bytes, pos: int) -> tuple[DescribeClusterResponse, int]:
@@ -421,22 +363,6 @@ def _write_describe_cluster_response_0(out: list[bytes], x: DescribeClusterRespo
     else:
         out.append(_pack_i(x.cluster_authorized_operations))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_describe_cluster_response_0(x: DescribeClusterResponse) -> int:
-    size = 18
-    if x.error_message is not None:
-        n = string_length(len(x.error_message.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.cluster_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_describe_cluster_broker_0(x.brokers)
-    n = len(x.brokers)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_describe_cluster_response_1(data: bytes, pos: int) -> tuple[DescribeClusterResponse, int]:
@@ -513,22 +439,6 @@ def _write_describe_cluster_response_1(out: list[bytes], x: DescribeClusterRespo
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_cluster_response_1(x: DescribeClusterResponse) -> int:
-    size = 19
-    if x.error_message is not None:
-        n = string_length(len(x.error_message.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.cluster_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_describe_cluster_broker_0(x.brokers)
-    n = len(x.brokers)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_describe_cluster_response_2(data: bytes, pos: int) -> tuple[DescribeClusterResponse, int]:
     x = new(DescribeClusterResponse)
     x.throttle_time_ms, x.error_code, n = _unpack_ihB(data, pos)
@@ -603,64 +513,35 @@ def _write_describe_cluster_response_2(out: list[bytes], x: DescribeClusterRespo
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_cluster_response_2(x: DescribeClusterResponse) -> int:
-    size = 19
-    if x.error_message is not None:
-        n = string_length(len(x.error_message.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.cluster_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_describe_cluster_broker_2(x.brokers)
-    n = len(x.brokers)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DescribeClusterResponseConstants._codecs = {
-    0: (_read_describe_cluster_response_0, _write_describe_cluster_response_0, _size_describe_cluster_response_0),
-    1: (_read_describe_cluster_response_1, _write_describe_cluster_response_1, _size_describe_cluster_response_1),
-    2: (_read_describe_cluster_response_2, _write_describe_cluster_response_2, _size_describe_cluster_response_2),
+    0: (_read_describe_cluster_response_0, _write_describe_cluster_response_0),
+    1: (_read_describe_cluster_response_1, _write_describe_cluster_response_1),
+    2: (_read_describe_cluster_response_2, _write_describe_cluster_response_2),
 }
-_DescribeClusterResponseConstants._facts = (
-    '{"name":"DescribeClusterResponse","type":"response","validVersions":"0-2","flexibleVersion'
-    's":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versi'
-    'ons":"0+","about":"How long the client should pause before its next request, in millisecon'
-    'ds; 0 when no quota was exceeded."},{"name":"error_code","json":"errorCode","type":"int16"'
-    ',"versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for'
-    ' none."},{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nu'
-    'llableVersions":"0+","default":null,"about":"Readable detail of the error; null when there'
-    ' is none."},{"name":"endpoint_type","json":"endpointType","type":"int8","versions":"1+","e'
-    'numeration":"EndpointType","default":1,"about":"Which nodes are listed: 1 brokers (the def'
-    'ault), 2 controllers."},{"name":"cluster_id","json":"clusterId","type":"string","versions"'
-    ':"0+","about":"Id of the cluster the answering node belongs to."},{"name":"controller_id",'
-    '"json":"controllerId","type":"int32","versions":"0+","entityType":"brokerId","enumeration"'
-    ':"ControllerId","default":-1,"about":"Node to treat as the controller; -1 when none is kno'
-    'wn."},{"name":"brokers","json":"brokers","type":"[]DescribeClusterBroker","versions":"0+",'
-    '"about":"One entry per listed node."},{"name":"cluster_authorized_operations","json":"clus'
-    'terAuthorizedOperations","type":"int32","versions":"0+","enumeration":"AuthorizedOperation'
-    's","default":-2147483648,"about":"Bit field of what the caller may do to the cluster: bit '
-    'n stands for ACL operation n; the minimum int32 value means it was not asked for."}],"stru'
-    'cts":{"DescribeClusterBroker":[{"name":"broker_id","json":"brokerId","type":"int32","versi'
-    'ons":"0+","entityType":"brokerId","mapKey":true,"about":"Node id of the broker, or of the '
-    'controller when controllers are listed."},{"name":"host","json":"host","type":"string","ve'
-    'rsions":"0+","about":"Host name or IP address at which the node can be reached."},{"name":'
-    '"port","json":"port","type":"int32","versions":"0+","about":"TCP port at that host."},{"na'
-    'me":"rack","json":"rack","type":"string","versions":"0+","nullableVersions":"0+","default"'
-    ':null,"about":"Rack the node is in; null when none is configured."},{"name":"is_fenced","j'
-    'son":"isFenced","type":"bool","versions":"2+","about":"True when the controller keeps this'
-    ' broker from leading partitions."}]}}'
+_DescribeClusterResponseConstants._descriptor = (
+    '{"name":"DescribeClusterResponse","type":"response","validVersions":"0-2","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Readable detail of the error; null when there is none."},'
+    '{"name":"endpoint_type","json":"endpointType","type":"int8","versions":"1+","enumeration":"EndpointType","default":1,"about":"Which nodes are listed: 1 brokers (the default), 2 controllers."},'
+    '{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","about":"Id of the cluster the answering node belongs to."},'
+    '{"name":"controller_id","json":"controllerId","type":"int32","versions":"0+","entityType":"brokerId","enumeration":"ControllerId","default":-1,"about":"Node to treat as the controller; -1 when none is known."},'
+    '{"name":"brokers","json":"brokers","type":"[]DescribeClusterBroker","versions":"0+","about":"One entry per listed node."},'
+    '{"name":"cluster_authorized_operations","json":"clusterAuthorizedOperations","type":"int32","versions":"0+","enumeration":"AuthorizedOperations","default":-2147483648,"about":"Bit field of what the caller may do to the cluster: bit n stands for ACL operation n; the minimum int32 value means it was not asked for."}'
+    '],"structs":{"DescribeClusterBroker":['
+    '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType":"brokerId","mapKey":true,"about":"Node id of the broker, or of the controller when controllers are listed."},'
+    '{"name":"host","json":"host","type":"string","versions":"0+","about":"Host name or IP address at which the node can be reached."},'
+    '{"name":"port","json":"port","type":"int32","versions":"0+","about":"TCP port at that host."},'
+    '{"name":"rack","json":"rack","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Rack the node is in; null when none is configured."},'
+    '{"name":"is_fenced","json":"isFenced","type":"bool","versions":"2+","about":"True when the controller keeps this broker from leading partitions."}'
+    "]}}"
 )
 _DescribeClusterResponseConstants._plan = (
     "1\n"
     ":DescribeClusterBroker broker_id/i host/s port/i rack/s?=~ is_fenced/t\n"
     "0-1 0 1c 2 3cn -4! ;\n"
     "2 0 1c 2 3cn 4 ;\n"
-    ":DescribeClusterResponse throttle_time_ms/i error_code/h error_message/s?=~ endpoint_type/"
-    "b=1 cluster_id/s controller_id/i=-1 brokers/{@DescribeClusterBroker cluster_authorized_ope"
-    "rations/i=-2147483648\n"
+    ":DescribeClusterResponse throttle_time_ms/i error_code/h error_message/s?=~ endpoint_type/b=1 cluster_id/s controller_id/i=-1 brokers/{@DescribeClusterBroker cluster_authorized_operations/i=-2147483648\n"
     "0 0 1 2cn 4c 5 6@0c 7 -3! ;\n"
     "1 0 1 2cn 3 4c 5 6@0c 7 ;\n"
     "2 0 1 2cn 3 4c 5 6@1c 7 ;\n"

@@ -10,36 +10,32 @@ from .._base.message import Request
 from .._core.arrays import (
     NO_LISTS,
     compact_string_array,
-    compact_string_array_size,
     compact_string_elements,
     elements_of,
     string_array,
-    string_array_size,
     string_elements,
 )
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .describe_configs_response import DescribeConfigsResponse as _DescribeConfigsResponse
 
 _pack_B = Struct(">B").pack
@@ -93,16 +89,6 @@ class DescribeConfigsResource(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeConfigsResource):
-            return NotImplemented
-        return (
-            self.resource_type == other.resource_type
-            and self.resource_name == other.resource_name
-            and self.configuration_keys == other.configuration_keys
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _DescribeConfigsRequestConstants(Request["_DescribeConfigsResponse"]):
     __slots__ = ()
@@ -148,16 +134,6 @@ class DescribeConfigsRequest(_DescribeConfigsRequestConstants):
         self.include_documentation = include_documentation
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeConfigsRequest):
-            return NotImplemented
-        return (
-            self.resources == other.resources
-            and self.include_synonyms == other.include_synonyms
-            and self.include_documentation == other.include_documentation
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_describe_configs_resource_0(
     data: bytes, pos: int, count: int
@@ -198,18 +174,6 @@ def _write_all_describe_configs_resource_0(out: list[bytes], items: Iterable[Des
             out.append(string_elements(x.configuration_keys))
         elif type(x.configuration_keys) is not list and type(x.configuration_keys) in NO_LISTS:
             raise Refused
-
-
-def _size_all_describe_configs_resource_0(items: Iterable[DescribeConfigsResource]) -> int:
-    size = 0
-    for x in items:
-        size += 7
-        size += string_length(len(x.resource_name.encode()))
-        if x.configuration_keys is not None:
-            size += string_array_size(x.configuration_keys)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_describe_configs_resource_4(
@@ -270,22 +234,6 @@ def _write_all_describe_configs_resource_4(out: list[bytes], items: Iterable[Des
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_describe_configs_resource_4(items: Iterable[DescribeConfigsResource]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        n = string_length(len(x.resource_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.configuration_keys is not None:
-            size += compact_string_array_size(x.configuration_keys)
-            n = len(x.configuration_keys)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_describe_configs_request_0(data: bytes, pos: int) -> tuple[DescribeConfigsRequest, int]:
     x = new(DescribeConfigsRequest)
     (n,) = _unpack_i(data, pos)
@@ -313,14 +261,6 @@ def _write_describe_configs_request_0(out: list[bytes], x: DescribeConfigsReques
         _write_all_describe_configs_resource_0(out, x.resources)
     elif type(x.resources) is not list and type(x.resources) in NO_LISTS:
         raise Refused
-
-
-def _size_describe_configs_request_0(x: DescribeConfigsRequest) -> int:
-    size = 4
-    size += _size_all_describe_configs_resource_0(x.resources)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_describe_configs_request_1(data: bytes, pos: int) -> tuple[DescribeConfigsRequest, int]:
@@ -352,14 +292,6 @@ def _write_describe_configs_request_1(out: list[bytes], x: DescribeConfigsReques
     out.append(_pack_B(TRUTH[x.include_synonyms]))
 
 
-def _size_describe_configs_request_1(x: DescribeConfigsRequest) -> int:
-    size = 5
-    size += _size_all_describe_configs_resource_0(x.resources)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_describe_configs_request_3(data: bytes, pos: int) -> tuple[DescribeConfigsRequest, int]:
     x = new(DescribeConfigsRequest)
     (n,) = _unpack_i(data, pos)
@@ -384,14 +316,6 @@ def _write_describe_configs_request_3(out: list[bytes], x: DescribeConfigsReques
     elif type(x.resources) is not list and type(x.resources) in NO_LISTS:
         raise Refused
     out.append(_pack_BB(TRUTH[x.include_synonyms], TRUTH[x.include_documentation]))
-
-
-def _size_describe_configs_request_3(x: DescribeConfigsRequest) -> int:
-    size = 6
-    size += _size_all_describe_configs_resource_0(x.resources)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_describe_configs_request_4(data: bytes, pos: int) -> tuple[DescribeConfigsRequest, int]:
@@ -426,47 +350,30 @@ def _write_describe_configs_request_4(out: list[bytes], x: DescribeConfigsReques
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_configs_request_4(x: DescribeConfigsRequest) -> int:
-    size = 4
-    size += _size_all_describe_configs_resource_4(x.resources)
-    n = len(x.resources)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DescribeConfigsRequestConstants._codecs = {
-    0: (_read_describe_configs_request_0, _write_describe_configs_request_0, _size_describe_configs_request_0),
-    1: (_read_describe_configs_request_1, _write_describe_configs_request_1, _size_describe_configs_request_1),
-    2: (_read_describe_configs_request_1, _write_describe_configs_request_1, _size_describe_configs_request_1),
-    3: (_read_describe_configs_request_3, _write_describe_configs_request_3, _size_describe_configs_request_3),
-    4: (_read_describe_configs_request_4, _write_describe_configs_request_4, _size_describe_configs_request_4),
+    0: (_read_describe_configs_request_0, _write_describe_configs_request_0),
+    1: (_read_describe_configs_request_1, _write_describe_configs_request_1),
+    2: (_read_describe_configs_request_1, _write_describe_configs_request_1),
+    3: (_read_describe_configs_request_3, _write_describe_configs_request_3),
+    4: (_read_describe_configs_request_4, _write_describe_configs_request_4),
 }
-_DescribeConfigsRequestConstants._facts = (
-    '{"name":"DescribeConfigsRequest","type":"request","validVersions":"0-4","flexibleVersions"'
-    ':"4+","fields":[{"name":"resources","json":"resources","type":"[]DescribeConfigsResource",'
-    '"versions":"0+","about":"Resources to describe, one entry each."},{"name":"include_synonym'
-    's","json":"includeSynonyms","type":"bool","versions":"1+","about":"True to also return eve'
-    'ry place a setting could take its value from."},{"name":"include_documentation","json":"in'
-    'cludeDocumentation","type":"bool","versions":"3+","about":"True to also return the help te'
-    'xt of each setting."}],"structs":{"DescribeConfigsResource":[{"name":"resource_type","json'
-    '":"resourceType","type":"int8","versions":"0+","enumeration":"ConfigResourceType","about":'
-    '"Kind of resource: 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32 group."},{"na'
-    'me":"resource_name","json":"resourceName","type":"string","versions":"0+","about":"Topic o'
-    "r group name, broker id in decimal, and so on; an empty broker name means the cluster-wide"
-    ' broker defaults."},{"name":"configuration_keys","json":"configurationKeys","type":"[]stri'
-    'ng","versions":"0+","nullableVersions":"0+","about":"Settings to return; null returns all '
-    'of them."}]}}'
+_DescribeConfigsRequestConstants._descriptor = (
+    '{"name":"DescribeConfigsRequest","type":"request","validVersions":"0-4","flexibleVersions":"4+","fields":['
+    '{"name":"resources","json":"resources","type":"[]DescribeConfigsResource","versions":"0+","about":"Resources to describe, one entry each."},'
+    '{"name":"include_synonyms","json":"includeSynonyms","type":"bool","versions":"1+","about":"True to also return every place a setting could take its value from."},'
+    '{"name":"include_documentation","json":"includeDocumentation","type":"bool","versions":"3+","about":"True to also return the help text of each setting."}'
+    '],"structs":{"DescribeConfigsResource":['
+    '{"name":"resource_type","json":"resourceType","type":"int8","versions":"0+","enumeration":"ConfigResourceType","about":"Kind of resource: 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32 group."},'
+    '{"name":"resource_name","json":"resourceName","type":"string","versions":"0+","about":"Topic or group name, broker id in decimal, and so on; an empty broker name means the cluster-wide broker defaults."},'
+    '{"name":"configuration_keys","json":"configurationKeys","type":"[]string","versions":"0+","nullableVersions":"0+","about":"Settings to return; null returns all of them."}'
+    "]}}"
 )
 _DescribeConfigsRequestConstants._plan = (
     "1\n"
     ":DescribeConfigsResource resource_type/b resource_name/s configuration_keys/[s?\n"
     "0-3 0 1 2n\n"
     "4 0 1c 2cn ;\n"
-    ":DescribeConfigsRequest resources/[@DescribeConfigsResource include_synonyms/t include_doc"
-    "umentation/t\n"
+    ":DescribeConfigsRequest resources/[@DescribeConfigsResource include_synonyms/t include_documentation/t\n"
     "0 0@0 -1! -2!\n"
     "1-2 0@0 1 -2!\n"
     "3 0@0 1 2\n"

@@ -11,21 +11,18 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -75,27 +72,12 @@ class DescribeConfigsSynonym(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        name: str = "",
-        value: str | None = "",
-        source: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, name: str = "", value: str | None = "", source: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.name = name
         self.value = value
         self.source = source
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeConfigsSynonym):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.value == other.value
-            and self.source == other.source
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -109,7 +91,7 @@ class DescribeConfigsResourceResult(StructBase):
     read_only: bool = False
     """True when the setting cannot be changed through this protocol while the broker runs. (versions 0+)"""
     is_default: bool = False
-    """Whether the value is the default one; later versions tell the source of the value. (versions 0)"""
+    """Whether the value is the default one; later versions tell the source of the value. (version 0)"""
     config_source: int = -1
     """Where the value comes from: -1 not given, 0 unknown, 1 topic, 2 dynamic for one broker, 3 dynamic for all
     brokers, 4 static broker file, 5 built-in default, 6 broker logger, 7 client metrics, 8 group. (versions
@@ -157,22 +139,6 @@ class DescribeConfigsResourceResult(StructBase):
         self.documentation = documentation
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeConfigsResourceResult):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.value == other.value
-            and self.read_only == other.read_only
-            and self.is_default == other.is_default
-            and self.config_source == other.config_source
-            and self.is_sensitive == other.is_sensitive
-            and self.synonyms == other.synonyms
-            and self.config_type == other.config_type
-            and self.documentation == other.documentation
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeConfigsResult(StructBase):
@@ -211,18 +177,6 @@ class DescribeConfigsResult(StructBase):
             else list(elements_of(configs, "configs", "DescribeConfigsResourceResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeConfigsResult):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.resource_type == other.resource_type
-            and self.resource_name == other.resource_name
-            and self.configs == other.configs
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _DescribeConfigsResponseConstants(Response):
@@ -265,15 +219,6 @@ class DescribeConfigsResponse(_DescribeConfigsResponseConstants):
             results if isinstance(results, list) else list(elements_of(results, "results", "DescribeConfigsResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeConfigsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.results == other.results
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_describe_configs_synonym_1(data: bytes, pos: int, count: int) -> tuple[list[DescribeConfigsSynonym], int]:
@@ -320,18 +265,6 @@ def _write_all_describe_configs_synonym_1(out: list[bytes], items: Iterable[Desc
         out.append(_pack_h(n))
         out.append(s)
         out.append(_pack_b(x.source))
-
-
-def _size_all_describe_configs_synonym_1(items: Iterable[DescribeConfigsSynonym]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        size += string_length(len(x.name.encode()))
-        if x.value is not None:
-            size += string_length(len(x.value.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_describe_configs_synonym_4(data: bytes, pos: int, count: int) -> tuple[list[DescribeConfigsSynonym], int]:
@@ -387,20 +320,6 @@ def _write_all_describe_configs_synonym_4(out: list[bytes], items: Iterable[Desc
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_describe_configs_synonym_4(items: Iterable[DescribeConfigsSynonym]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.value is not None:
-            n = string_length(len(x.value.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_describe_configs_resource_result_0(
     data: bytes, pos: int, count: int
 ) -> tuple[list[DescribeConfigsResourceResult], int]:
@@ -453,18 +372,6 @@ def _write_all_describe_configs_resource_result_0(
         out.append(_pack_h(n))
         out.append(s)
         out.append(_pack_BBB(TRUTH[x.read_only], TRUTH[x.is_default], TRUTH[x.is_sensitive]))
-
-
-def _size_all_describe_configs_resource_result_0(items: Iterable[DescribeConfigsResourceResult]) -> int:
-    size = 0
-    for x in items:
-        size += 7
-        size += string_length(len(x.name.encode()))
-        if x.value is not None:
-            size += string_length(len(x.value.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_describe_configs_resource_result_1(
@@ -529,19 +436,6 @@ def _write_all_describe_configs_resource_result_1(
             _write_all_describe_configs_synonym_1(out, x.synonyms)
         elif type(x.synonyms) is not list and type(x.synonyms) in NO_LISTS:
             raise Refused
-
-
-def _size_all_describe_configs_resource_result_1(items: Iterable[DescribeConfigsResourceResult]) -> int:
-    size = 0
-    for x in items:
-        size += 11
-        size += string_length(len(x.name.encode()))
-        if x.value is not None:
-            size += string_length(len(x.value.encode()))
-        size += _size_all_describe_configs_synonym_1(x.synonyms)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_describe_configs_resource_result_3(
@@ -620,21 +514,6 @@ def _write_all_describe_configs_resource_result_3(
             n = len(s)
         out.append(_pack_bh(x.config_type, n))
         out.append(s)
-
-
-def _size_all_describe_configs_resource_result_3(items: Iterable[DescribeConfigsResourceResult]) -> int:
-    size = 0
-    for x in items:
-        size += 14
-        size += string_length(len(x.name.encode()))
-        if x.value is not None:
-            size += string_length(len(x.value.encode()))
-        size += _size_all_describe_configs_synonym_1(x.synonyms)
-        if x.documentation is not None:
-            size += string_length(len(x.documentation.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_describe_configs_resource_result_4(
@@ -735,27 +614,6 @@ def _write_all_describe_configs_resource_result_4(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_describe_configs_resource_result_4(items: Iterable[DescribeConfigsResourceResult]) -> int:
-    size = 0
-    for x in items:
-        size += 9
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.value is not None:
-            n = string_length(len(x.value.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_describe_configs_synonym_4(x.synonyms)
-        n = len(x.synonyms)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.documentation is not None:
-            n = string_length(len(x.documentation.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_describe_configs_result_0(data: bytes, pos: int, count: int) -> tuple[list[DescribeConfigsResult], int]:
     out: list[DescribeConfigsResult] = []
     for _ in range(count):
@@ -809,19 +667,6 @@ def _write_all_describe_configs_result_0(out: list[bytes], items: Iterable[Descr
             _write_all_describe_configs_resource_result_0(out, x.configs)
         elif type(x.configs) is not list and type(x.configs) in NO_LISTS:
             raise Refused
-
-
-def _size_all_describe_configs_result_0(items: Iterable[DescribeConfigsResult]) -> int:
-    size = 0
-    for x in items:
-        size += 11
-        if x.error_message is not None:
-            size += string_length(len(x.error_message.encode()))
-        size += string_length(len(x.resource_name.encode()))
-        size += _size_all_describe_configs_resource_result_0(x.configs)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_describe_configs_result_1(data: bytes, pos: int, count: int) -> tuple[list[DescribeConfigsResult], int]:
@@ -879,19 +724,6 @@ def _write_all_describe_configs_result_1(out: list[bytes], items: Iterable[Descr
             raise Refused
 
 
-def _size_all_describe_configs_result_1(items: Iterable[DescribeConfigsResult]) -> int:
-    size = 0
-    for x in items:
-        size += 11
-        if x.error_message is not None:
-            size += string_length(len(x.error_message.encode()))
-        size += string_length(len(x.resource_name.encode()))
-        size += _size_all_describe_configs_resource_result_1(x.configs)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_describe_configs_result_3(data: bytes, pos: int, count: int) -> tuple[list[DescribeConfigsResult], int]:
     out: list[DescribeConfigsResult] = []
     for _ in range(count):
@@ -945,19 +777,6 @@ def _write_all_describe_configs_result_3(out: list[bytes], items: Iterable[Descr
             _write_all_describe_configs_resource_result_3(out, x.configs)
         elif type(x.configs) is not list and type(x.configs) in NO_LISTS:
             raise Refused
-
-
-def _size_all_describe_configs_result_3(items: Iterable[DescribeConfigsResult]) -> int:
-    size = 0
-    for x in items:
-        size += 11
-        if x.error_message is not None:
-            size += string_length(len(x.error_message.encode()))
-        size += string_length(len(x.resource_name.encode()))
-        size += _size_all_describe_configs_resource_result_3(x.configs)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_describe_configs_result_4(data: bytes, pos: int, count: int) -> tuple[list[DescribeConfigsResult], int]:
@@ -1033,24 +852,6 @@ def _write_all_describe_configs_result_4(out: list[bytes], items: Iterable[Descr
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_describe_configs_result_4(items: Iterable[DescribeConfigsResult]) -> int:
-    size = 0
-    for x in items:
-        size += 7
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.resource_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_describe_configs_resource_result_4(x.configs)
-        n = len(x.configs)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_describe_configs_response_0(data: bytes, pos: int) -> tuple[DescribeConfigsResponse, int]:
     x = new(DescribeConfigsResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -1072,14 +873,6 @@ def _write_describe_configs_response_0(out: list[bytes], x: DescribeConfigsRespo
         _write_all_describe_configs_result_0(out, x.results)
     elif type(x.results) is not list and type(x.results) in NO_LISTS:
         raise Refused
-
-
-def _size_describe_configs_response_0(x: DescribeConfigsResponse) -> int:
-    size = 8
-    size += _size_all_describe_configs_result_0(x.results)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_describe_configs_response_1(data: bytes, pos: int) -> tuple[DescribeConfigsResponse, int]:
@@ -1105,14 +898,6 @@ def _write_describe_configs_response_1(out: list[bytes], x: DescribeConfigsRespo
         raise Refused
 
 
-def _size_describe_configs_response_1(x: DescribeConfigsResponse) -> int:
-    size = 8
-    size += _size_all_describe_configs_result_1(x.results)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_describe_configs_response_3(data: bytes, pos: int) -> tuple[DescribeConfigsResponse, int]:
     x = new(DescribeConfigsResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -1134,14 +919,6 @@ def _write_describe_configs_response_3(out: list[bytes], x: DescribeConfigsRespo
         _write_all_describe_configs_result_3(out, x.results)
     elif type(x.results) is not list and type(x.results) in NO_LISTS:
         raise Refused
-
-
-def _size_describe_configs_response_3(x: DescribeConfigsResponse) -> int:
-    size = 8
-    size += _size_all_describe_configs_result_3(x.results)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_describe_configs_response_4(data: bytes, pos: int) -> tuple[DescribeConfigsResponse, int]:
@@ -1179,81 +956,50 @@ def _write_describe_configs_response_4(out: list[bytes], x: DescribeConfigsRespo
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_configs_response_4(x: DescribeConfigsResponse) -> int:
-    size = 6
-    size += _size_all_describe_configs_result_4(x.results)
-    n = len(x.results)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DescribeConfigsResponseConstants._codecs = {
-    0: (_read_describe_configs_response_0, _write_describe_configs_response_0, _size_describe_configs_response_0),
-    1: (_read_describe_configs_response_1, _write_describe_configs_response_1, _size_describe_configs_response_1),
-    2: (_read_describe_configs_response_1, _write_describe_configs_response_1, _size_describe_configs_response_1),
-    3: (_read_describe_configs_response_3, _write_describe_configs_response_3, _size_describe_configs_response_3),
-    4: (_read_describe_configs_response_4, _write_describe_configs_response_4, _size_describe_configs_response_4),
+    0: (_read_describe_configs_response_0, _write_describe_configs_response_0),
+    1: (_read_describe_configs_response_1, _write_describe_configs_response_1),
+    2: (_read_describe_configs_response_1, _write_describe_configs_response_1),
+    3: (_read_describe_configs_response_3, _write_describe_configs_response_3),
+    4: (_read_describe_configs_response_4, _write_describe_configs_response_4),
 }
-_DescribeConfigsResponseConstants._facts = (
-    '{"name":"DescribeConfigsResponse","type":"response","validVersions":"0-4","flexibleVersion'
-    's":"4+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versi'
-    'ons":"0+","about":"How long the client should pause before its next request, in millisecon'
-    'ds; 0 when no quota was exceeded."},{"name":"results","json":"results","type":"[]DescribeC'
-    'onfigsResult","versions":"0+","about":"One entry per resource of the request."}],"structs"'
-    ':{"DescribeConfigsResult":[{"name":"error_code","json":"errorCode","type":"int16","version'
-    's":"0+","enumeration":"ErrorCode","about":"Error code of this resource, 0 for none."},{"na'
-    'me":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersion'
-    's":"0+","about":"Readable detail of the error; null when there is none."},{"name":"resourc'
-    'e_type","json":"resourceType","type":"int8","versions":"0+","enumeration":"ConfigResourceT'
-    'ype","about":"Kind of resource: 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32 '
-    'group."},{"name":"resource_name","json":"resourceName","type":"string","versions":"0+","ab'
-    'out":"Name of the resource as it was asked for."},{"name":"configs","json":"configs","type'
-    '":"[]DescribeConfigsResourceResult","versions":"0+","about":"One entry per setting of the '
-    'resource."}],"DescribeConfigsResourceResult":[{"name":"name","json":"name","type":"string"'
-    ',"versions":"0+","about":"Name of the setting."},{"name":"value","json":"value","type":"st'
-    'ring","versions":"0+","nullableVersions":"0+","secret":{"name":"name","resourceType":"reso'
-    'urce_type"},"about":"Current value as text; null when unset or withheld because it is sens'
-    'itive."},{"name":"read_only","json":"readOnly","type":"bool","versions":"0+","about":"True'
-    ' when the setting cannot be changed through this protocol while the broker runs."},{"name"'
-    ':"is_default","json":"isDefault","type":"bool","versions":"0","about":"Whether the value i'
-    's the default one; later versions tell the source of the value."},{"name":"config_source",'
-    '"json":"configSource","type":"int8","versions":"1+","enumeration":"ConfigSource","ignorabl'
-    'e":true,"default":-1,"about":"Where the value comes from: -1 not given, 0 unknown, 1 topic'
-    ", 2 dynamic for one broker, 3 dynamic for all brokers, 4 static broker file, 5 built-in de"
-    'fault, 6 broker logger, 7 client metrics, 8 group."},{"name":"is_sensitive","json":"isSens'
-    'itive","type":"bool","versions":"0+","about":"True when the value is secret and therefore '
-    'not sent."},{"name":"synonyms","json":"synonyms","type":"[]DescribeConfigsSynonym","versio'
-    'ns":"1+","ignorable":true,"about":"Possible sources of the value, strongest first; empty u'
-    'nless asked for."},{"name":"config_type","json":"configType","type":"int8","versions":"3+"'
-    ',"enumeration":"ConfigType","ignorable":true,"about":"Type of the value: 0 unknown, 1 bool'
-    'ean, 2 string, 3 int, 4 short, 5 long, 6 double, 7 list, 8 class, 9 password."},{"name":"d'
-    'ocumentation","json":"documentation","type":"string","versions":"3+","nullableVersions":"0'
-    '+","ignorable":true,"about":"Help text of the setting; null when not asked for or when the'
-    're is none."}],"DescribeConfigsSynonym":[{"name":"name","json":"name","type":"string","ver'
-    'sions":"1+","about":"Name under which this source sets the value."},{"name":"value","json"'
-    ':"value","type":"string","versions":"1+","nullableVersions":"0+","secret":{"name":"name","'
-    'resourceType":"resource_type"},"about":"Value this source gives; null when it has none or '
-    'it is secret."},{"name":"source","json":"source","type":"int8","versions":"1+","enumeratio'
-    'n":"ConfigSource","about":"Kind of source: 0 unknown, 1 topic, 2 dynamic for one broker, 3'
-    " dynamic for all brokers, 4 static broker file, 5 built-in default, 6 broker logger, 7 cli"
-    'ent metrics, 8 group."}]}}'
+_DescribeConfigsResponseConstants._descriptor = (
+    '{"name":"DescribeConfigsResponse","type":"response","validVersions":"0-4","flexibleVersions":"4+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
+    '{"name":"results","json":"results","type":"[]DescribeConfigsResult","versions":"0+","about":"One entry per resource of the request."}'
+    '],"structs":{"DescribeConfigsResult":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this resource, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Readable detail of the error; null when there is none."},'
+    '{"name":"resource_type","json":"resourceType","type":"int8","versions":"0+","enumeration":"ConfigResourceType","about":"Kind of resource: 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32 group."},'
+    '{"name":"resource_name","json":"resourceName","type":"string","versions":"0+","about":"Name of the resource as it was asked for."},'
+    '{"name":"configs","json":"configs","type":"[]DescribeConfigsResourceResult","versions":"0+","about":"One entry per setting of the resource."}'
+    '],"DescribeConfigsResourceResult":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","about":"Name of the setting."},'
+    '{"name":"value","json":"value","type":"string","versions":"0+","nullableVersions":"0+","secret":{"name":"name","resourceType":"resource_type"},"about":"Current value as text; null when unset or withheld because it is sensitive."},'
+    '{"name":"read_only","json":"readOnly","type":"bool","versions":"0+","about":"True when the setting cannot be changed through this protocol while the broker runs."},'
+    '{"name":"is_default","json":"isDefault","type":"bool","versions":"0","about":"Whether the value is the default one; later versions tell the source of the value."},'
+    '{"name":"config_source","json":"configSource","type":"int8","versions":"1+","enumeration":"ConfigSource","ignorable":true,"default":-1,"about":"Where the value comes from: -1 not given, 0 unknown, 1 topic, 2 dynamic for one broker, 3 dynamic for all brokers, 4 static broker file, 5 built-in default, 6 broker logger, 7 client metrics, 8 group."},'
+    '{"name":"is_sensitive","json":"isSensitive","type":"bool","versions":"0+","about":"True when the value is secret and therefore not sent."},'
+    '{"name":"synonyms","json":"synonyms","type":"[]DescribeConfigsSynonym","versions":"1+","ignorable":true,"about":"Possible sources of the value, strongest first; empty unless asked for."},'
+    '{"name":"config_type","json":"configType","type":"int8","versions":"3+","enumeration":"ConfigType","ignorable":true,"about":"Type of the value: 0 unknown, 1 boolean, 2 string, 3 int, 4 short, 5 long, 6 double, 7 list, 8 class, 9 password."},'
+    '{"name":"documentation","json":"documentation","type":"string","versions":"3+","nullableVersions":"0+","ignorable":true,"about":"Help text of the setting; null when not asked for or when there is none."}'
+    '],"DescribeConfigsSynonym":['
+    '{"name":"name","json":"name","type":"string","versions":"1+","about":"Name under which this source sets the value."},'
+    '{"name":"value","json":"value","type":"string","versions":"1+","nullableVersions":"0+","secret":{"name":"name","resourceType":"resource_type"},"about":"Value this source gives; null when it has none or it is secret."},'
+    '{"name":"source","json":"source","type":"int8","versions":"1+","enumeration":"ConfigSource","about":"Kind of source: 0 unknown, 1 topic, 2 dynamic for one broker, 3 dynamic for all brokers, 4 static broker file, 5 built-in default, 6 broker logger, 7 client metrics, 8 group."}'
+    "]}}"
 )
 _DescribeConfigsResponseConstants._plan = (
     "1\n"
     ":DescribeConfigsSynonym name/s value/s? source/b\n"
     "1-3 0 1n 2\n"
     "4 0c 1cn 2 ;\n"
-    ":DescribeConfigsResourceResult name/s value/s? read_only/t is_default/t config_source/b=-1"
-    " is_sensitive/t synonyms/[@DescribeConfigsSynonym config_type/b documentation/s?\n"
+    ":DescribeConfigsResourceResult name/s value/s? read_only/t is_default/t config_source/b=-1 is_sensitive/t synonyms/[@DescribeConfigsSynonym config_type/b documentation/s?\n"
     "0 0 1n 2 3 5 -4 -6 -7 -8\n"
     "1-2 0 1n 2 4 5 6@0 -3! -7 -8\n"
     "3 0 1n 2 4 5 6@0 7 8n -3!\n"
     "4 0c 1cn 2 4 5 6@1c 7 8cn -3! ;\n"
-    ":DescribeConfigsResult error_code/h error_message/s? resource_type/b resource_name/s confi"
-    "gs/[@DescribeConfigsResourceResult\n"
+    ":DescribeConfigsResult error_code/h error_message/s? resource_type/b resource_name/s configs/[@DescribeConfigsResourceResult\n"
     "0 0 1n 2 3 4@2\n"
     "1-2 0 1n 2 3 4@3\n"
     "3 0 1n 2 3 4@4\n"

@@ -11,24 +11,22 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_nullable_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .describe_delegation_token_response import DescribeDelegationTokenResponse as _DescribeDelegationTokenResponse
 
 _pack_h = Struct(">h").pack
@@ -49,24 +47,11 @@ class DescribeDelegationTokenOwner(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        principal_type: str = "",
-        principal_name: str = "",
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, principal_type: str = "", principal_name: str = "", unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.principal_type = principal_type
         self.principal_name = principal_name
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeDelegationTokenOwner):
-            return NotImplemented
-        return (
-            self.principal_type == other.principal_type
-            and self.principal_name == other.principal_name
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _DescribeDelegationTokenRequestConstants(Request["_DescribeDelegationTokenResponse"]):
@@ -93,10 +78,7 @@ class DescribeDelegationTokenRequest(_DescribeDelegationTokenRequestConstants):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        owners: Iterable[DescribeDelegationTokenOwner] | None = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, owners: Iterable[DescribeDelegationTokenOwner] | None = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.owners = (
             None
@@ -108,11 +90,6 @@ class DescribeDelegationTokenRequest(_DescribeDelegationTokenRequestConstants):
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeDelegationTokenRequest):
-            return NotImplemented
-        return self.owners == other.owners and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_all_describe_delegation_token_owner_0(
@@ -156,17 +133,6 @@ def _write_all_describe_delegation_token_owner_0(
         n = len(s)
         out.append(_pack_h(n))
         out.append(s)
-
-
-def _size_all_describe_delegation_token_owner_0(items: Iterable[DescribeDelegationTokenOwner]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        size += string_length(len(x.principal_type.encode()))
-        size += string_length(len(x.principal_name.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_describe_delegation_token_owner_2(
@@ -219,19 +185,6 @@ def _write_all_describe_delegation_token_owner_2(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_describe_delegation_token_owner_2(items: Iterable[DescribeDelegationTokenOwner]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.principal_type.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.principal_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_describe_delegation_token_request_0(data: bytes, pos: int) -> tuple[DescribeDelegationTokenRequest, int]:
     x = new(DescribeDelegationTokenRequest)
     (n,) = _unpack_i(data, pos)
@@ -253,15 +206,6 @@ def _write_describe_delegation_token_request_0(out: list[bytes], x: DescribeDele
         _write_all_describe_delegation_token_owner_0(out, x.owners)
     elif type(x.owners) is not list and type(x.owners) in NO_LISTS:
         raise Refused
-
-
-def _size_describe_delegation_token_request_0(x: DescribeDelegationTokenRequest) -> int:
-    size = 4
-    if x.owners is not None:
-        size += _size_all_describe_delegation_token_owner_0(x.owners)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_describe_delegation_token_request_2(data: bytes, pos: int) -> tuple[DescribeDelegationTokenRequest, int]:
@@ -300,48 +244,19 @@ def _write_describe_delegation_token_request_2(out: list[bytes], x: DescribeDele
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_delegation_token_request_2(x: DescribeDelegationTokenRequest) -> int:
-    size = 2
-    if x.owners is not None:
-        size += _size_all_describe_delegation_token_owner_2(x.owners)
-        n = len(x.owners)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DescribeDelegationTokenRequestConstants._codecs = {
-    0: (
-        _read_describe_delegation_token_request_0,
-        _write_describe_delegation_token_request_0,
-        _size_describe_delegation_token_request_0,
-    ),
-    1: (
-        _read_describe_delegation_token_request_0,
-        _write_describe_delegation_token_request_0,
-        _size_describe_delegation_token_request_0,
-    ),
-    2: (
-        _read_describe_delegation_token_request_2,
-        _write_describe_delegation_token_request_2,
-        _size_describe_delegation_token_request_2,
-    ),
-    3: (
-        _read_describe_delegation_token_request_2,
-        _write_describe_delegation_token_request_2,
-        _size_describe_delegation_token_request_2,
-    ),
+    0: (_read_describe_delegation_token_request_0, _write_describe_delegation_token_request_0),
+    1: (_read_describe_delegation_token_request_0, _write_describe_delegation_token_request_0),
+    2: (_read_describe_delegation_token_request_2, _write_describe_delegation_token_request_2),
+    3: (_read_describe_delegation_token_request_2, _write_describe_delegation_token_request_2),
 }
-_DescribeDelegationTokenRequestConstants._facts = (
-    '{"name":"DescribeDelegationTokenRequest","type":"request","validVersions":"0-3","flexibleV'
-    'ersions":"2+","fields":[{"name":"owners","json":"owners","type":"[]DescribeDelegationToken'
-    'Owner","versions":"0+","nullableVersions":"0+","about":"Principals whose tokens are wanted'
-    '; null asks for every token the caller may see."}],"structs":{"DescribeDelegationTokenOwne'
-    'r":[{"name":"principal_type","json":"principalType","type":"string","versions":"0+","about'
-    '":"Type of the owner, such as User."},{"name":"principal_name","json":"principalName","typ'
-    'e":"string","versions":"0+","about":"Name of the principal, without its type."}]}}'
+_DescribeDelegationTokenRequestConstants._descriptor = (
+    '{"name":"DescribeDelegationTokenRequest","type":"request","validVersions":"0-3","flexibleVersions":"2+","fields":['
+    '{"name":"owners","json":"owners","type":"[]DescribeDelegationTokenOwner","versions":"0+","nullableVersions":"0+","about":"Principals whose tokens are wanted; null asks for every token the caller may see."}'
+    '],"structs":{"DescribeDelegationTokenOwner":['
+    '{"name":"principal_type","json":"principalType","type":"string","versions":"0+","about":"Type of the owner, such as User."},'
+    '{"name":"principal_name","json":"principalName","type":"string","versions":"0+","about":"Name of the principal, without its type."}'
+    "]}}"
 )
 _DescribeDelegationTokenRequestConstants._plan = (
     "1\n"

@@ -11,20 +11,17 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_bytes,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -60,24 +57,11 @@ class DescribedDelegationTokenRenewer(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        principal_type: str = "",
-        principal_name: str = "",
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, principal_type: str = "", principal_name: str = "", unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.principal_type = principal_type
         self.principal_name = principal_name
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribedDelegationTokenRenewer):
-            return NotImplemented
-        return (
-            self.principal_type == other.principal_type
-            and self.principal_name == other.principal_name
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -138,23 +122,6 @@ class DescribedDelegationToken(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribedDelegationToken):
-            return NotImplemented
-        return (
-            self.principal_type == other.principal_type
-            and self.principal_name == other.principal_name
-            and self.token_requester_principal_type == other.token_requester_principal_type
-            and self.token_requester_principal_name == other.token_requester_principal_name
-            and self.issue_timestamp == other.issue_timestamp
-            and self.expiry_timestamp == other.expiry_timestamp
-            and self.max_timestamp == other.max_timestamp
-            and self.token_id == other.token_id
-            and self.hmac == other.hmac
-            and self.renewers == other.renewers
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _DescribeDelegationTokenResponseConstants(Response):
     __slots__ = ()
@@ -200,16 +167,6 @@ class DescribeDelegationTokenResponse(_DescribeDelegationTokenResponseConstants)
         self.throttle_time_ms = throttle_time_ms
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeDelegationTokenResponse):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.tokens == other.tokens
-            and self.throttle_time_ms == other.throttle_time_ms
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_described_delegation_token_renewer_0(
     data: bytes, pos: int, count: int
@@ -252,17 +209,6 @@ def _write_all_described_delegation_token_renewer_0(
         n = len(s)
         out.append(_pack_h(n))
         out.append(s)
-
-
-def _size_all_described_delegation_token_renewer_0(items: Iterable[DescribedDelegationTokenRenewer]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        size += string_length(len(x.principal_type.encode()))
-        size += string_length(len(x.principal_name.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_described_delegation_token_renewer_2(
@@ -313,19 +259,6 @@ def _write_all_described_delegation_token_renewer_2(
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_described_delegation_token_renewer_2(items: Iterable[DescribedDelegationTokenRenewer]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.principal_type.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.principal_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_described_delegation_token_0(
@@ -409,20 +342,6 @@ def _write_all_described_delegation_token_0(out: list[bytes], items: Iterable[De
             _write_all_described_delegation_token_renewer_0(out, x.renewers)
         elif type(x.renewers) is not list and type(x.renewers) in NO_LISTS:
             raise Refused
-
-
-def _size_all_described_delegation_token_0(items: Iterable[DescribedDelegationToken]) -> int:
-    size = 0
-    for x in items:
-        size += 38
-        size += string_length(len(x.principal_type.encode()))
-        size += string_length(len(x.principal_name.encode()))
-        size += string_length(len(x.token_id.encode()))
-        size += len(x.hmac)
-        size += _size_all_described_delegation_token_renewer_0(x.renewers)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_described_delegation_token_2(
@@ -522,27 +441,6 @@ def _write_all_described_delegation_token_2(out: list[bytes], items: Iterable[De
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_described_delegation_token_2(items: Iterable[DescribedDelegationToken]) -> int:
-    size = 0
-    for x in items:
-        size += 30
-        n = string_length(len(x.principal_type.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.principal_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.token_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = len(x.hmac)
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_described_delegation_token_renewer_2(x.renewers)
-        n = len(x.renewers)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_described_delegation_token_3(
@@ -662,31 +560,6 @@ def _write_all_described_delegation_token_3(out: list[bytes], items: Iterable[De
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_described_delegation_token_3(items: Iterable[DescribedDelegationToken]) -> int:
-    size = 0
-    for x in items:
-        size += 32
-        n = string_length(len(x.principal_type.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.principal_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.token_requester_principal_type.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.token_requester_principal_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.token_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = len(x.hmac)
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_described_delegation_token_renewer_2(x.renewers)
-        n = len(x.renewers)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_describe_delegation_token_response_0(data: bytes, pos: int) -> tuple[DescribeDelegationTokenResponse, int]:
     x = new(DescribeDelegationTokenResponse)
     x.error_code, n = _unpack_hi(data, pos)
@@ -711,14 +584,6 @@ def _write_describe_delegation_token_response_0(out: list[bytes], x: DescribeDel
     elif type(x.tokens) is not list and type(x.tokens) in NO_LISTS:
         raise Refused
     out.append(_pack_i(x.throttle_time_ms))
-
-
-def _size_describe_delegation_token_response_0(x: DescribeDelegationTokenResponse) -> int:
-    size = 10
-    size += _size_all_described_delegation_token_0(x.tokens)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_describe_delegation_token_response_2(data: bytes, pos: int) -> tuple[DescribeDelegationTokenResponse, int]:
@@ -757,17 +622,6 @@ def _write_describe_delegation_token_response_2(out: list[bytes], x: DescribeDel
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_delegation_token_response_2(x: DescribeDelegationTokenResponse) -> int:
-    size = 8
-    size += _size_all_described_delegation_token_2(x.tokens)
-    n = len(x.tokens)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_describe_delegation_token_response_3(data: bytes, pos: int) -> tuple[DescribeDelegationTokenResponse, int]:
     x = new(DescribeDelegationTokenResponse)
     x.error_code, n = _unpack_hB(data, pos)
@@ -804,83 +658,43 @@ def _write_describe_delegation_token_response_3(out: list[bytes], x: DescribeDel
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_delegation_token_response_3(x: DescribeDelegationTokenResponse) -> int:
-    size = 8
-    size += _size_all_described_delegation_token_3(x.tokens)
-    n = len(x.tokens)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DescribeDelegationTokenResponseConstants._codecs = {
-    0: (
-        _read_describe_delegation_token_response_0,
-        _write_describe_delegation_token_response_0,
-        _size_describe_delegation_token_response_0,
-    ),
-    1: (
-        _read_describe_delegation_token_response_0,
-        _write_describe_delegation_token_response_0,
-        _size_describe_delegation_token_response_0,
-    ),
-    2: (
-        _read_describe_delegation_token_response_2,
-        _write_describe_delegation_token_response_2,
-        _size_describe_delegation_token_response_2,
-    ),
-    3: (
-        _read_describe_delegation_token_response_3,
-        _write_describe_delegation_token_response_3,
-        _size_describe_delegation_token_response_3,
-    ),
+    0: (_read_describe_delegation_token_response_0, _write_describe_delegation_token_response_0),
+    1: (_read_describe_delegation_token_response_0, _write_describe_delegation_token_response_0),
+    2: (_read_describe_delegation_token_response_2, _write_describe_delegation_token_response_2),
+    3: (_read_describe_delegation_token_response_3, _write_describe_delegation_token_response_3),
 }
-_DescribeDelegationTokenResponseConstants._facts = (
-    '{"name":"DescribeDelegationTokenResponse","type":"response","validVersions":"0-3","flexibl'
-    'eVersions":"2+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions'
-    '":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},{'
-    '"name":"tokens","json":"tokens","type":"[]DescribedDelegationToken","versions":"0+","about'
-    '":"One entry per token."},{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32'
-    '","versions":"0+","about":"How long the client should pause before its next request, in mi'
-    'lliseconds; 0 when no quota was exceeded."}],"structs":{"DescribedDelegationToken":[{"name'
-    '":"principal_type","json":"principalType","type":"string","versions":"0+","about":"Type of'
-    ' the principal that owns the token."},{"name":"principal_name","json":"principalName","typ'
-    'e":"string","versions":"0+","about":"Name of the principal that owns the token."},{"name":'
-    '"token_requester_principal_type","json":"tokenRequesterPrincipalType","type":"string","ver'
-    'sions":"3+","about":"Type of the principal that had the token created."},{"name":"token_re'
-    'quester_principal_name","json":"tokenRequesterPrincipalName","type":"string","versions":"3'
-    '+","about":"Name of the principal that had the token created, not always its owner."},{"na'
-    'me":"issue_timestamp","json":"issueTimestamp","type":"int64","versions":"0+","about":"When'
-    ' the token was created, in milliseconds since the Unix epoch."},{"name":"expiry_timestamp"'
-    ',"json":"expiryTimestamp","type":"int64","versions":"0+","about":"When the token runs out '
-    'unless renewed, in milliseconds since the Unix epoch."},{"name":"max_timestamp","json":"ma'
-    'xTimestamp","type":"int64","versions":"0+","about":"Latest time to which renewals can exte'
-    'nd the token, in milliseconds since the Unix epoch."},{"name":"token_id","json":"tokenId",'
-    '"type":"string","versions":"0+","about":"Public id of the token, used as user name when au'
-    'thenticating with it."},{"name":"hmac","json":"hmac","type":"bytes","versions":"0+","secre'
-    't":true,"about":"Secret of the token: a keyed hash over its id, needed to use, renew or ex'
-    'pire it."},{"name":"renewers","json":"renewers","type":"[]DescribedDelegationTokenRenewer"'
-    ',"versions":"0+","about":"Principals other than the owner that may renew the token."}],"De'
-    'scribedDelegationTokenRenewer":[{"name":"principal_type","json":"principalType","type":"st'
-    'ring","versions":"0+","about":"Type of the renewer, such as User."},{"name":"principal_nam'
-    'e","json":"principalName","type":"string","versions":"0+","about":"Name of the principal, '
-    'without its type."}]}}'
+_DescribeDelegationTokenResponseConstants._descriptor = (
+    '{"name":"DescribeDelegationTokenResponse","type":"response","validVersions":"0-3","flexibleVersions":"2+","fields":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
+    '{"name":"tokens","json":"tokens","type":"[]DescribedDelegationToken","versions":"0+","about":"One entry per token."},'
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."}'
+    '],"structs":{"DescribedDelegationToken":['
+    '{"name":"principal_type","json":"principalType","type":"string","versions":"0+","about":"Type of the principal that owns the token."},'
+    '{"name":"principal_name","json":"principalName","type":"string","versions":"0+","about":"Name of the principal that owns the token."},'
+    '{"name":"token_requester_principal_type","json":"tokenRequesterPrincipalType","type":"string","versions":"3+","about":"Type of the principal that had the token created."},'
+    '{"name":"token_requester_principal_name","json":"tokenRequesterPrincipalName","type":"string","versions":"3+","about":"Name of the principal that had the token created, not always its owner."},'
+    '{"name":"issue_timestamp","json":"issueTimestamp","type":"int64","versions":"0+","about":"When the token was created, in milliseconds since the Unix epoch."},'
+    '{"name":"expiry_timestamp","json":"expiryTimestamp","type":"int64","versions":"0+","about":"When the token runs out unless renewed, in milliseconds since the Unix epoch."},'
+    '{"name":"max_timestamp","json":"maxTimestamp","type":"int64","versions":"0+","about":"Latest time to which renewals can extend the token, in milliseconds since the Unix epoch."},'
+    '{"name":"token_id","json":"tokenId","type":"string","versions":"0+","about":"Public id of the token, used as user name when authenticating with it."},'
+    '{"name":"hmac","json":"hmac","type":"bytes","versions":"0+","secret":true,"about":"Secret of the token: a keyed hash over its id, needed to use, renew or expire it."},'
+    '{"name":"renewers","json":"renewers","type":"[]DescribedDelegationTokenRenewer","versions":"0+","about":"Principals other than the owner that may renew the token."}'
+    '],"DescribedDelegationTokenRenewer":['
+    '{"name":"principal_type","json":"principalType","type":"string","versions":"0+","about":"Type of the renewer, such as User."},'
+    '{"name":"principal_name","json":"principalName","type":"string","versions":"0+","about":"Name of the principal, without its type."}'
+    "]}}"
 )
 _DescribeDelegationTokenResponseConstants._plan = (
     "1\n"
     ":DescribedDelegationTokenRenewer principal_type/s principal_name/s\n"
     "0-1 0 1\n"
     "2-3 0c 1c ;\n"
-    ":DescribedDelegationToken principal_type/s principal_name/s token_requester_principal_type"
-    "/s token_requester_principal_name/s issue_timestamp/q expiry_timestamp/q max_timestamp/q t"
-    "oken_id/s hmac/y renewers/[@DescribedDelegationTokenRenewer\n"
+    ":DescribedDelegationToken principal_type/s principal_name/s token_requester_principal_type/s token_requester_principal_name/s issue_timestamp/q expiry_timestamp/q max_timestamp/q token_id/s hmac/y renewers/[@DescribedDelegationTokenRenewer\n"
     "0-1 0 1 4 5 6 7 8 9@0 -2! -3!\n"
     "2 0c 1c 4 5 6 7c 8c 9@1c -2! -3! ;\n"
     "3 0c 1c 2c 3c 4 5 6 7c 8c 9@1c ;\n"
-    ":DescribeDelegationTokenResponse error_code/h tokens/[@DescribedDelegationToken throttle_t"
-    "ime_ms/i\n"
+    ":DescribeDelegationTokenResponse error_code/h tokens/[@DescribedDelegationToken throttle_time_ms/i\n"
     "0-1 0 1@2 2\n"
     "2 0 1@3c 2 ;\n"
     "3 0 1@4c 2 ;\n"

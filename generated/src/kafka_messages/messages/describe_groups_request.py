@@ -10,27 +10,13 @@ from .._base.message import Request
 from .._core.arrays import (
     NO_LISTS,
     compact_string_array,
-    compact_string_array_size,
     compact_string_elements,
     elements_of,
     string_array,
-    string_array_size,
     string_elements,
 )
 from .._core.dataclass import dataclass, field
-from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
-    TRUTH,
-    VARINTS,
-    long_count,
-    new,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._core.wire import TRUTH, VARINTS, Malformed, RawTaggedFields, Refused, long_count, new, tags, unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,15 +65,6 @@ class DescribeGroupsRequest(_DescribeGroupsRequestConstants):
         self.include_authorized_operations = include_authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeGroupsRequest):
-            return NotImplemented
-        return (
-            self.groups == other.groups
-            and self.include_authorized_operations == other.include_authorized_operations
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_describe_groups_request_0(data: bytes, pos: int) -> tuple[DescribeGroupsRequest, int]:
     x = new(DescribeGroupsRequest)
@@ -115,14 +92,6 @@ def _write_describe_groups_request_0(out: list[bytes], x: DescribeGroupsRequest)
         raise Refused
 
 
-def _size_describe_groups_request_0(x: DescribeGroupsRequest) -> int:
-    size = 4
-    size += string_array_size(x.groups)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_describe_groups_request_3(data: bytes, pos: int) -> tuple[DescribeGroupsRequest, int]:
     x = new(DescribeGroupsRequest)
     (n,) = _unpack_i(data, pos)
@@ -147,14 +116,6 @@ def _write_describe_groups_request_3(out: list[bytes], x: DescribeGroupsRequest)
     elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
         raise Refused
     out.append(_pack_B(TRUTH[x.include_authorized_operations]))
-
-
-def _size_describe_groups_request_3(x: DescribeGroupsRequest) -> int:
-    size = 5
-    size += string_array_size(x.groups)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_describe_groups_request_5(data: bytes, pos: int) -> tuple[DescribeGroupsRequest, int]:
@@ -189,33 +150,21 @@ def _write_describe_groups_request_5(out: list[bytes], x: DescribeGroupsRequest)
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_groups_request_5(x: DescribeGroupsRequest) -> int:
-    size = 3
-    size += compact_string_array_size(x.groups)
-    n = len(x.groups)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DescribeGroupsRequestConstants._codecs = {
-    0: (_read_describe_groups_request_0, _write_describe_groups_request_0, _size_describe_groups_request_0),
-    1: (_read_describe_groups_request_0, _write_describe_groups_request_0, _size_describe_groups_request_0),
-    2: (_read_describe_groups_request_0, _write_describe_groups_request_0, _size_describe_groups_request_0),
-    3: (_read_describe_groups_request_3, _write_describe_groups_request_3, _size_describe_groups_request_3),
-    4: (_read_describe_groups_request_3, _write_describe_groups_request_3, _size_describe_groups_request_3),
-    5: (_read_describe_groups_request_5, _write_describe_groups_request_5, _size_describe_groups_request_5),
-    6: (_read_describe_groups_request_5, _write_describe_groups_request_5, _size_describe_groups_request_5),
+    0: (_read_describe_groups_request_0, _write_describe_groups_request_0),
+    1: (_read_describe_groups_request_0, _write_describe_groups_request_0),
+    2: (_read_describe_groups_request_0, _write_describe_groups_request_0),
+    3: (_read_describe_groups_request_3, _write_describe_groups_request_3),
+    4: (_read_describe_groups_request_3, _write_describe_groups_request_3),
+    5: (_read_describe_groups_request_5, _write_describe_groups_request_5),
+    6: (_read_describe_groups_request_5, _write_describe_groups_request_5),
 }
-_DescribeGroupsRequestConstants._facts = (
-    '{"name":"DescribeGroupsRequest","type":"request","validVersions":"0-6","flexibleVersions":'
-    '"5+","fields":[{"name":"groups","json":"groups","type":"[]string","versions":"0+","entityT'
-    'ype":"groupId","about":"Ids of the groups to describe."},{"name":"include_authorized_opera'
-    'tions","json":"includeAuthorizedOperations","type":"bool","versions":"3+","about":"True to'
-    ' also return what the caller may do to each group."}]}'
+_DescribeGroupsRequestConstants._descriptor = (
+    '{"name":"DescribeGroupsRequest","type":"request","validVersions":"0-6","flexibleVersions":"5+","fields":['
+    '{"name":"groups","json":"groups","type":"[]string","versions":"0+","entityType":"groupId","about":"Ids of the groups to describe."},'
+    '{"name":"include_authorized_operations","json":"includeAuthorizedOperations","type":"bool","versions":"3+","about":"True to also return what the caller may do to each group."}'
+    "]}"
 )
 _DescribeGroupsRequestConstants._plan = (
-    "1\n" ":DescribeGroupsRequest groups/[s include_authorized_operations/t\n" "0-2 0 -1!\n" "3-4 0 1\n" "5-6 0c 1 ;\n"
+    "1\n:DescribeGroupsRequest groups/[s include_authorized_operations/t\n0-2 0 -1!\n3-4 0 1\n5-6 0c 1 ;\n"
 )

@@ -11,21 +11,18 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_bytes,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -88,19 +85,6 @@ class DescribedGroupMember(StructBase):
         self.member_assignment = member_assignment
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribedGroupMember):
-            return NotImplemented
-        return (
-            self.member_id == other.member_id
-            and self.group_instance_id == other.group_instance_id
-            and self.client_id == other.client_id
-            and self.client_host == other.client_host
-            and self.member_metadata == other.member_metadata
-            and self.member_assignment == other.member_assignment
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribedGroup(StructBase):
@@ -156,21 +140,6 @@ class DescribedGroup(StructBase):
         self.authorized_operations = authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribedGroup):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.group_id == other.group_id
-            and self.group_state == other.group_state
-            and self.protocol_type == other.protocol_type
-            and self.protocol_data == other.protocol_data
-            and self.members == other.members
-            and self.authorized_operations == other.authorized_operations
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _DescribeGroupsResponseConstants(Response):
     __slots__ = ()
@@ -209,15 +178,6 @@ class DescribeGroupsResponse(_DescribeGroupsResponseConstants):
         self.throttle_time_ms = throttle_time_ms
         self.groups = groups if isinstance(groups, list) else list(elements_of(groups, "groups", "DescribedGroup"))
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeGroupsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.groups == other.groups
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_described_group_member_0(data: bytes, pos: int, count: int) -> tuple[list[DescribedGroupMember], int]:
@@ -294,20 +254,6 @@ def _write_all_described_group_member_0(out: list[bytes], items: Iterable[Descri
         n = len(s)
         out.append(_pack_i(n))
         out.append(s)
-
-
-def _size_all_described_group_member_0(items: Iterable[DescribedGroupMember]) -> int:
-    size = 0
-    for x in items:
-        size += 14
-        size += string_length(len(x.member_id.encode()))
-        size += string_length(len(x.client_id.encode()))
-        size += string_length(len(x.client_host.encode()))
-        size += len(x.member_metadata)
-        size += len(x.member_assignment)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_described_group_member_4(data: bytes, pos: int, count: int) -> tuple[list[DescribedGroupMember], int]:
@@ -399,22 +345,6 @@ def _write_all_described_group_member_4(out: list[bytes], items: Iterable[Descri
         n = len(s)
         out.append(_pack_i(n))
         out.append(s)
-
-
-def _size_all_described_group_member_4(items: Iterable[DescribedGroupMember]) -> int:
-    size = 0
-    for x in items:
-        size += 16
-        size += string_length(len(x.member_id.encode()))
-        if x.group_instance_id is not None:
-            size += string_length(len(x.group_instance_id.encode()))
-        size += string_length(len(x.client_id.encode()))
-        size += string_length(len(x.client_host.encode()))
-        size += len(x.member_metadata)
-        size += len(x.member_assignment)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_described_group_member_5(data: bytes, pos: int, count: int) -> tuple[list[DescribedGroupMember], int]:
@@ -525,28 +455,6 @@ def _write_all_described_group_member_5(out: list[bytes], items: Iterable[Descri
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_described_group_member_5(items: Iterable[DescribedGroupMember]) -> int:
-    size = 0
-    for x in items:
-        size += 7
-        n = string_length(len(x.member_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.group_instance_id is not None:
-            n = string_length(len(x.group_instance_id.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.client_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.client_host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = len(x.member_metadata)
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = len(x.member_assignment)
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_described_group_0(data: bytes, pos: int, count: int) -> tuple[list[DescribedGroup], int]:
     out: list[DescribedGroup] = []
     for _ in range(count):
@@ -626,20 +534,6 @@ def _write_all_described_group_0(out: list[bytes], items: Iterable[DescribedGrou
             _write_all_described_group_member_0(out, x.members)
         elif type(x.members) is not list and type(x.members) in NO_LISTS:
             raise Refused
-
-
-def _size_all_described_group_0(items: Iterable[DescribedGroup]) -> int:
-    size = 0
-    for x in items:
-        size += 14
-        size += string_length(len(x.group_id.encode()))
-        size += string_length(len(x.group_state.encode()))
-        size += string_length(len(x.protocol_type.encode()))
-        size += string_length(len(x.protocol_data.encode()))
-        size += _size_all_described_group_member_0(x.members)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_described_group_3(data: bytes, pos: int, count: int) -> tuple[list[DescribedGroup], int]:
@@ -723,20 +617,6 @@ def _write_all_described_group_3(out: list[bytes], items: Iterable[DescribedGrou
         out.append(_pack_i(x.authorized_operations))
 
 
-def _size_all_described_group_3(items: Iterable[DescribedGroup]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += string_length(len(x.group_id.encode()))
-        size += string_length(len(x.group_state.encode()))
-        size += string_length(len(x.protocol_type.encode()))
-        size += string_length(len(x.protocol_data.encode()))
-        size += _size_all_described_group_member_0(x.members)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_described_group_4(data: bytes, pos: int, count: int) -> tuple[list[DescribedGroup], int]:
     out: list[DescribedGroup] = []
     for _ in range(count):
@@ -816,20 +696,6 @@ def _write_all_described_group_4(out: list[bytes], items: Iterable[DescribedGrou
         elif type(x.members) is not list and type(x.members) in NO_LISTS:
             raise Refused
         out.append(_pack_i(x.authorized_operations))
-
-
-def _size_all_described_group_4(items: Iterable[DescribedGroup]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += string_length(len(x.group_id.encode()))
-        size += string_length(len(x.group_state.encode()))
-        size += string_length(len(x.protocol_type.encode()))
-        size += string_length(len(x.protocol_data.encode()))
-        size += _size_all_described_group_member_4(x.members)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_described_group_5(data: bytes, pos: int, count: int) -> tuple[list[DescribedGroup], int]:
@@ -921,27 +787,6 @@ def _write_all_described_group_5(out: list[bytes], items: Iterable[DescribedGrou
         else:
             out.append(_pack_i(x.authorized_operations))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_described_group_5(items: Iterable[DescribedGroup]) -> int:
-    size = 0
-    for x in items:
-        size += 12
-        n = string_length(len(x.group_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.group_state.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.protocol_type.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.protocol_data.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_described_group_member_5(x.members)
-        n = len(x.members)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_described_group_6(data: bytes, pos: int, count: int) -> tuple[list[DescribedGroup], int]:
@@ -1050,30 +895,6 @@ def _write_all_described_group_6(out: list[bytes], items: Iterable[DescribedGrou
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_described_group_6(items: Iterable[DescribedGroup]) -> int:
-    size = 0
-    for x in items:
-        size += 13
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.group_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.group_state.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.protocol_type.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.protocol_data.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_described_group_member_5(x.members)
-        n = len(x.members)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_describe_groups_response_0(data: bytes, pos: int) -> tuple[DescribeGroupsResponse, int]:
     x = new(DescribeGroupsResponse)
     (n,) = _unpack_i(data, pos)
@@ -1096,14 +917,6 @@ def _write_describe_groups_response_0(out: list[bytes], x: DescribeGroupsRespons
         _write_all_described_group_0(out, x.groups)
     elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
         raise Refused
-
-
-def _size_describe_groups_response_0(x: DescribeGroupsResponse) -> int:
-    size = 4
-    size += _size_all_described_group_0(x.groups)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_describe_groups_response_1(data: bytes, pos: int) -> tuple[DescribeGroupsResponse, int]:
@@ -1129,14 +942,6 @@ def _write_describe_groups_response_1(out: list[bytes], x: DescribeGroupsRespons
         raise Refused
 
 
-def _size_describe_groups_response_1(x: DescribeGroupsResponse) -> int:
-    size = 8
-    size += _size_all_described_group_0(x.groups)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_describe_groups_response_3(data: bytes, pos: int) -> tuple[DescribeGroupsResponse, int]:
     x = new(DescribeGroupsResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -1160,14 +965,6 @@ def _write_describe_groups_response_3(out: list[bytes], x: DescribeGroupsRespons
         raise Refused
 
 
-def _size_describe_groups_response_3(x: DescribeGroupsResponse) -> int:
-    size = 8
-    size += _size_all_described_group_3(x.groups)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_describe_groups_response_4(data: bytes, pos: int) -> tuple[DescribeGroupsResponse, int]:
     x = new(DescribeGroupsResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -1189,14 +986,6 @@ def _write_describe_groups_response_4(out: list[bytes], x: DescribeGroupsRespons
         _write_all_described_group_4(out, x.groups)
     elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
         raise Refused
-
-
-def _size_describe_groups_response_4(x: DescribeGroupsResponse) -> int:
-    size = 8
-    size += _size_all_described_group_4(x.groups)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_describe_groups_response_5(data: bytes, pos: int) -> tuple[DescribeGroupsResponse, int]:
@@ -1234,17 +1023,6 @@ def _write_describe_groups_response_5(out: list[bytes], x: DescribeGroupsRespons
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_groups_response_5(x: DescribeGroupsResponse) -> int:
-    size = 6
-    size += _size_all_described_group_5(x.groups)
-    n = len(x.groups)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_describe_groups_response_6(data: bytes, pos: int) -> tuple[DescribeGroupsResponse, int]:
     x = new(DescribeGroupsResponse)
     x.throttle_time_ms, n = _unpack_iB(data, pos)
@@ -1280,70 +1058,44 @@ def _write_describe_groups_response_6(out: list[bytes], x: DescribeGroupsRespons
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_groups_response_6(x: DescribeGroupsResponse) -> int:
-    size = 6
-    size += _size_all_described_group_6(x.groups)
-    n = len(x.groups)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DescribeGroupsResponseConstants._codecs = {
-    0: (_read_describe_groups_response_0, _write_describe_groups_response_0, _size_describe_groups_response_0),
-    1: (_read_describe_groups_response_1, _write_describe_groups_response_1, _size_describe_groups_response_1),
-    2: (_read_describe_groups_response_1, _write_describe_groups_response_1, _size_describe_groups_response_1),
-    3: (_read_describe_groups_response_3, _write_describe_groups_response_3, _size_describe_groups_response_3),
-    4: (_read_describe_groups_response_4, _write_describe_groups_response_4, _size_describe_groups_response_4),
-    5: (_read_describe_groups_response_5, _write_describe_groups_response_5, _size_describe_groups_response_5),
-    6: (_read_describe_groups_response_6, _write_describe_groups_response_6, _size_describe_groups_response_6),
+    0: (_read_describe_groups_response_0, _write_describe_groups_response_0),
+    1: (_read_describe_groups_response_1, _write_describe_groups_response_1),
+    2: (_read_describe_groups_response_1, _write_describe_groups_response_1),
+    3: (_read_describe_groups_response_3, _write_describe_groups_response_3),
+    4: (_read_describe_groups_response_4, _write_describe_groups_response_4),
+    5: (_read_describe_groups_response_5, _write_describe_groups_response_5),
+    6: (_read_describe_groups_response_6, _write_describe_groups_response_6),
 }
-_DescribeGroupsResponseConstants._facts = (
-    '{"name":"DescribeGroupsResponse","type":"response","validVersions":"0-6","flexibleVersions'
-    '":"5+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versio'
-    'ns":"1+","ignorable":true,"about":"How long the client should pause before its next reques'
-    't, in milliseconds; 0 when no quota was exceeded."},{"name":"groups","json":"groups","type'
-    '":"[]DescribedGroup","versions":"0+","about":"One entry per group of the request."}],"stru'
-    'cts":{"DescribedGroup":[{"name":"error_code","json":"errorCode","type":"int16","versions":'
-    '"0+","enumeration":"ErrorCode","about":"Error code of this group, 0 for none."},{"name":"e'
-    'rror_message","json":"errorMessage","type":"string","versions":"6+","nullableVersions":"6+'
-    '","default":null,"about":"Readable detail of the error; null when there is none."},{"name"'
-    ':"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about'
-    '":"Id of the group."},{"name":"group_state","json":"groupState","type":"string","versions"'
-    ':"0+","enumeration":"GroupState","about":"State name such as Stable, Empty, PreparingRebal'
-    'ance, CompletingRebalance or Dead; empty on error."},{"name":"protocol_type","json":"proto'
-    'colType","type":"string","versions":"0+","enumeration":"GroupProtocolType","about":"Kind o'
-    'f group the members formed, such as consumer; empty when there is none."},{"name":"protoco'
-    'l_data","json":"protocolData","type":"string","versions":"0+","about":"Name of the protoco'
-    'l the group settled on, for consumers the assignor; empty when none is chosen."},{"name":"'
-    'members","json":"members","type":"[]DescribedGroupMember","versions":"0+","about":"One ent'
-    'ry per current member."},{"name":"authorized_operations","json":"authorizedOperations","ty'
-    'pe":"int32","versions":"3+","enumeration":"AuthorizedOperations","default":-2147483648,"ab'
-    'out":"Bit field of what the caller may do to the group: bit n stands for ACL operation n; '
-    'the minimum int32 value means it was not asked for."}],"DescribedGroupMember":[{"name":"me'
-    'mber_id","json":"memberId","type":"string","versions":"0+","about":"Id the coordinator gav'
-    'e to the member."},{"name":"group_instance_id","json":"groupInstanceId","type":"string","v'
-    'ersions":"4+","nullableVersions":"4+","ignorable":true,"default":null,"about":"Fixed id co'
-    'nfigured for a static member; null for a dynamic one."},{"name":"client_id","json":"client'
-    'Id","type":"string","versions":"0+","about":"Client id from the member\'s latest join reque'
-    'st."},{"name":"client_host","json":"clientHost","type":"string","versions":"0+","about":"A'
-    'ddress the member joined from."},{"name":"member_metadata","json":"memberMetadata","type":'
-    '"bytes","versions":"0+","about":"What the member told about itself for the chosen protocol'
-    ', for consumers a serialized subscription."},{"name":"member_assignment","json":"memberAss'
-    'ignment","type":"bytes","versions":"0+","about":"What the group leader assigned to the mem'
-    'ber, for consumers a serialized partition assignment."}]}}'
+_DescribeGroupsResponseConstants._descriptor = (
+    '{"name":"DescribeGroupsResponse","type":"response","validVersions":"0-6","flexibleVersions":"5+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"1+","ignorable":true,"about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
+    '{"name":"groups","json":"groups","type":"[]DescribedGroup","versions":"0+","about":"One entry per group of the request."}'
+    '],"structs":{"DescribedGroup":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this group, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"6+","nullableVersions":"6+","default":null,"about":"Readable detail of the error; null when there is none."},'
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Id of the group."},'
+    '{"name":"group_state","json":"groupState","type":"string","versions":"0+","enumeration":"GroupState","about":"State name such as Stable, Empty, PreparingRebalance, CompletingRebalance or Dead; empty on error."},'
+    '{"name":"protocol_type","json":"protocolType","type":"string","versions":"0+","enumeration":"GroupProtocolType","about":"Kind of group the members formed, such as consumer; empty when there is none."},'
+    '{"name":"protocol_data","json":"protocolData","type":"string","versions":"0+","about":"Name of the protocol the group settled on, for consumers the assignor; empty when none is chosen."},'
+    '{"name":"members","json":"members","type":"[]DescribedGroupMember","versions":"0+","about":"One entry per current member."},'
+    '{"name":"authorized_operations","json":"authorizedOperations","type":"int32","versions":"3+","enumeration":"AuthorizedOperations","default":-2147483648,"about":"Bit field of what the caller may do to the group: bit n stands for ACL operation n; the minimum int32 value means it was not asked for."}'
+    '],"DescribedGroupMember":['
+    '{"name":"member_id","json":"memberId","type":"string","versions":"0+","about":"Id the coordinator gave to the member."},'
+    '{"name":"group_instance_id","json":"groupInstanceId","type":"string","versions":"4+","nullableVersions":"4+","ignorable":true,"default":null,"about":"Fixed id configured for a static member; null for a dynamic one."},'
+    '{"name":"client_id","json":"clientId","type":"string","versions":"0+","about":"Client id from the member\'s latest join request."},'
+    '{"name":"client_host","json":"clientHost","type":"string","versions":"0+","about":"Address the member joined from."},'
+    '{"name":"member_metadata","json":"memberMetadata","type":"bytes","versions":"0+","about":"What the member told about itself for the chosen protocol, for consumers a serialized subscription."},'
+    '{"name":"member_assignment","json":"memberAssignment","type":"bytes","versions":"0+","about":"What the group leader assigned to the member, for consumers a serialized partition assignment."}'
+    "]}}"
 )
 _DescribeGroupsResponseConstants._plan = (
     "1\n"
-    ":DescribedGroupMember member_id/s group_instance_id/s?=~ client_id/s client_host/s member_"
-    "metadata/y member_assignment/y\n"
+    ":DescribedGroupMember member_id/s group_instance_id/s?=~ client_id/s client_host/s member_metadata/y member_assignment/y\n"
     "0-3 0 2 3 4 5 -1\n"
     "4 0 1n 2 3 4 5\n"
     "5-6 0c 1cn 2c 3c 4c 5c ;\n"
-    ":DescribedGroup error_code/h error_message/s?=~ group_id/s group_state/s protocol_type/s p"
-    "rotocol_data/s members/[@DescribedGroupMember authorized_operations/i=-2147483648\n"
+    ":DescribedGroup error_code/h error_message/s?=~ group_id/s group_state/s protocol_type/s protocol_data/s members/[@DescribedGroupMember authorized_operations/i=-2147483648\n"
     "0-2 0 2 3 4 5 6@0 -1! -7!\n"
     "3 0 2 3 4 5 6@0 7 -1!\n"
     "4 0 2 3 4 5 6@1 7 -1!\n"

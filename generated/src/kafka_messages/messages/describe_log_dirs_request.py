@@ -12,24 +12,22 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_nullable_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .describe_log_dirs_response import DescribeLogDirsResponse as _DescribeLogDirsResponse
 
 _pack_h = Struct(">h").pack
@@ -50,24 +48,11 @@ class DescribableLogDirTopic(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        topic: str = "",
-        partitions: Iterable[int] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, topic: str = "", partitions: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.topic = topic
         self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribableLogDirTopic):
-            return NotImplemented
-        return (
-            self.topic == other.topic
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class DescribableLogDirTopicCollection(KeyedCollection[DescribableLogDirTopic]):
@@ -112,10 +97,7 @@ class DescribeLogDirsRequest(_DescribeLogDirsRequestConstants):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        topics: Iterable[DescribableLogDirTopic] | None = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, topics: Iterable[DescribableLogDirTopic] | None = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.topics = (
             None
@@ -127,11 +109,6 @@ class DescribeLogDirsRequest(_DescribeLogDirsRequestConstants):
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeLogDirsRequest):
-            return NotImplemented
-        return self.topics == other.topics and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_all_describable_log_dir_topic_0(
@@ -177,17 +154,6 @@ def _write_all_describable_log_dir_topic_0(out: list[bytes], items: Iterable[Des
                 out.append(PACK_I[n](*x.partitions))
             else:
                 out.append(fixed_elements(x.partitions, "i"))
-
-
-def _size_all_describable_log_dir_topic_0(items: Iterable[DescribableLogDirTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.topic.encode()))
-        size += len(x.partitions) * 4
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_describable_log_dir_topic_2(
@@ -244,21 +210,6 @@ def _write_all_describable_log_dir_topic_2(out: list[bytes], items: Iterable[Des
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_describable_log_dir_topic_2(items: Iterable[DescribableLogDirTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += len(x.partitions) * 4
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_describe_log_dirs_request_0(data: bytes, pos: int) -> tuple[DescribeLogDirsRequest, int]:
     x = new(DescribeLogDirsRequest)
     (n,) = _unpack_i(data, pos)
@@ -280,15 +231,6 @@ def _write_describe_log_dirs_request_0(out: list[bytes], x: DescribeLogDirsReque
         _write_all_describable_log_dir_topic_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_describe_log_dirs_request_0(x: DescribeLogDirsRequest) -> int:
-    size = 4
-    if x.topics is not None:
-        size += _size_all_describable_log_dir_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_describe_log_dirs_request_2(data: bytes, pos: int) -> tuple[DescribeLogDirsRequest, int]:
@@ -327,34 +269,21 @@ def _write_describe_log_dirs_request_2(out: list[bytes], x: DescribeLogDirsReque
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_log_dirs_request_2(x: DescribeLogDirsRequest) -> int:
-    size = 2
-    if x.topics is not None:
-        size += _size_all_describable_log_dir_topic_2(x.topics)
-        n = len(x.topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DescribeLogDirsRequestConstants._codecs = {
-    0: (_read_describe_log_dirs_request_0, _write_describe_log_dirs_request_0, _size_describe_log_dirs_request_0),
-    1: (_read_describe_log_dirs_request_0, _write_describe_log_dirs_request_0, _size_describe_log_dirs_request_0),
-    2: (_read_describe_log_dirs_request_2, _write_describe_log_dirs_request_2, _size_describe_log_dirs_request_2),
-    3: (_read_describe_log_dirs_request_2, _write_describe_log_dirs_request_2, _size_describe_log_dirs_request_2),
-    4: (_read_describe_log_dirs_request_2, _write_describe_log_dirs_request_2, _size_describe_log_dirs_request_2),
-    5: (_read_describe_log_dirs_request_2, _write_describe_log_dirs_request_2, _size_describe_log_dirs_request_2),
+    0: (_read_describe_log_dirs_request_0, _write_describe_log_dirs_request_0),
+    1: (_read_describe_log_dirs_request_0, _write_describe_log_dirs_request_0),
+    2: (_read_describe_log_dirs_request_2, _write_describe_log_dirs_request_2),
+    3: (_read_describe_log_dirs_request_2, _write_describe_log_dirs_request_2),
+    4: (_read_describe_log_dirs_request_2, _write_describe_log_dirs_request_2),
+    5: (_read_describe_log_dirs_request_2, _write_describe_log_dirs_request_2),
 }
-_DescribeLogDirsRequestConstants._facts = (
-    '{"name":"DescribeLogDirsRequest","type":"request","validVersions":"0-5","flexibleVersions"'
-    ':"2+","fields":[{"name":"topics","json":"topics","type":"[]DescribableLogDirTopic","versio'
-    'ns":"0+","nullableVersions":"0+","about":"Topics whose replicas are listed; null lists all'
-    ' of them."}],"structs":{"DescribableLogDirTopic":[{"name":"topic","json":"topic","type":"s'
-    'tring","versions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic t'
-    'o look for."},{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","a'
-    'bout":"Partition indexes of the topic to list."}]}}'
+_DescribeLogDirsRequestConstants._descriptor = (
+    '{"name":"DescribeLogDirsRequest","type":"request","validVersions":"0-5","flexibleVersions":"2+","fields":['
+    '{"name":"topics","json":"topics","type":"[]DescribableLogDirTopic","versions":"0+","nullableVersions":"0+","about":"Topics whose replicas are listed; null lists all of them."}'
+    '],"structs":{"DescribableLogDirTopic":['
+    '{"name":"topic","json":"topic","type":"string","versions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic to look for."},'
+    '{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Partition indexes of the topic to list."}'
+    "]}}"
 )
 _DescribeLogDirsRequestConstants._plan = (
     "1\n"

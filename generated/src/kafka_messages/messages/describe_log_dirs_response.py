@@ -11,20 +11,17 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -91,17 +88,6 @@ class DescribeLogDirsPartition(StructBase):
         self.is_future_key = is_future_key
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeLogDirsPartition):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.partition_size == other.partition_size
-            and self.offset_lag == other.offset_lag
-            and self.is_future_key == other.is_future_key
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeLogDirsTopic(StructBase):
@@ -128,15 +114,6 @@ class DescribeLogDirsTopic(StructBase):
             else list(elements_of(partitions, "partitions", "DescribeLogDirsPartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeLogDirsTopic):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -178,19 +155,6 @@ class DescribeLogDirsResult(StructBase):
         self.usable_bytes = usable_bytes
         self.is_cordoned = is_cordoned
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeLogDirsResult):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.log_dir == other.log_dir
-            and self.topics == other.topics
-            and self.total_bytes == other.total_bytes
-            and self.usable_bytes == other.usable_bytes
-            and self.is_cordoned == other.is_cordoned
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _DescribeLogDirsResponseConstants(Response):
@@ -238,16 +202,6 @@ class DescribeLogDirsResponse(_DescribeLogDirsResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeLogDirsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.results == other.results
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_describe_log_dirs_partition_0(
     data: bytes, pos: int, count: int
@@ -267,15 +221,6 @@ def _write_all_describe_log_dirs_partition_0(out: list[bytes], items: Iterable[D
         if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_iqqB(x.partition_index, x.partition_size, x.offset_lag, TRUTH[x.is_future_key]))
-
-
-def _size_all_describe_log_dirs_partition_0(items: Iterable[DescribeLogDirsPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 21
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_describe_log_dirs_partition_2(
@@ -301,15 +246,6 @@ def _write_all_describe_log_dirs_partition_2(out: list[bytes], items: Iterable[D
         else:
             out.append(_pack_iqqB(x.partition_index, x.partition_size, x.offset_lag, TRUTH[x.is_future_key]))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_describe_log_dirs_partition_2(items: Iterable[DescribeLogDirsPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 22
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_describe_log_dirs_topic_0(data: bytes, pos: int, count: int) -> tuple[list[DescribeLogDirsTopic], int]:
@@ -349,17 +285,6 @@ def _write_all_describe_log_dirs_topic_0(out: list[bytes], items: Iterable[Descr
             _write_all_describe_log_dirs_partition_0(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
-
-
-def _size_all_describe_log_dirs_topic_0(items: Iterable[DescribeLogDirsTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += _size_all_describe_log_dirs_partition_0(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_describe_log_dirs_topic_2(data: bytes, pos: int, count: int) -> tuple[list[DescribeLogDirsTopic], int]:
@@ -409,21 +334,6 @@ def _write_all_describe_log_dirs_topic_2(out: list[bytes], items: Iterable[Descr
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_describe_log_dirs_topic_2(items: Iterable[DescribeLogDirsTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_describe_log_dirs_partition_2(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_describe_log_dirs_result_0(data: bytes, pos: int, count: int) -> tuple[list[DescribeLogDirsResult], int]:
     out: list[DescribeLogDirsResult] = []
     for _ in range(count):
@@ -464,17 +374,6 @@ def _write_all_describe_log_dirs_result_0(out: list[bytes], items: Iterable[Desc
             _write_all_describe_log_dirs_topic_0(out, x.topics)
         elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
             raise Refused
-
-
-def _size_all_describe_log_dirs_result_0(items: Iterable[DescribeLogDirsResult]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        size += string_length(len(x.log_dir.encode()))
-        size += _size_all_describe_log_dirs_topic_0(x.topics)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_describe_log_dirs_result_2(data: bytes, pos: int, count: int) -> tuple[list[DescribeLogDirsResult], int]:
@@ -531,21 +430,6 @@ def _write_all_describe_log_dirs_result_2(out: list[bytes], items: Iterable[Desc
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_describe_log_dirs_result_2(items: Iterable[DescribeLogDirsResult]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        n = string_length(len(x.log_dir.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_describe_log_dirs_topic_2(x.topics)
-        n = len(x.topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_describe_log_dirs_result_4(data: bytes, pos: int, count: int) -> tuple[list[DescribeLogDirsResult], int]:
     out: list[DescribeLogDirsResult] = []
     for _ in range(count):
@@ -597,21 +481,6 @@ def _write_all_describe_log_dirs_result_4(out: list[bytes], items: Iterable[Desc
         else:
             out.append(_pack_qq(x.total_bytes, x.usable_bytes))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_describe_log_dirs_result_4(items: Iterable[DescribeLogDirsResult]) -> int:
-    size = 0
-    for x in items:
-        size += 21
-        n = string_length(len(x.log_dir.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_describe_log_dirs_topic_2(x.topics)
-        n = len(x.topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_describe_log_dirs_result_5(data: bytes, pos: int, count: int) -> tuple[list[DescribeLogDirsResult], int]:
@@ -666,21 +535,6 @@ def _write_all_describe_log_dirs_result_5(out: list[bytes], items: Iterable[Desc
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_describe_log_dirs_result_5(items: Iterable[DescribeLogDirsResult]) -> int:
-    size = 0
-    for x in items:
-        size += 22
-        n = string_length(len(x.log_dir.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_describe_log_dirs_topic_2(x.topics)
-        n = len(x.topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_describe_log_dirs_response_0(data: bytes, pos: int) -> tuple[DescribeLogDirsResponse, int]:
     x = new(DescribeLogDirsResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -703,14 +557,6 @@ def _write_describe_log_dirs_response_0(out: list[bytes], x: DescribeLogDirsResp
         _write_all_describe_log_dirs_result_0(out, x.results)
     elif type(x.results) is not list and type(x.results) in NO_LISTS:
         raise Refused
-
-
-def _size_describe_log_dirs_response_0(x: DescribeLogDirsResponse) -> int:
-    size = 8
-    size += _size_all_describe_log_dirs_result_0(x.results)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_describe_log_dirs_response_2(data: bytes, pos: int) -> tuple[DescribeLogDirsResponse, int]:
@@ -749,17 +595,6 @@ def _write_describe_log_dirs_response_2(out: list[bytes], x: DescribeLogDirsResp
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_log_dirs_response_2(x: DescribeLogDirsResponse) -> int:
-    size = 6
-    size += _size_all_describe_log_dirs_result_2(x.results)
-    n = len(x.results)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_describe_log_dirs_response_3(data: bytes, pos: int) -> tuple[DescribeLogDirsResponse, int]:
     x = new(DescribeLogDirsResponse)
     x.throttle_time_ms, x.error_code, n = _unpack_ihB(data, pos)
@@ -793,17 +628,6 @@ def _write_describe_log_dirs_response_3(out: list[bytes], x: DescribeLogDirsResp
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_describe_log_dirs_response_3(x: DescribeLogDirsResponse) -> int:
-    size = 8
-    size += _size_all_describe_log_dirs_result_2(x.results)
-    n = len(x.results)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_describe_log_dirs_response_4(data: bytes, pos: int) -> tuple[DescribeLogDirsResponse, int]:
@@ -841,17 +665,6 @@ def _write_describe_log_dirs_response_4(out: list[bytes], x: DescribeLogDirsResp
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_log_dirs_response_4(x: DescribeLogDirsResponse) -> int:
-    size = 8
-    size += _size_all_describe_log_dirs_result_4(x.results)
-    n = len(x.results)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_describe_log_dirs_response_5(data: bytes, pos: int) -> tuple[DescribeLogDirsResponse, int]:
     x = new(DescribeLogDirsResponse)
     x.throttle_time_ms, x.error_code, n = _unpack_ihB(data, pos)
@@ -887,56 +700,35 @@ def _write_describe_log_dirs_response_5(out: list[bytes], x: DescribeLogDirsResp
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_log_dirs_response_5(x: DescribeLogDirsResponse) -> int:
-    size = 8
-    size += _size_all_describe_log_dirs_result_5(x.results)
-    n = len(x.results)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DescribeLogDirsResponseConstants._codecs = {
-    0: (_read_describe_log_dirs_response_0, _write_describe_log_dirs_response_0, _size_describe_log_dirs_response_0),
-    1: (_read_describe_log_dirs_response_0, _write_describe_log_dirs_response_0, _size_describe_log_dirs_response_0),
-    2: (_read_describe_log_dirs_response_2, _write_describe_log_dirs_response_2, _size_describe_log_dirs_response_2),
-    3: (_read_describe_log_dirs_response_3, _write_describe_log_dirs_response_3, _size_describe_log_dirs_response_3),
-    4: (_read_describe_log_dirs_response_4, _write_describe_log_dirs_response_4, _size_describe_log_dirs_response_4),
-    5: (_read_describe_log_dirs_response_5, _write_describe_log_dirs_response_5, _size_describe_log_dirs_response_5),
+    0: (_read_describe_log_dirs_response_0, _write_describe_log_dirs_response_0),
+    1: (_read_describe_log_dirs_response_0, _write_describe_log_dirs_response_0),
+    2: (_read_describe_log_dirs_response_2, _write_describe_log_dirs_response_2),
+    3: (_read_describe_log_dirs_response_3, _write_describe_log_dirs_response_3),
+    4: (_read_describe_log_dirs_response_4, _write_describe_log_dirs_response_4),
+    5: (_read_describe_log_dirs_response_5, _write_describe_log_dirs_response_5),
 }
-_DescribeLogDirsResponseConstants._facts = (
-    '{"name":"DescribeLogDirsResponse","type":"response","validVersions":"0-5","flexibleVersion'
-    's":"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versi'
-    'ons":"0+","about":"How long the client should pause before its next request, in millisecon'
-    'ds; 0 when no quota was exceeded."},{"name":"error_code","json":"errorCode","type":"int16"'
-    ',"versions":"3+","enumeration":"ErrorCode","ignorable":true,"about":"Error code of the who'
-    'le request, 0 for none."},{"name":"results","json":"results","type":"[]DescribeLogDirsResu'
-    'lt","versions":"0+","about":"One entry per log directory of the broker."}],"structs":{"Des'
-    'cribeLogDirsResult":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+'
-    '","enumeration":"ErrorCode","about":"Error code of this directory, for instance when its d'
-    'isk failed; 0 for none."},{"name":"log_dir","json":"logDir","type":"string","versions":"0+'
-    '","about":"Absolute path of the directory on the broker."},{"name":"topics","json":"topics'
-    '","type":"[]DescribeLogDirsTopic","versions":"0+","about":"Topics with a replica in this d'
-    'irectory."},{"name":"total_bytes","json":"totalBytes","type":"int64","versions":"4+","igno'
-    'rable":true,"default":-1,"about":"Size in bytes of the volume that holds the directory; -1'
-    ' when unknown."},{"name":"usable_bytes","json":"usableBytes","type":"int64","versions":"4+'
-    '","ignorable":true,"default":-1,"about":"Free bytes on the volume that holds the directory'
-    '; -1 when unknown."},{"name":"is_cordoned","json":"isCordoned","type":"bool","versions":"5'
-    '+","ignorable":true,"about":"True when the directory is closed for new replicas."}],"Descr'
-    'ibeLogDirsTopic":[{"name":"name","json":"name","type":"string","versions":"0+","entityType'
-    '":"topicName","about":"Name of the topic."},{"name":"partitions","json":"partitions","type'
-    '":"[]DescribeLogDirsPartition","versions":"0+","about":"Replicas of the topic in this dire'
-    'ctory, one entry per partition."}],"DescribeLogDirsPartition":[{"name":"partition_index","'
-    'json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition wit'
-    'hin its topic, from 0."},{"name":"partition_size","json":"partitionSize","type":"int64","v'
-    'ersions":"0+","about":"Bytes taken by all log segments of the replica."},{"name":"offset_l'
-    'ag","json":"offsetLag","type":"int64","versions":"0+","about":"Offsets the log end is behi'
-    "nd: the high watermark for a current replica, the current replica's log end for a future o"
-    'ne."},{"name":"is_future_key","json":"isFutureKey","type":"bool","versions":"0+","about":"'
-    "True for a replica still being copied here that will replace the current one in another di"
-    'rectory."}]}}'
+_DescribeLogDirsResponseConstants._descriptor = (
+    '{"name":"DescribeLogDirsResponse","type":"response","validVersions":"0-5","flexibleVersions":"2+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"3+","enumeration":"ErrorCode","ignorable":true,"about":"Error code of the whole request, 0 for none."},'
+    '{"name":"results","json":"results","type":"[]DescribeLogDirsResult","versions":"0+","about":"One entry per log directory of the broker."}'
+    '],"structs":{"DescribeLogDirsResult":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this directory, for instance when its disk failed; 0 for none."},'
+    '{"name":"log_dir","json":"logDir","type":"string","versions":"0+","about":"Absolute path of the directory on the broker."},'
+    '{"name":"topics","json":"topics","type":"[]DescribeLogDirsTopic","versions":"0+","about":"Topics with a replica in this directory."},'
+    '{"name":"total_bytes","json":"totalBytes","type":"int64","versions":"4+","ignorable":true,"default":-1,"about":"Size in bytes of the volume that holds the directory; -1 when unknown."},'
+    '{"name":"usable_bytes","json":"usableBytes","type":"int64","versions":"4+","ignorable":true,"default":-1,"about":"Free bytes on the volume that holds the directory; -1 when unknown."},'
+    '{"name":"is_cordoned","json":"isCordoned","type":"bool","versions":"5+","ignorable":true,"about":"True when the directory is closed for new replicas."}'
+    '],"DescribeLogDirsTopic":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]DescribeLogDirsPartition","versions":"0+","about":"Replicas of the topic in this directory, one entry per partition."}'
+    '],"DescribeLogDirsPartition":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"partition_size","json":"partitionSize","type":"int64","versions":"0+","about":"Bytes taken by all log segments of the replica."},'
+    '{"name":"offset_lag","json":"offsetLag","type":"int64","versions":"0+","about":"Offsets the log end is behind: the high watermark for a current replica, the current replica\'s log end for a future one."},'
+    '{"name":"is_future_key","json":"isFutureKey","type":"bool","versions":"0+","about":"True for a replica still being copied here that will replace the current one in another directory."}'
+    "]}}"
 )
 _DescribeLogDirsResponseConstants._plan = (
     "1\n"
@@ -946,8 +738,7 @@ _DescribeLogDirsResponseConstants._plan = (
     ":DescribeLogDirsTopic name/s partitions/[@DescribeLogDirsPartition\n"
     "0-1 0 1@0\n"
     "2-5 0c 1@1c ;\n"
-    ":DescribeLogDirsResult error_code/h log_dir/s topics/[@DescribeLogDirsTopic total_bytes/q="
-    "-1 usable_bytes/q=-1 is_cordoned/t\n"
+    ":DescribeLogDirsResult error_code/h log_dir/s topics/[@DescribeLogDirsTopic total_bytes/q=-1 usable_bytes/q=-1 is_cordoned/t\n"
     "0-1 0 1 2@2 -3 -4 -5\n"
     "2-3 0 1c 2@3c -3 -4 -5 ;\n"
     "4 0 1c 2@3c 3 4 -5 ;\n"

@@ -11,23 +11,21 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .describe_producers_response import DescribeProducersResponse as _DescribeProducersResponse
 
 
@@ -43,24 +41,11 @@ class TopicRequest(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        name: str = "",
-        partition_indexes: Iterable[int] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, name: str = "", partition_indexes: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.name = name
         self.partition_indexes = partition_indexes if isinstance(partition_indexes, list) else list(partition_indexes)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicRequest):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.partition_indexes == other.partition_indexes
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class TopicRequestCollection(KeyedCollection[TopicRequest]):
@@ -96,7 +81,7 @@ class _DescribeProducersRequestConstants(Request["_DescribeProducersResponse"]):
 class DescribeProducersRequest(_DescribeProducersRequestConstants):
     """Asks a partition replica for the producers that are active on some partitions.
 
-    Request, API key 61, versions 0, flexible from 0. Since Kafka 2.8.0.
+    Request, API key 61, version 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     topics: TopicRequestCollection = field(default_factory=TopicRequestCollection)
@@ -104,23 +89,13 @@ class DescribeProducersRequest(_DescribeProducersRequestConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        topics: Iterable[TopicRequest] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, topics: Iterable[TopicRequest] = (), unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.topics = (
             topics
             if isinstance(topics, TopicRequestCollection)
             else TopicRequestCollection(elements_of(topics, "topics", "TopicRequest"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeProducersRequest):
-            return NotImplemented
-        return self.topics == other.topics and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_all_topic_request_0(data: bytes, pos: int, count: int) -> tuple[TopicRequestCollection, int]:
@@ -175,21 +150,6 @@ def _write_all_topic_request_0(out: list[bytes], items: Iterable[TopicRequest]) 
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_request_0(items: Iterable[TopicRequest]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += len(x.partition_indexes) * 4
-        n = len(x.partition_indexes)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_describe_producers_request_0(data: bytes, pos: int) -> tuple[DescribeProducersRequest, int]:
     x = new(DescribeProducersRequest)
     n = data[pos]
@@ -221,27 +181,16 @@ def _write_describe_producers_request_0(out: list[bytes], x: DescribeProducersRe
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_producers_request_0(x: DescribeProducersRequest) -> int:
-    size = 2
-    size += _size_all_topic_request_0(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DescribeProducersRequestConstants._codecs = {
-    0: (_read_describe_producers_request_0, _write_describe_producers_request_0, _size_describe_producers_request_0),
+    0: (_read_describe_producers_request_0, _write_describe_producers_request_0)
 }
-_DescribeProducersRequestConstants._facts = (
-    '{"name":"DescribeProducersRequest","type":"request","validVersions":"0","flexibleVersions"'
-    ':"0+","fields":[{"name":"topics","json":"topics","type":"[]TopicRequest","versions":"0+","'
-    'about":"Topics to inspect, one entry each."}],"structs":{"TopicRequest":[{"name":"name","j'
-    'son":"name","type":"string","versions":"0+","entityType":"topicName","mapKey":true,"about"'
-    ':"Name of the topic."},{"name":"partition_indexes","json":"partitionIndexes","type":"[]int'
-    '32","versions":"0+","about":"Partition indexes of the topic to inspect."}]}}'
+_DescribeProducersRequestConstants._descriptor = (
+    '{"name":"DescribeProducersRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"topics","json":"topics","type":"[]TopicRequest","versions":"0+","about":"Topics to inspect, one entry each."}'
+    '],"structs":{"TopicRequest":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},'
+    '{"name":"partition_indexes","json":"partitionIndexes","type":"[]int32","versions":"0+","about":"Partition indexes of the topic to inspect."}'
+    "]}}"
 )
 _DescribeProducersRequestConstants._plan = (
     "1\n"

@@ -11,19 +11,16 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -81,19 +78,6 @@ class ProducerState(StructBase):
         self.current_txn_start_offset = current_txn_start_offset
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ProducerState):
-            return NotImplemented
-        return (
-            self.producer_id == other.producer_id
-            and self.producer_epoch == other.producer_epoch
-            and self.last_sequence == other.last_sequence
-            and self.last_timestamp == other.last_timestamp
-            and self.coordinator_epoch == other.coordinator_epoch
-            and self.current_txn_start_offset == other.current_txn_start_offset
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionResponse(StructBase):
@@ -129,17 +113,6 @@ class PartitionResponse(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionResponse):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.active_producers == other.active_producers
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicResponse(StructBase):
@@ -167,15 +140,6 @@ class TopicResponse(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicResponse):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _DescribeProducersResponseConstants(Response):
     __slots__ = ()
@@ -193,7 +157,7 @@ class _DescribeProducersResponseConstants(Response):
 class DescribeProducersResponse(_DescribeProducersResponseConstants):
     """Returns the state a broker keeps of idempotent and transactional producers, per partition.
 
-    Response, API key 61, versions 0, flexible from 0. Since Kafka 2.8.0.
+    Response, API key 61, version 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     throttle_time_ms: int = 0
@@ -215,15 +179,6 @@ class DescribeProducersResponse(_DescribeProducersResponseConstants):
         self.throttle_time_ms = throttle_time_ms
         self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "TopicResponse"))
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeProducersResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_producer_state_0(data: bytes, pos: int, count: int) -> tuple[list[ProducerState], int]:
@@ -274,15 +229,6 @@ def _write_all_producer_state_0(out: list[bytes], items: Iterable[ProducerState]
                 )
             )
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_producer_state_0(items: Iterable[ProducerState]) -> int:
-    size = 0
-    for x in items:
-        size += 37
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_partition_response_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionResponse], int]:
@@ -342,22 +288,6 @@ def _write_all_partition_response_0(out: list[bytes], items: Iterable[PartitionR
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_partition_response_0(items: Iterable[PartitionResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 9
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_producer_state_0(x.active_producers)
-        n = len(x.active_producers)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_topic_response_0(data: bytes, pos: int, count: int) -> tuple[list[TopicResponse], int]:
     out: list[TopicResponse] = []
     for _ in range(count):
@@ -405,21 +335,6 @@ def _write_all_topic_response_0(out: list[bytes], items: Iterable[TopicResponse]
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_response_0(items: Iterable[TopicResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_partition_response_0(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_describe_producers_response_0(data: bytes, pos: int) -> tuple[DescribeProducersResponse, int]:
     x = new(DescribeProducersResponse)
     x.throttle_time_ms, n = _unpack_iB(data, pos)
@@ -455,57 +370,35 @@ def _write_describe_producers_response_0(out: list[bytes], x: DescribeProducersR
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_producers_response_0(x: DescribeProducersResponse) -> int:
-    size = 6
-    size += _size_all_topic_response_0(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DescribeProducersResponseConstants._codecs = {
-    0: (_read_describe_producers_response_0, _write_describe_producers_response_0, _size_describe_producers_response_0),
+    0: (_read_describe_producers_response_0, _write_describe_producers_response_0)
 }
-_DescribeProducersResponseConstants._facts = (
-    '{"name":"DescribeProducersResponse","type":"response","validVersions":"0","flexibleVersion'
-    's":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versi'
-    'ons":"0+","about":"How long the client should pause before its next request, in millisecon'
-    'ds; 0 when no quota was exceeded."},{"name":"topics","json":"topics","type":"[]TopicRespon'
-    'se","versions":"0+","about":"One entry per topic of the request."}],"structs":{"TopicRespo'
-    'nse":[{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName'
-    '","about":"Name of the topic."},{"name":"partitions","json":"partitions","type":"[]Partiti'
-    'onResponse","versions":"0+","about":"One entry per partition of the topic."}],"PartitionRe'
-    'sponse":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+",'
-    '"about":"Number of the partition within its topic, from 0."},{"name":"error_code","json":"'
-    'errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of'
-    ' this partition, 0 for none."},{"name":"error_message","json":"errorMessage","type":"strin'
-    'g","versions":"0+","nullableVersions":"0+","default":null,"about":"Readable detail of the '
-    'error; null when there is none."},{"name":"active_producers","json":"activeProducers","typ'
-    'e":"[]ProducerState","versions":"0+","about":"Producers the partition still remembers, one'
-    ' entry each."}],"ProducerState":[{"name":"producer_id","json":"producerId","type":"int64",'
-    '"versions":"0+","entityType":"producerId","enumeration":"ProducerId","about":"Id of the pr'
-    'oducer."},{"name":"producer_epoch","json":"producerEpoch","type":"int32","versions":"0+","'
-    'enumeration":"ProducerEpoch","about":"Latest epoch seen from this producer id."},{"name":"'
-    'last_sequence","json":"lastSequence","type":"int32","versions":"0+","default":-1,"about":"'
-    'Sequence number of the producer\'s last record here; -1 when there is none."},{"name":"last'
-    '_timestamp","json":"lastTimestamp","type":"int64","versions":"0+","default":-1,"about":"Ti'
-    "me of the producer's last write here, in milliseconds since the Unix epoch; -1 when there "
-    'is none."},{"name":"coordinator_epoch","json":"coordinatorEpoch","type":"int32","versions"'
-    ':"0+","about":"Epoch of the transaction coordinator that last wrote an end marker for this'
-    ' producer."},{"name":"current_txn_start_offset","json":"currentTxnStartOffset","type":"int'
-    '64","versions":"0+","default":-1,"about":"First offset of the producer\'s open transaction;'
-    ' -1 when none is open."}]}}'
+_DescribeProducersResponseConstants._descriptor = (
+    '{"name":"DescribeProducersResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
+    '{"name":"topics","json":"topics","type":"[]TopicResponse","versions":"0+","about":"One entry per topic of the request."}'
+    '],"structs":{"TopicResponse":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]PartitionResponse","versions":"0+","about":"One entry per partition of the topic."}'
+    '],"PartitionResponse":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Readable detail of the error; null when there is none."},'
+    '{"name":"active_producers","json":"activeProducers","type":"[]ProducerState","versions":"0+","about":"Producers the partition still remembers, one entry each."}'
+    '],"ProducerState":['
+    '{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","entityType":"producerId","enumeration":"ProducerId","about":"Id of the producer."},'
+    '{"name":"producer_epoch","json":"producerEpoch","type":"int32","versions":"0+","enumeration":"ProducerEpoch","about":"Latest epoch seen from this producer id."},'
+    '{"name":"last_sequence","json":"lastSequence","type":"int32","versions":"0+","default":-1,"about":"Sequence number of the producer\'s last record here; -1 when there is none."},'
+    '{"name":"last_timestamp","json":"lastTimestamp","type":"int64","versions":"0+","default":-1,"about":"Time of the producer\'s last write here, in milliseconds since the Unix epoch; -1 when there is none."},'
+    '{"name":"coordinator_epoch","json":"coordinatorEpoch","type":"int32","versions":"0+","about":"Epoch of the transaction coordinator that last wrote an end marker for this producer."},'
+    '{"name":"current_txn_start_offset","json":"currentTxnStartOffset","type":"int64","versions":"0+","default":-1,"about":"First offset of the producer\'s open transaction; -1 when none is open."}'
+    "]}}"
 )
 _DescribeProducersResponseConstants._plan = (
     "1\n"
-    ":ProducerState producer_id/q producer_epoch/i last_sequence/i=-1 last_timestamp/q=-1 coord"
-    "inator_epoch/i current_txn_start_offset/q=-1\n"
+    ":ProducerState producer_id/q producer_epoch/i last_sequence/i=-1 last_timestamp/q=-1 coordinator_epoch/i current_txn_start_offset/q=-1\n"
     "0 0 1 2 3 4 5 ;\n"
-    ":PartitionResponse partition_index/i error_code/h error_message/s?=~ active_producers/[@Pr"
-    "oducerState\n"
+    ":PartitionResponse partition_index/i error_code/h error_message/s?=~ active_producers/[@ProducerState\n"
     "0 0 1 2cn 3@0c ;\n"
     ":TopicResponse name/s partitions/[@PartitionResponse\n"
     "0 0c 1@1c ;\n"

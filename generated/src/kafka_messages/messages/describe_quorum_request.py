@@ -11,23 +11,21 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .describe_quorum_response import DescribeQuorumResponse as _DescribeQuorumResponse
 
 _pack_i = Struct(">i").pack
@@ -44,21 +42,9 @@ class PartitionData(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        partition_index: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, partition_index: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.partition_index = partition_index
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionData):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -85,15 +71,6 @@ class TopicData(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicData):
-            return NotImplemented
-        return (
-            self.topic_name == other.topic_name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _DescribeQuorumRequestConstants(Request["_DescribeQuorumResponse"]):
     __slots__ = ()
@@ -119,19 +96,9 @@ class DescribeQuorumRequest(_DescribeQuorumRequestConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        topics: Iterable[TopicData] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, topics: Iterable[TopicData] = (), unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "TopicData"))
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeQuorumRequest):
-            return NotImplemented
-        return self.topics == other.topics and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
@@ -155,15 +122,6 @@ def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]
         else:
             out.append(_pack_i(x.partition_index))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_topic_data_0(data: bytes, pos: int, count: int) -> tuple[list[TopicData], int]:
@@ -213,21 +171,6 @@ def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> Non
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_data_0(items: Iterable[TopicData]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_partition_data_0(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_describe_quorum_request_0(data: bytes, pos: int) -> tuple[DescribeQuorumRequest, int]:
     x = new(DescribeQuorumRequest)
     n = data[pos]
@@ -259,31 +202,20 @@ def _write_describe_quorum_request_0(out: list[bytes], x: DescribeQuorumRequest)
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_quorum_request_0(x: DescribeQuorumRequest) -> int:
-    size = 2
-    size += _size_all_topic_data_0(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DescribeQuorumRequestConstants._codecs = {
-    0: (_read_describe_quorum_request_0, _write_describe_quorum_request_0, _size_describe_quorum_request_0),
-    1: (_read_describe_quorum_request_0, _write_describe_quorum_request_0, _size_describe_quorum_request_0),
-    2: (_read_describe_quorum_request_0, _write_describe_quorum_request_0, _size_describe_quorum_request_0),
+    0: (_read_describe_quorum_request_0, _write_describe_quorum_request_0),
+    1: (_read_describe_quorum_request_0, _write_describe_quorum_request_0),
+    2: (_read_describe_quorum_request_0, _write_describe_quorum_request_0),
 }
-_DescribeQuorumRequestConstants._facts = (
-    '{"name":"DescribeQuorumRequest","type":"request","validVersions":"0-2","flexibleVersions":'
-    '"0+","fields":[{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","abou'
-    't":"Raft topics to describe, normally only the cluster metadata topic."}],"structs":{"Topi'
-    'cData":[{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityTyp'
-    'e":"topicName","about":"Name of the topic."},{"name":"partitions","json":"partitions","typ'
-    'e":"[]PartitionData","versions":"0+","about":"Partitions of the topic to describe, one ent'
-    'ry each."}],"PartitionData":[{"name":"partition_index","json":"partitionIndex","type":"int'
-    '32","versions":"0+","about":"Number of the partition within its topic, from 0."}]}}'
+_DescribeQuorumRequestConstants._descriptor = (
+    '{"name":"DescribeQuorumRequest","type":"request","validVersions":"0-2","flexibleVersions":"0+","fields":['
+    '{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"Raft topics to describe, normally only the cluster metadata topic."}'
+    '],"structs":{"TopicData":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+","about":"Partitions of the topic to describe, one entry each."}'
+    '],"PartitionData":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."}'
+    "]}}"
 )
 _DescribeQuorumRequestConstants._plan = (
     "1\n"

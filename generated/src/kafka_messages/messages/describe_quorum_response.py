@@ -13,21 +13,18 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -101,18 +98,6 @@ class ReplicaState(StructBase):
         self.last_caught_up_timestamp = last_caught_up_timestamp
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ReplicaState):
-            return NotImplemented
-        return (
-            self.replica_id == other.replica_id
-            and self.replica_directory_id == other.replica_directory_id
-            and self.log_end_offset == other.log_end_offset
-            and self.last_fetch_timestamp == other.last_fetch_timestamp
-            and self.last_caught_up_timestamp == other.last_caught_up_timestamp
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionData(StructBase):
@@ -166,21 +151,6 @@ class PartitionData(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionData):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.leader_id == other.leader_id
-            and self.leader_epoch == other.leader_epoch
-            and self.high_watermark == other.high_watermark
-            and self.current_voters == other.current_voters
-            and self.observers == other.observers
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicData(StructBase):
@@ -206,15 +176,6 @@ class TopicData(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicData):
-            return NotImplemented
-        return (
-            self.topic_name == other.topic_name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Listener(StructBase):
@@ -230,27 +191,12 @@ class Listener(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        name: str = "",
-        host: str = "",
-        port: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, name: str = "", host: str = "", port: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.name = name
         self.host = host
         self.port = port
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Listener):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.host == other.host
-            and self.port == other.port
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class ListenerCollection(KeyedCollection[Listener]):
@@ -282,11 +228,7 @@ class Node(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        node_id: int = 0,
-        listeners: Iterable[Listener] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, node_id: int = 0, listeners: Iterable[Listener] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.node_id = node_id
         self.listeners = (
@@ -295,15 +237,6 @@ class Node(StructBase):
             else ListenerCollection(elements_of(listeners, "listeners", "Listener"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Node):
-            return NotImplemented
-        return (
-            self.node_id == other.node_id
-            and self.listeners == other.listeners
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class NodeCollection(KeyedCollection[Node]):
@@ -372,17 +305,6 @@ class DescribeQuorumResponse(_DescribeQuorumResponseConstants):
         self.nodes = nodes if isinstance(nodes, NodeCollection) else NodeCollection(elements_of(nodes, "nodes", "Node"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeQuorumResponse):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.topics == other.topics
-            and self.nodes == other.nodes
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_replica_state_0(data: bytes, pos: int, count: int) -> tuple[list[ReplicaState], int]:
     out: list[ReplicaState] = []
@@ -412,15 +334,6 @@ def _write_all_replica_state_0(out: list[bytes], items: Iterable[ReplicaState]) 
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_replica_state_0(items: Iterable[ReplicaState]) -> int:
-    size = 0
-    for x in items:
-        size += 13
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_replica_state_1(data: bytes, pos: int, count: int) -> tuple[list[ReplicaState], int]:
     out: list[ReplicaState] = []
     for _ in range(count):
@@ -447,15 +360,6 @@ def _write_all_replica_state_1(out: list[bytes], items: Iterable[ReplicaState]) 
         else:
             out.append(_pack_iqqq(x.replica_id, x.log_end_offset, x.last_fetch_timestamp, x.last_caught_up_timestamp))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_replica_state_1(items: Iterable[ReplicaState]) -> int:
-    size = 0
-    for x in items:
-        size += 29
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_replica_state_2(data: bytes, pos: int, count: int) -> tuple[list[ReplicaState], int]:
@@ -504,15 +408,6 @@ def _write_all_replica_state_2(out: list[bytes], items: Iterable[ReplicaState]) 
                 )
             )
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_replica_state_2(items: Iterable[ReplicaState]) -> int:
-    size = 0
-    for x in items:
-        size += 45
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
@@ -570,23 +465,6 @@ def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 25
-        size += _size_all_replica_state_0(x.current_voters)
-        n = len(x.current_voters)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += _size_all_replica_state_0(x.observers)
-        n = len(x.observers)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_partition_data_1(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
     out: list[PartitionData] = []
     for _ in range(count):
@@ -640,23 +518,6 @@ def _write_all_partition_data_1(out: list[bytes], items: Iterable[PartitionData]
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_partition_data_1(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 25
-        size += _size_all_replica_state_1(x.current_voters)
-        n = len(x.current_voters)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += _size_all_replica_state_1(x.observers)
-        n = len(x.observers)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_partition_data_2(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
@@ -733,26 +594,6 @@ def _write_all_partition_data_2(out: list[bytes], items: Iterable[PartitionData]
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_partition_data_2(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 26
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_replica_state_2(x.current_voters)
-        n = len(x.current_voters)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += _size_all_replica_state_2(x.observers)
-        n = len(x.observers)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_topic_data_0(data: bytes, pos: int, count: int) -> tuple[list[TopicData], int]:
     out: list[TopicData] = []
     for _ in range(count):
@@ -798,21 +639,6 @@ def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> Non
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_topic_data_0(items: Iterable[TopicData]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_partition_data_0(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_topic_data_1(data: bytes, pos: int, count: int) -> tuple[list[TopicData], int]:
@@ -862,21 +688,6 @@ def _write_all_topic_data_1(out: list[bytes], items: Iterable[TopicData]) -> Non
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_data_1(items: Iterable[TopicData]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_partition_data_1(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_topic_data_2(data: bytes, pos: int, count: int) -> tuple[list[TopicData], int]:
     out: list[TopicData] = []
     for _ in range(count):
@@ -922,21 +733,6 @@ def _write_all_topic_data_2(out: list[bytes], items: Iterable[TopicData]) -> Non
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_topic_data_2(items: Iterable[TopicData]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_partition_data_2(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_listener_2(data: bytes, pos: int, count: int) -> tuple[ListenerCollection, int]:
@@ -986,19 +782,6 @@ def _write_all_listener_2(out: list[bytes], items: Iterable[Listener]) -> None:
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_listener_2(items: Iterable[Listener]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_node_2(data: bytes, pos: int, count: int) -> tuple[NodeCollection, int]:
     out: list[Node] = []
     for _ in range(count):
@@ -1036,19 +819,6 @@ def _write_all_node_2(out: list[bytes], items: Iterable[Node]) -> None:
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_node_2(items: Iterable[Node]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += _size_all_listener_2(x.listeners)
-        n = len(x.listeners)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_describe_quorum_response_0(data: bytes, pos: int) -> tuple[DescribeQuorumResponse, int]:
@@ -1090,17 +860,6 @@ def _write_describe_quorum_response_0(out: list[bytes], x: DescribeQuorumRespons
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_quorum_response_0(x: DescribeQuorumResponse) -> int:
-    size = 4
-    size += _size_all_topic_data_0(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_describe_quorum_response_1(data: bytes, pos: int) -> tuple[DescribeQuorumResponse, int]:
     x = new(DescribeQuorumResponse)
     x.error_code, n = _unpack_hB(data, pos)
@@ -1138,17 +897,6 @@ def _write_describe_quorum_response_1(out: list[bytes], x: DescribeQuorumRespons
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_describe_quorum_response_1(x: DescribeQuorumResponse) -> int:
-    size = 4
-    size += _size_all_topic_data_1(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_describe_quorum_response_2(data: bytes, pos: int) -> tuple[DescribeQuorumResponse, int]:
@@ -1217,82 +965,51 @@ def _write_describe_quorum_response_2(out: list[bytes], x: DescribeQuorumRespons
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_quorum_response_2(x: DescribeQuorumResponse) -> int:
-    size = 6
-    if x.error_message is not None:
-        n = string_length(len(x.error_message.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_topic_data_2(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_node_2(x.nodes)
-    n = len(x.nodes)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DescribeQuorumResponseConstants._codecs = {
-    0: (_read_describe_quorum_response_0, _write_describe_quorum_response_0, _size_describe_quorum_response_0),
-    1: (_read_describe_quorum_response_1, _write_describe_quorum_response_1, _size_describe_quorum_response_1),
-    2: (_read_describe_quorum_response_2, _write_describe_quorum_response_2, _size_describe_quorum_response_2),
+    0: (_read_describe_quorum_response_0, _write_describe_quorum_response_0),
+    1: (_read_describe_quorum_response_1, _write_describe_quorum_response_1),
+    2: (_read_describe_quorum_response_2, _write_describe_quorum_response_2),
 }
-_DescribeQuorumResponseConstants._facts = (
-    '{"name":"DescribeQuorumResponse","type":"response","validVersions":"0-2","flexibleVersions'
-    '":"0+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","e'
-    'numeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},{"name":"e'
-    'rror_message","json":"errorMessage","type":"string","versions":"2+","nullableVersions":"2+'
-    '","ignorable":true,"about":"Readable detail of the error; null when there is none."},{"nam'
-    'e":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"One entry per to'
-    'pic of the request."},{"name":"nodes","json":"nodes","type":"[]Node","versions":"2+","abou'
-    't":"Nodes whose endpoints the leader knows."}],"structs":{"ReplicaState":[{"name":"replica'
-    '_id","json":"replicaId","type":"int32","versions":"0+","entityType":"brokerId","about":"No'
-    'de id of the replica."},{"name":"replica_directory_id","json":"replicaDirectoryId","type":'
-    '"uuid","versions":"2+","about":"Id of the log directory the replica uses; all zero when no'
-    't known."},{"name":"log_end_offset","json":"logEndOffset","type":"int64","versions":"0+","'
-    'about":"Offset after the replica\'s last record as known to the leader; -1 when unknown."},'
-    '{"name":"last_fetch_timestamp","json":"lastFetchTimestamp","type":"int64","versions":"1+",'
-    '"ignorable":true,"default":-1,"about":"Leader clock at the replica\'s last fetch, in millis'
-    'econds since the Unix epoch; -1 when unknown."},{"name":"last_caught_up_timestamp","json":'
-    '"lastCaughtUpTimestamp","type":"int64","versions":"1+","ignorable":true,"default":-1,"abou'
-    't":"Latest time at which the replica had everything the leader had, in milliseconds since '
-    'the Unix epoch; -1 when unknown."}],"TopicData":[{"name":"topic_name","json":"topicName","'
-    'type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},{"na'
-    'me":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+","about":"One'
-    ' entry per partition of the topic."}],"PartitionData":[{"name":"partition_index","json":"p'
-    'artitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its '
-    'topic, from 0."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","e'
-    'numeration":"ErrorCode","about":"Error code of this partition, 0 for none."},{"name":"erro'
-    'r_message","json":"errorMessage","type":"string","versions":"2+","nullableVersions":"2+","'
-    'ignorable":true,"about":"Readable detail of the error; null when there is none."},{"name":'
-    '"leader_id","json":"leaderId","type":"int32","versions":"0+","entityType":"brokerId","abou'
-    't":"Node id of the current leader; -1 when there is none."},{"name":"leader_epoch","json":'
-    '"leaderEpoch","type":"int32","versions":"0+","about":"Epoch in which that leader was elect'
-    'ed."},{"name":"high_watermark","json":"highWatermark","type":"int64","versions":"0+","abou'
-    't":"Offset up to which records are committed; -1 when not known yet."},{"name":"current_vo'
-    'ters","json":"currentVoters","type":"[]ReplicaState","versions":"0+","about":"Replicas tha'
-    't vote in elections and count for commits."},{"name":"observers","json":"observers","type"'
-    ':"[]ReplicaState","versions":"0+","about":"Replicas that only copy the log and do not vote'
-    '."}],"Node":[{"name":"node_id","json":"nodeId","type":"int32","versions":"2+","entityType"'
-    ':"brokerId","mapKey":true,"about":"Id of the node."},{"name":"listeners","json":"listeners'
-    '","type":"[]Listener","versions":"2+","about":"Endpoints of the node, one per listener."}]'
-    ',"Listener":[{"name":"name","json":"name","type":"string","versions":"2+","mapKey":true,"a'
-    'bout":"Name of the listener."},{"name":"host","json":"host","type":"string","versions":"2+'
-    '","about":"Host name or IP address at which the node can be reached."},{"name":"port","jso'
-    'n":"port","type":"uint16","versions":"2+","about":"TCP port at that host."}]}}'
+_DescribeQuorumResponseConstants._descriptor = (
+    '{"name":"DescribeQuorumResponse","type":"response","validVersions":"0-2","flexibleVersions":"0+","fields":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"2+","nullableVersions":"2+","ignorable":true,"about":"Readable detail of the error; null when there is none."},'
+    '{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"One entry per topic of the request."},'
+    '{"name":"nodes","json":"nodes","type":"[]Node","versions":"2+","about":"Nodes whose endpoints the leader knows."}'
+    '],"structs":{"ReplicaState":['
+    '{"name":"replica_id","json":"replicaId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id of the replica."},'
+    '{"name":"replica_directory_id","json":"replicaDirectoryId","type":"uuid","versions":"2+","about":"Id of the log directory the replica uses; all zero when not known."},'
+    '{"name":"log_end_offset","json":"logEndOffset","type":"int64","versions":"0+","about":"Offset after the replica\'s last record as known to the leader; -1 when unknown."},'
+    '{"name":"last_fetch_timestamp","json":"lastFetchTimestamp","type":"int64","versions":"1+","ignorable":true,"default":-1,"about":"Leader clock at the replica\'s last fetch, in milliseconds since the Unix epoch; -1 when unknown."},'
+    '{"name":"last_caught_up_timestamp","json":"lastCaughtUpTimestamp","type":"int64","versions":"1+","ignorable":true,"default":-1,"about":"Latest time at which the replica had everything the leader had, in milliseconds since the Unix epoch; -1 when unknown."}'
+    '],"TopicData":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+","about":"One entry per partition of the topic."}'
+    '],"PartitionData":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"2+","nullableVersions":"2+","ignorable":true,"about":"Readable detail of the error; null when there is none."},'
+    '{"name":"leader_id","json":"leaderId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id of the current leader; -1 when there is none."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Epoch in which that leader was elected."},'
+    '{"name":"high_watermark","json":"highWatermark","type":"int64","versions":"0+","about":"Offset up to which records are committed; -1 when not known yet."},'
+    '{"name":"current_voters","json":"currentVoters","type":"[]ReplicaState","versions":"0+","about":"Replicas that vote in elections and count for commits."},'
+    '{"name":"observers","json":"observers","type":"[]ReplicaState","versions":"0+","about":"Replicas that only copy the log and do not vote."}'
+    '],"Node":['
+    '{"name":"node_id","json":"nodeId","type":"int32","versions":"2+","entityType":"brokerId","mapKey":true,"about":"Id of the node."},'
+    '{"name":"listeners","json":"listeners","type":"[]Listener","versions":"2+","about":"Endpoints of the node, one per listener."}'
+    '],"Listener":['
+    '{"name":"name","json":"name","type":"string","versions":"2+","mapKey":true,"about":"Name of the listener."},'
+    '{"name":"host","json":"host","type":"string","versions":"2+","about":"Host name or IP address at which the node can be reached."},'
+    '{"name":"port","json":"port","type":"uint16","versions":"2+","about":"TCP port at that host."}'
+    "]}}"
 )
 _DescribeQuorumResponseConstants._plan = (
     "1\n"
-    ":ReplicaState replica_id/i replica_directory_id/u log_end_offset/q last_fetch_timestamp/q="
-    "-1 last_caught_up_timestamp/q=-1\n"
+    ":ReplicaState replica_id/i replica_directory_id/u log_end_offset/q last_fetch_timestamp/q=-1 last_caught_up_timestamp/q=-1\n"
     "0 0 2 -1! -3 -4 ;\n"
     "1 0 2 3 4 -1! ;\n"
     "2 0 1 2 3 4 ;\n"
-    ":PartitionData partition_index/i error_code/h error_message/s? leader_id/i leader_epoch/i "
-    "high_watermark/q current_voters/[@ReplicaState observers/[@ReplicaState\n"
+    ":PartitionData partition_index/i error_code/h error_message/s? leader_id/i leader_epoch/i high_watermark/q current_voters/[@ReplicaState observers/[@ReplicaState\n"
     "0 0 1 3 4 5 6@0c 7@0c -2 ;\n"
     "1 0 1 3 4 5 6@1c 7@1c -2 ;\n"
     "2 0 1 2cn 3 4 5 6@2c 7@2c ;\n"

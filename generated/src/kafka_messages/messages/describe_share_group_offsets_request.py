@@ -10,24 +10,22 @@ from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elemen
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .describe_share_group_offsets_response import (
         DescribeShareGroupOffsetsResponse as _DescribeShareGroupOffsetsResponse,
     )
@@ -45,24 +43,11 @@ class DescribeShareGroupOffsetsRequestTopic(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        topic_name: str = "",
-        partitions: Iterable[int] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, topic_name: str = "", partitions: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.topic_name = topic_name
         self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeShareGroupOffsetsRequestTopic):
-            return NotImplemented
-        return (
-            self.topic_name == other.topic_name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -94,15 +79,6 @@ class DescribeShareGroupOffsetsRequestGroup(StructBase):
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeShareGroupOffsetsRequestGroup):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _DescribeShareGroupOffsetsRequestConstants(Request["_DescribeShareGroupOffsetsResponse"]):
@@ -141,11 +117,6 @@ class DescribeShareGroupOffsetsRequest(_DescribeShareGroupOffsetsRequestConstant
             else list(elements_of(groups, "groups", "DescribeShareGroupOffsetsRequestGroup"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeShareGroupOffsetsRequest):
-            return NotImplemented
-        return self.groups == other.groups and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_all_describe_share_group_offsets_request_topic_0(
@@ -204,23 +175,6 @@ def _write_all_describe_share_group_offsets_request_topic_0(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_describe_share_group_offsets_request_topic_0(
-    items: Iterable[DescribeShareGroupOffsetsRequestTopic],
-) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += len(x.partitions) * 4
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_describe_share_group_offsets_request_group_0(
     data: bytes, pos: int, count: int
 ) -> tuple[list[DescribeShareGroupOffsetsRequestGroup], int]:
@@ -277,24 +231,6 @@ def _write_all_describe_share_group_offsets_request_group_0(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_describe_share_group_offsets_request_group_0(
-    items: Iterable[DescribeShareGroupOffsetsRequestGroup],
-) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.group_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.topics is not None:
-            size += _size_all_describe_share_group_offsets_request_topic_0(x.topics)
-            n = len(x.topics)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_describe_share_group_offsets_request_0(data: bytes, pos: int) -> tuple[DescribeShareGroupOffsetsRequest, int]:
     x = new(DescribeShareGroupOffsetsRequest)
     n = data[pos]
@@ -326,48 +262,26 @@ def _write_describe_share_group_offsets_request_0(out: list[bytes], x: DescribeS
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_share_group_offsets_request_0(x: DescribeShareGroupOffsetsRequest) -> int:
-    size = 2
-    size += _size_all_describe_share_group_offsets_request_group_0(x.groups)
-    n = len(x.groups)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DescribeShareGroupOffsetsRequestConstants._codecs = {
-    0: (
-        _read_describe_share_group_offsets_request_0,
-        _write_describe_share_group_offsets_request_0,
-        _size_describe_share_group_offsets_request_0,
-    ),
-    1: (
-        _read_describe_share_group_offsets_request_0,
-        _write_describe_share_group_offsets_request_0,
-        _size_describe_share_group_offsets_request_0,
-    ),
+    0: (_read_describe_share_group_offsets_request_0, _write_describe_share_group_offsets_request_0),
+    1: (_read_describe_share_group_offsets_request_0, _write_describe_share_group_offsets_request_0),
 }
-_DescribeShareGroupOffsetsRequestConstants._facts = (
-    '{"name":"DescribeShareGroupOffsetsRequest","type":"request","validVersions":"0-1","flexibl'
-    'eVersions":"0+","fields":[{"name":"groups","json":"groups","type":"[]DescribeShareGroupOff'
-    'setsRequestGroup","versions":"0+","about":"Share groups to describe, one entry each."}],"s'
-    'tructs":{"DescribeShareGroupOffsetsRequestGroup":[{"name":"group_id","json":"groupId","typ'
-    'e":"string","versions":"0+","entityType":"groupId","about":"Id of the group."},{"name":"to'
-    'pics","json":"topics","type":"[]DescribeShareGroupOffsetsRequestTopic","versions":"0+","nu'
-    'llableVersions":"0+","about":"Topics to describe; null describes every topic the group hol'
-    'ds offsets for."}],"DescribeShareGroupOffsetsRequestTopic":[{"name":"topic_name","json":"t'
-    'opicName","type":"string","versions":"0+","entityType":"topicName","about":"Name of the to'
-    'pic."},{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"'
-    'Partition indexes of the topic to describe."}]}}'
+_DescribeShareGroupOffsetsRequestConstants._descriptor = (
+    '{"name":"DescribeShareGroupOffsetsRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"groups","json":"groups","type":"[]DescribeShareGroupOffsetsRequestGroup","versions":"0+","about":"Share groups to describe, one entry each."}'
+    '],"structs":{"DescribeShareGroupOffsetsRequestGroup":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Id of the group."},'
+    '{"name":"topics","json":"topics","type":"[]DescribeShareGroupOffsetsRequestTopic","versions":"0+","nullableVersions":"0+","about":"Topics to describe; null describes every topic the group holds offsets for."}'
+    '],"DescribeShareGroupOffsetsRequestTopic":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Partition indexes of the topic to describe."}'
+    "]}}"
 )
 _DescribeShareGroupOffsetsRequestConstants._plan = (
     "1\n"
     ":DescribeShareGroupOffsetsRequestTopic topic_name/s partitions/[i\n"
     "0-1 0c 1c ;\n"
-    ":DescribeShareGroupOffsetsRequestGroup group_id/s topics/[@DescribeShareGroupOffsetsReques"
-    "tTopic?\n"
+    ":DescribeShareGroupOffsetsRequestGroup group_id/s topics/[@DescribeShareGroupOffsetsRequestTopic?\n"
     "0-1 0c 1@0cn ;\n"
     ":DescribeShareGroupOffsetsRequest groups/[@DescribeShareGroupOffsetsRequestGroup\n"
     "0-1 0@1c ;\n"

@@ -12,21 +12,18 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -88,19 +85,6 @@ class DescribeShareGroupOffsetsResponsePartition(StructBase):
         self.error_message = error_message
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeShareGroupOffsetsResponsePartition):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.start_offset == other.start_offset
-            and self.leader_epoch == other.leader_epoch
-            and self.lag == other.lag
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeShareGroupOffsetsResponseTopic(StructBase):
@@ -131,16 +115,6 @@ class DescribeShareGroupOffsetsResponseTopic(StructBase):
             else list(elements_of(partitions, "partitions", "DescribeShareGroupOffsetsResponsePartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeShareGroupOffsetsResponseTopic):
-            return NotImplemented
-        return (
-            self.topic_name == other.topic_name
-            and self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -176,17 +150,6 @@ class DescribeShareGroupOffsetsResponseGroup(StructBase):
         self.error_code = error_code
         self.error_message = error_message
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeShareGroupOffsetsResponseGroup):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.topics == other.topics
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _DescribeShareGroupOffsetsResponseConstants(Response):
@@ -231,15 +194,6 @@ class DescribeShareGroupOffsetsResponse(_DescribeShareGroupOffsetsResponseConsta
             else list(elements_of(groups, "groups", "DescribeShareGroupOffsetsResponseGroup"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeShareGroupOffsetsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.groups == other.groups
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_describe_share_group_offsets_response_partition_0(
@@ -291,20 +245,6 @@ def _write_all_describe_share_group_offsets_response_partition_0(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_describe_share_group_offsets_response_partition_0(
-    items: Iterable[DescribeShareGroupOffsetsResponsePartition],
-) -> int:
-    size = 0
-    for x in items:
-        size += 20
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_describe_share_group_offsets_response_partition_1(
     data: bytes, pos: int, count: int
 ) -> tuple[list[DescribeShareGroupOffsetsResponsePartition], int]:
@@ -351,20 +291,6 @@ def _write_all_describe_share_group_offsets_response_partition_1(
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_describe_share_group_offsets_response_partition_1(
-    items: Iterable[DescribeShareGroupOffsetsResponsePartition],
-) -> int:
-    size = 0
-    for x in items:
-        size += 28
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_describe_share_group_offsets_response_topic_0(
@@ -423,23 +349,6 @@ def _write_all_describe_share_group_offsets_response_topic_0(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_describe_share_group_offsets_response_topic_0(
-    items: Iterable[DescribeShareGroupOffsetsResponseTopic],
-) -> int:
-    size = 0
-    for x in items:
-        size += 19
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_describe_share_group_offsets_response_partition_0(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_describe_share_group_offsets_response_topic_1(
     data: bytes, pos: int, count: int
 ) -> tuple[list[DescribeShareGroupOffsetsResponseTopic], int]:
@@ -494,23 +403,6 @@ def _write_all_describe_share_group_offsets_response_topic_1(
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_describe_share_group_offsets_response_topic_1(
-    items: Iterable[DescribeShareGroupOffsetsResponseTopic],
-) -> int:
-    size = 0
-    for x in items:
-        size += 19
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_describe_share_group_offsets_response_partition_1(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_describe_share_group_offsets_response_group_0(
@@ -586,26 +478,6 @@ def _write_all_describe_share_group_offsets_response_group_0(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_describe_share_group_offsets_response_group_0(
-    items: Iterable[DescribeShareGroupOffsetsResponseGroup],
-) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        n = string_length(len(x.group_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_describe_share_group_offsets_response_topic_0(x.topics)
-        n = len(x.topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_describe_share_group_offsets_response_group_1(
     data: bytes, pos: int, count: int
 ) -> tuple[list[DescribeShareGroupOffsetsResponseGroup], int]:
@@ -679,26 +551,6 @@ def _write_all_describe_share_group_offsets_response_group_1(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_describe_share_group_offsets_response_group_1(
-    items: Iterable[DescribeShareGroupOffsetsResponseGroup],
-) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        n = string_length(len(x.group_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_describe_share_group_offsets_response_topic_1(x.topics)
-        n = len(x.topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_describe_share_group_offsets_response_0(
     data: bytes, pos: int
 ) -> tuple[DescribeShareGroupOffsetsResponse, int]:
@@ -734,17 +586,6 @@ def _write_describe_share_group_offsets_response_0(out: list[bytes], x: Describe
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_describe_share_group_offsets_response_0(x: DescribeShareGroupOffsetsResponse) -> int:
-    size = 6
-    size += _size_all_describe_share_group_offsets_response_group_0(x.groups)
-    n = len(x.groups)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_describe_share_group_offsets_response_1(
@@ -784,76 +625,44 @@ def _write_describe_share_group_offsets_response_1(out: list[bytes], x: Describe
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_share_group_offsets_response_1(x: DescribeShareGroupOffsetsResponse) -> int:
-    size = 6
-    size += _size_all_describe_share_group_offsets_response_group_1(x.groups)
-    n = len(x.groups)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DescribeShareGroupOffsetsResponseConstants._codecs = {
-    0: (
-        _read_describe_share_group_offsets_response_0,
-        _write_describe_share_group_offsets_response_0,
-        _size_describe_share_group_offsets_response_0,
-    ),
-    1: (
-        _read_describe_share_group_offsets_response_1,
-        _write_describe_share_group_offsets_response_1,
-        _size_describe_share_group_offsets_response_1,
-    ),
+    0: (_read_describe_share_group_offsets_response_0, _write_describe_share_group_offsets_response_0),
+    1: (_read_describe_share_group_offsets_response_1, _write_describe_share_group_offsets_response_1),
 }
-_DescribeShareGroupOffsetsResponseConstants._facts = (
-    '{"name":"DescribeShareGroupOffsetsResponse","type":"response","validVersions":"0-1","flexi'
-    'bleVersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int'
-    '32","versions":"0+","about":"How long the client should pause before its next request, in '
-    'milliseconds; 0 when no quota was exceeded."},{"name":"groups","json":"groups","type":"[]D'
-    'escribeShareGroupOffsetsResponseGroup","versions":"0+","about":"One entry per group of the'
-    ' request."}],"structs":{"DescribeShareGroupOffsetsResponseGroup":[{"name":"group_id","json'
-    '":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Id of the grou'
-    'p."},{"name":"topics","json":"topics","type":"[]DescribeShareGroupOffsetsResponseTopic","v'
-    'ersions":"0+","about":"One entry per topic of the group."},{"name":"error_code","json":"er'
-    'rorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of t'
-    'his group, 0 for none."},{"name":"error_message","json":"errorMessage","type":"string","ve'
-    'rsions":"0+","nullableVersions":"0+","default":null,"about":"Readable detail of the error;'
-    ' null when there is none."}],"DescribeShareGroupOffsetsResponseTopic":[{"name":"topic_name'
-    '","json":"topicName","type":"string","versions":"0+","entityType":"topicName","about":"Nam'
-    'e of the topic."},{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about'
-    '":"Unique id of the topic."},{"name":"partitions","json":"partitions","type":"[]DescribeSh'
-    'areGroupOffsetsResponsePartition","versions":"0+","about":"One entry per partition of the '
-    'topic."}],"DescribeShareGroupOffsetsResponsePartition":[{"name":"partition_index","json":"'
-    'partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its'
-    ' topic, from 0."},{"name":"start_offset","json":"startOffset","type":"int64","versions":"0'
-    '+","about":"First offset the group has not finished with; -1 when none is stored."},{"name'
-    '":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Partition le'
-    'ader epoch stored with the share group state."},{"name":"lag","json":"lag","type":"int64",'
-    '"versions":"1+","ignorable":true,"default":-1,"about":"Number of records the group still h'
-    'as to finish; -1 when unknown."},{"name":"error_code","json":"errorCode","type":"int16","v'
-    'ersions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none.'
-    '"},{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullable'
-    'Versions":"0+","default":null,"about":"Readable detail of the error; null when there is no'
-    'ne."}]}}'
+_DescribeShareGroupOffsetsResponseConstants._descriptor = (
+    '{"name":"DescribeShareGroupOffsetsResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
+    '{"name":"groups","json":"groups","type":"[]DescribeShareGroupOffsetsResponseGroup","versions":"0+","about":"One entry per group of the request."}'
+    '],"structs":{"DescribeShareGroupOffsetsResponseGroup":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Id of the group."},'
+    '{"name":"topics","json":"topics","type":"[]DescribeShareGroupOffsetsResponseTopic","versions":"0+","about":"One entry per topic of the group."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this group, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Readable detail of the error; null when there is none."}'
+    '],"DescribeShareGroupOffsetsResponseTopic":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]DescribeShareGroupOffsetsResponsePartition","versions":"0+","about":"One entry per partition of the topic."}'
+    '],"DescribeShareGroupOffsetsResponsePartition":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"start_offset","json":"startOffset","type":"int64","versions":"0+","about":"First offset the group has not finished with; -1 when none is stored."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Partition leader epoch stored with the share group state."},'
+    '{"name":"lag","json":"lag","type":"int64","versions":"1+","ignorable":true,"default":-1,"about":"Number of records the group still has to finish; -1 when unknown."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Readable detail of the error; null when there is none."}'
+    "]}}"
 )
 _DescribeShareGroupOffsetsResponseConstants._plan = (
     "1\n"
-    ":DescribeShareGroupOffsetsResponsePartition partition_index/i start_offset/q leader_epoch/"
-    "i lag/q=-1 error_code/h error_message/s?=~\n"
+    ":DescribeShareGroupOffsetsResponsePartition partition_index/i start_offset/q leader_epoch/i lag/q=-1 error_code/h error_message/s?=~\n"
     "0 0 1 2 4 5cn -3 ;\n"
     "1 0 1 2 3 4 5cn ;\n"
-    ":DescribeShareGroupOffsetsResponseTopic topic_name/s topic_id/u partitions/[@DescribeShare"
-    "GroupOffsetsResponsePartition\n"
+    ":DescribeShareGroupOffsetsResponseTopic topic_name/s topic_id/u partitions/[@DescribeShareGroupOffsetsResponsePartition\n"
     "0 0c 1 2@0c ;\n"
     "1 0c 1 2@1c ;\n"
-    ":DescribeShareGroupOffsetsResponseGroup group_id/s topics/[@DescribeShareGroupOffsetsRespo"
-    "nseTopic error_code/h error_message/s?=~\n"
+    ":DescribeShareGroupOffsetsResponseGroup group_id/s topics/[@DescribeShareGroupOffsetsResponseTopic error_code/h error_message/s?=~\n"
     "0 0c 1@2c 2 3cn ;\n"
     "1 0c 1@3c 2 3cn ;\n"
-    ":DescribeShareGroupOffsetsResponse throttle_time_ms/i groups/[@DescribeShareGroupOffsetsRe"
-    "sponseGroup\n"
+    ":DescribeShareGroupOffsetsResponse throttle_time_ms/i groups/[@DescribeShareGroupOffsetsResponseGroup\n"
     "0 0 1@4c ;\n"
     "1 0 1@5c ;\n"
 )

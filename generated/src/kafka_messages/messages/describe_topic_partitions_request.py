@@ -11,23 +11,21 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .describe_topic_partitions_response import DescribeTopicPartitionsResponse as _DescribeTopicPartitionsResponse
 
 _pack_i = Struct(">i").pack
@@ -46,19 +44,9 @@ class TopicRequest(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        name: str = "",
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, name: str = "", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.name = name
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicRequest):
-            return NotImplemented
-        return self.name == other.name and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -73,24 +61,11 @@ class Cursor(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        topic_name: str = "",
-        partition_index: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, topic_name: str = "", partition_index: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.topic_name = topic_name
         self.partition_index = partition_index
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Cursor):
-            return NotImplemented
-        return (
-            self.topic_name == other.topic_name
-            and self.partition_index == other.partition_index
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _DescribeTopicPartitionsRequestConstants(Request["_DescribeTopicPartitionsResponse"]):
@@ -109,7 +84,7 @@ class _DescribeTopicPartitionsRequestConstants(Request["_DescribeTopicPartitions
 class DescribeTopicPartitionsRequest(_DescribeTopicPartitionsRequestConstants):
     """Asks a broker for the partitions of topics, page by page.
 
-    Request, API key 75, versions 0, flexible from 0. Since Kafka 3.8.0.
+    Request, API key 75, version 0, flexible from 0. Since Kafka 3.8.0.
     """
 
     topics: list[TopicRequest] = field(default_factory=list)
@@ -133,16 +108,6 @@ class DescribeTopicPartitionsRequest(_DescribeTopicPartitionsRequestConstants):
         self.response_partition_limit = response_partition_limit
         self.cursor = cursor
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeTopicPartitionsRequest):
-            return NotImplemented
-        return (
-            self.topics == other.topics
-            and self.response_partition_limit == other.response_partition_limit
-            and self.cursor == other.cursor
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_topic_request_0(data: bytes, pos: int, count: int) -> tuple[list[TopicRequest], int]:
@@ -179,17 +144,6 @@ def _write_all_topic_request_0(out: list[bytes], items: Iterable[TopicRequest]) 
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_request_0(items: Iterable[TopicRequest]) -> int:
-    size = 0
-    for x in items:
-        size += 2
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_cursor_0(data: bytes, pos: int) -> tuple[Cursor, int]:
     x = new(Cursor)
     n = data[pos]
@@ -219,15 +173,6 @@ def _write_cursor_0(out: list[bytes], x: Cursor) -> None:
     else:
         out.append(_pack_i(x.partition_index))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_cursor_0(x: Cursor) -> int:
-    size = 6
-    n = string_length(len(x.topic_name.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_describe_topic_partitions_request_0(data: bytes, pos: int) -> tuple[DescribeTopicPartitionsRequest, int]:
@@ -270,39 +215,20 @@ def _write_describe_topic_partitions_request_0(out: list[bytes], x: DescribeTopi
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_topic_partitions_request_0(x: DescribeTopicPartitionsRequest) -> int:
-    size = 7
-    size += _size_all_topic_request_0(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.cursor is not None:
-        size += _size_cursor_0(x.cursor)
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DescribeTopicPartitionsRequestConstants._codecs = {
-    0: (
-        _read_describe_topic_partitions_request_0,
-        _write_describe_topic_partitions_request_0,
-        _size_describe_topic_partitions_request_0,
-    ),
+    0: (_read_describe_topic_partitions_request_0, _write_describe_topic_partitions_request_0)
 }
-_DescribeTopicPartitionsRequestConstants._facts = (
-    '{"name":"DescribeTopicPartitionsRequest","type":"request","validVersions":"0","flexibleVer'
-    'sions":"0+","fields":[{"name":"topics","json":"topics","type":"[]TopicRequest","versions":'
-    '"0+","about":"Topics to describe; an empty list asks for all topics."},{"name":"response_p'
-    'artition_limit","json":"responsePartitionLimit","type":"int32","versions":"0+","default":2'
-    '000,"about":"Most partitions to put into one response, 2000 unless set."},{"name":"cursor"'
-    ',"json":"cursor","type":"Cursor","versions":"0+","nullableVersions":"0+","default":null,"a'
-    'bout":"Place to go on from, taken from the previous response; null starts at the beginning'
-    '."}],"structs":{"TopicRequest":[{"name":"name","json":"name","type":"string","versions":"0'
-    '+","entityType":"topicName","about":"Name of the topic."}],"Cursor":[{"name":"topic_name",'
-    '"json":"topicName","type":"string","versions":"0+","entityType":"topicName","about":"Topic'
-    ' with which to go on."},{"name":"partition_index","json":"partitionIndex","type":"int32","'
-    'versions":"0+","about":"First partition of that topic to return."}]}}'
+_DescribeTopicPartitionsRequestConstants._descriptor = (
+    '{"name":"DescribeTopicPartitionsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"topics","json":"topics","type":"[]TopicRequest","versions":"0+","about":"Topics to describe; an empty list asks for all topics."},'
+    '{"name":"response_partition_limit","json":"responsePartitionLimit","type":"int32","versions":"0+","default":2000,"about":"Most partitions to put into one response, 2000 unless set."},'
+    '{"name":"cursor","json":"cursor","type":"Cursor","versions":"0+","nullableVersions":"0+","default":null,"about":"Place to go on from, taken from the previous response; null starts at the beginning."}'
+    '],"structs":{"TopicRequest":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."}'
+    '],"Cursor":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","about":"Topic with which to go on."},'
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"First partition of that topic to return."}'
+    "]}}"
 )
 _DescribeTopicPartitionsRequestConstants._plan = (
     "1\n"
@@ -310,7 +236,6 @@ _DescribeTopicPartitionsRequestConstants._plan = (
     "0 0c ;\n"
     ":Cursor topic_name/s partition_index/i\n"
     "0 0c 1 ;\n"
-    ":DescribeTopicPartitionsRequest topics/[@TopicRequest response_partition_limit/i=2000 curs"
-    "or/@Cursor?=~\n"
+    ":DescribeTopicPartitionsRequest topics/[@TopicRequest response_partition_limit/i=2000 cursor/@Cursor?=~\n"
     "0 0@0c 1 2@1n ;\n"
 )

@@ -21,22 +21,19 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -123,22 +120,6 @@ class DescribeTopicPartitionsResponsePartition(StructBase):
         self.offline_replicas = offline_replicas if isinstance(offline_replicas, list) else list(offline_replicas)
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeTopicPartitionsResponsePartition):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.partition_index == other.partition_index
-            and self.leader_id == other.leader_id
-            and self.leader_epoch == other.leader_epoch
-            and self.replica_nodes == other.replica_nodes
-            and self.isr_nodes == other.isr_nodes
-            and self.eligible_leader_replicas == other.eligible_leader_replicas
-            and self.last_known_elr == other.last_known_elr
-            and self.offline_replicas == other.offline_replicas
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeTopicPartitionsResponseTopic(StructBase):
@@ -184,19 +165,6 @@ class DescribeTopicPartitionsResponseTopic(StructBase):
         self.topic_authorized_operations = topic_authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeTopicPartitionsResponseTopic):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.name == other.name
-            and self.topic_id == other.topic_id
-            and self.is_internal == other.is_internal
-            and self.partitions == other.partitions
-            and self.topic_authorized_operations == other.topic_authorized_operations
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class DescribeTopicPartitionsResponseTopicCollection(KeyedCollection[DescribeTopicPartitionsResponseTopic]):
     """DescribeTopicPartitionsResponseTopic in order, found by name."""
@@ -227,24 +195,11 @@ class Cursor(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        topic_name: str = "",
-        partition_index: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, topic_name: str = "", partition_index: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.topic_name = topic_name
         self.partition_index = partition_index
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Cursor):
-            return NotImplemented
-        return (
-            self.topic_name == other.topic_name
-            and self.partition_index == other.partition_index
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _DescribeTopicPartitionsResponseConstants(Response):
@@ -264,7 +219,7 @@ class _DescribeTopicPartitionsResponseConstants(Response):
 class DescribeTopicPartitionsResponse(_DescribeTopicPartitionsResponseConstants):
     """One page of topic descriptions with leaders and replicas, plus the place where the next page starts.
 
-    Response, API key 75, versions 0, flexible from 0. Since Kafka 3.8.0.
+    Response, API key 75, version 0, flexible from 0. Since Kafka 3.8.0.
     """
 
     throttle_time_ms: int = 0
@@ -298,16 +253,6 @@ class DescribeTopicPartitionsResponse(_DescribeTopicPartitionsResponseConstants)
         )
         self.next_cursor = next_cursor
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeTopicPartitionsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.topics == other.topics
-            and self.next_cursor == other.next_cursor
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_describe_topic_partitions_response_partition_0(
@@ -428,39 +373,6 @@ def _write_all_describe_topic_partitions_response_partition_0(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_describe_topic_partitions_response_partition_0(
-    items: Iterable[DescribeTopicPartitionsResponsePartition],
-) -> int:
-    size = 0
-    for x in items:
-        size += 20
-        size += len(x.replica_nodes) * 4
-        n = len(x.replica_nodes)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += len(x.isr_nodes) * 4
-        n = len(x.isr_nodes)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.eligible_leader_replicas is not None:
-            size += len(x.eligible_leader_replicas) * 4
-            n = len(x.eligible_leader_replicas)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
-        if x.last_known_elr is not None:
-            size += len(x.last_known_elr) * 4
-            n = len(x.last_known_elr)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
-        size += len(x.offline_replicas) * 4
-        n = len(x.offline_replicas)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_describe_topic_partitions_response_topic_0(
     data: bytes, pos: int, count: int
 ) -> tuple[DescribeTopicPartitionsResponseTopicCollection, int]:
@@ -528,22 +440,6 @@ def _write_all_describe_topic_partitions_response_topic_0(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_describe_topic_partitions_response_topic_0(items: Iterable[DescribeTopicPartitionsResponseTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 26
-        if x.name is not None:
-            n = string_length(len(x.name.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_describe_topic_partitions_response_partition_0(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_cursor_0(data: bytes, pos: int) -> tuple[Cursor, int]:
     x = new(Cursor)
     n = data[pos]
@@ -573,15 +469,6 @@ def _write_cursor_0(out: list[bytes], x: Cursor) -> None:
     else:
         out.append(_pack_i(x.partition_index))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_cursor_0(x: Cursor) -> int:
-    size = 6
-    n = string_length(len(x.topic_name.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_describe_topic_partitions_response_0(data: bytes, pos: int) -> tuple[DescribeTopicPartitionsResponse, int]:
@@ -628,84 +515,44 @@ def _write_describe_topic_partitions_response_0(out: list[bytes], x: DescribeTop
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_topic_partitions_response_0(x: DescribeTopicPartitionsResponse) -> int:
-    size = 7
-    size += _size_all_describe_topic_partitions_response_topic_0(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.next_cursor is not None:
-        size += _size_cursor_0(x.next_cursor)
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DescribeTopicPartitionsResponseConstants._codecs = {
-    0: (
-        _read_describe_topic_partitions_response_0,
-        _write_describe_topic_partitions_response_0,
-        _size_describe_topic_partitions_response_0,
-    ),
+    0: (_read_describe_topic_partitions_response_0, _write_describe_topic_partitions_response_0)
 }
-_DescribeTopicPartitionsResponseConstants._facts = (
-    '{"name":"DescribeTopicPartitionsResponse","type":"response","validVersions":"0","flexibleV'
-    'ersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32",'
-    '"versions":"0+","ignorable":true,"about":"How long the client should pause before its next'
-    ' request, in milliseconds; 0 when no quota was exceeded."},{"name":"topics","json":"topics'
-    '","type":"[]DescribeTopicPartitionsResponseTopic","versions":"0+","about":"One entry per t'
-    'opic on this page."},{"name":"next_cursor","json":"nextCursor","type":"Cursor","versions":'
-    '"0+","nullableVersions":"0+","default":null,"about":"Where the next page starts, to be sen'
-    't back as the cursor; null when this was the last page."}],"structs":{"DescribeTopicPartit'
-    'ionsResponseTopic":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"'
-    ',"enumeration":"ErrorCode","about":"Error code of this topic, 0 for none."},{"name":"name"'
-    ',"json":"name","type":"string","versions":"0+","nullableVersions":"0+","entityType":"topic'
-    'Name","mapKey":true,"about":"Name of the topic; null when it is not known."},{"name":"topi'
-    'c_id","json":"topicId","type":"uuid","versions":"0+","ignorable":true,"about":"Unique id o'
-    'f the topic; all zero when it is not known."},{"name":"is_internal","json":"isInternal","t'
-    'ype":"bool","versions":"0+","ignorable":true,"about":"True for a topic that Kafka itself k'
-    'eeps, such as the consumer offsets."},{"name":"partitions","json":"partitions","type":"[]D'
-    'escribeTopicPartitionsResponsePartition","versions":"0+","about":"Partitions of the topic '
-    'that fit on this page."},{"name":"topic_authorized_operations","json":"topicAuthorizedOper'
-    'ations","type":"int32","versions":"0+","enumeration":"AuthorizedOperations","default":-214'
-    '7483648,"about":"Bit field of what the caller may do to the topic: bit n stands for ACL op'
-    'eration n; the minimum int32 value means it was not asked for."}],"DescribeTopicPartitions'
-    'ResponsePartition":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"'
-    ',"enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},{"name":"p'
-    'artition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of '
-    'the partition within its topic, from 0."},{"name":"leader_id","json":"leaderId","type":"in'
-    't32","versions":"0+","entityType":"brokerId","enumeration":"LeaderId","about":"Broker that'
-    ' leads the partition; -1 when there is no leader."},{"name":"leader_epoch","json":"leaderE'
-    'poch","type":"int32","versions":"0+","enumeration":"LeaderEpoch","ignorable":true,"default'
-    '":-1,"about":"Number that grows with each leader change; -1 when unknown."},{"name":"repli'
-    'ca_nodes","json":"replicaNodes","type":"[]int32","versions":"0+","entityType":"brokerId","'
-    'about":"Broker ids of all assigned replicas, preferred leader first."},{"name":"isr_nodes"'
-    ',"json":"isrNodes","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broke'
-    'r ids of the replicas that are in sync with the leader."},{"name":"eligible_leader_replica'
-    's","json":"eligibleLeaderReplicas","type":"[]int32","versions":"0+","nullableVersions":"0+'
-    '","entityType":"brokerId","default":null,"about":"Brokers outside the in-sync set that may'
-    ' still be elected without data loss; null when not given."},{"name":"last_known_elr","json'
-    '":"lastKnownElr","type":"[]int32","versions":"0+","nullableVersions":"0+","entityType":"br'
-    'okerId","default":null,"about":"Brokers formerly eligible to lead, remembered as a hint fo'
-    'r recovery; null when not given."},{"name":"offline_replicas","json":"offlineReplicas","ty'
-    'pe":"[]int32","versions":"0+","entityType":"brokerId","ignorable":true,"about":"Broker ids'
-    ' of assigned replicas that are not available."}],"Cursor":[{"name":"topic_name","json":"to'
-    'picName","type":"string","versions":"0+","entityType":"topicName","about":"Topic with whic'
-    'h the next page starts."},{"name":"partition_index","json":"partitionIndex","type":"int32"'
-    ',"versions":"0+","about":"First partition of that topic on the next page."}]}}'
+_DescribeTopicPartitionsResponseConstants._descriptor = (
+    '{"name":"DescribeTopicPartitionsResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","ignorable":true,"about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
+    '{"name":"topics","json":"topics","type":"[]DescribeTopicPartitionsResponseTopic","versions":"0+","about":"One entry per topic on this page."},'
+    '{"name":"next_cursor","json":"nextCursor","type":"Cursor","versions":"0+","nullableVersions":"0+","default":null,"about":"Where the next page starts, to be sent back as the cursor; null when this was the last page."}'
+    '],"structs":{"DescribeTopicPartitionsResponseTopic":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this topic, 0 for none."},'
+    '{"name":"name","json":"name","type":"string","versions":"0+","nullableVersions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic; null when it is not known."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","ignorable":true,"about":"Unique id of the topic; all zero when it is not known."},'
+    '{"name":"is_internal","json":"isInternal","type":"bool","versions":"0+","ignorable":true,"about":"True for a topic that Kafka itself keeps, such as the consumer offsets."},'
+    '{"name":"partitions","json":"partitions","type":"[]DescribeTopicPartitionsResponsePartition","versions":"0+","about":"Partitions of the topic that fit on this page."},'
+    '{"name":"topic_authorized_operations","json":"topicAuthorizedOperations","type":"int32","versions":"0+","enumeration":"AuthorizedOperations","default":-2147483648,"about":"Bit field of what the caller may do to the topic: bit n stands for ACL operation n; the minimum int32 value means it was not asked for."}'
+    '],"DescribeTopicPartitionsResponsePartition":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},'
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"leader_id","json":"leaderId","type":"int32","versions":"0+","entityType":"brokerId","enumeration":"LeaderId","about":"Broker that leads the partition; -1 when there is no leader."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","enumeration":"LeaderEpoch","ignorable":true,"default":-1,"about":"Number that grows with each leader change; -1 when unknown."},'
+    '{"name":"replica_nodes","json":"replicaNodes","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids of all assigned replicas, preferred leader first."},'
+    '{"name":"isr_nodes","json":"isrNodes","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids of the replicas that are in sync with the leader."},'
+    '{"name":"eligible_leader_replicas","json":"eligibleLeaderReplicas","type":"[]int32","versions":"0+","nullableVersions":"0+","entityType":"brokerId","default":null,"about":"Brokers outside the in-sync set that may still be elected without data loss; null when not given."},'
+    '{"name":"last_known_elr","json":"lastKnownElr","type":"[]int32","versions":"0+","nullableVersions":"0+","entityType":"brokerId","default":null,"about":"Brokers formerly eligible to lead, remembered as a hint for recovery; null when not given."},'
+    '{"name":"offline_replicas","json":"offlineReplicas","type":"[]int32","versions":"0+","entityType":"brokerId","ignorable":true,"about":"Broker ids of assigned replicas that are not available."}'
+    '],"Cursor":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","about":"Topic with which the next page starts."},'
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"First partition of that topic on the next page."}'
+    "]}}"
 )
 _DescribeTopicPartitionsResponseConstants._plan = (
     "1\n"
-    ":DescribeTopicPartitionsResponsePartition error_code/h partition_index/i leader_id/i leade"
-    "r_epoch/i=-1 replica_nodes/[i isr_nodes/[i eligible_leader_replicas/[i?=~ last_known_elr/["
-    "i?=~ offline_replicas/[i\n"
+    ":DescribeTopicPartitionsResponsePartition error_code/h partition_index/i leader_id/i leader_epoch/i=-1 replica_nodes/[i isr_nodes/[i eligible_leader_replicas/[i?=~ last_known_elr/[i?=~ offline_replicas/[i\n"
     "0 0 1 2 3 4c 5c 6cn 7cn 8c ;\n"
-    ":DescribeTopicPartitionsResponseTopic error_code/h name/s? topic_id/u is_internal/t partit"
-    "ions/[@DescribeTopicPartitionsResponsePartition topic_authorized_operations/i=-2147483648\n"
+    ":DescribeTopicPartitionsResponseTopic error_code/h name/s? topic_id/u is_internal/t partitions/[@DescribeTopicPartitionsResponsePartition topic_authorized_operations/i=-2147483648\n"
     "0 0 1cn 2 3 4@0c 5 ;\n"
     ":Cursor topic_name/s partition_index/i\n"
     "0 0c 1 ;\n"
-    ":DescribeTopicPartitionsResponse throttle_time_ms/i topics/{@DescribeTopicPartitionsRespon"
-    "seTopic next_cursor/@Cursor?=~\n"
+    ":DescribeTopicPartitionsResponse throttle_time_ms/i topics/{@DescribeTopicPartitionsResponseTopic next_cursor/@Cursor?=~\n"
     "0 0 1@1c 2@2n ;\n"
 )

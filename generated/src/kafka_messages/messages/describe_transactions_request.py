@@ -6,15 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._base.message import Request
-from .._core.arrays import (
-    NO_LISTS,
-    compact_string_array,
-    compact_string_array_size,
-    compact_string_elements,
-    elements_of,
-)
+from .._core.arrays import NO_LISTS, compact_string_array, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
-from .._core.wire import RawTaggedFields, Refused, VARINTS, long_count, new, tags, tags_size, unknown_tags, uvarint_size
+from .._core.wire import VARINTS, RawTaggedFields, Refused, long_count, new, tags, unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +29,7 @@ class _DescribeTransactionsRequestConstants(Request["_DescribeTransactionsRespon
 class DescribeTransactionsRequest(_DescribeTransactionsRequestConstants):
     """Asks a transaction coordinator for the state of some transactional ids.
 
-    Request, API key 65, versions 0, flexible from 0. Since Kafka 3.0.0.
+    Request, API key 65, version 0, flexible from 0. Since Kafka 3.0.0.
     """
 
     transactional_ids: list[str] = field(default_factory=list)
@@ -43,26 +37,13 @@ class DescribeTransactionsRequest(_DescribeTransactionsRequestConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        transactional_ids: Iterable[str] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, transactional_ids: Iterable[str] = (), unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.transactional_ids = (
             transactional_ids
             if isinstance(transactional_ids, list)
             else list(elements_of(transactional_ids, "transactional_ids", "str"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeTransactionsRequest):
-            return NotImplemented
-        return (
-            self.transactional_ids == other.transactional_ids
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_describe_transactions_request_0(data: bytes, pos: int) -> tuple[DescribeTransactionsRequest, int]:
@@ -96,28 +77,12 @@ def _write_describe_transactions_request_0(out: list[bytes], x: DescribeTransact
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_transactions_request_0(x: DescribeTransactionsRequest) -> int:
-    size = 2
-    size += compact_string_array_size(x.transactional_ids)
-    n = len(x.transactional_ids)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DescribeTransactionsRequestConstants._codecs = {
-    0: (
-        _read_describe_transactions_request_0,
-        _write_describe_transactions_request_0,
-        _size_describe_transactions_request_0,
-    ),
+    0: (_read_describe_transactions_request_0, _write_describe_transactions_request_0)
 }
-_DescribeTransactionsRequestConstants._facts = (
-    '{"name":"DescribeTransactionsRequest","type":"request","validVersions":"0","flexibleVersio'
-    'ns":"0+","fields":[{"name":"transactional_ids","json":"transactionalIds","type":"[]string"'
-    ',"versions":"0+","entityType":"transactionalId","about":"Transactional ids to describe."}]'
-    "}"
+_DescribeTransactionsRequestConstants._descriptor = (
+    '{"name":"DescribeTransactionsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"transactional_ids","json":"transactionalIds","type":"[]string","versions":"0+","entityType":"transactionalId","about":"Transactional ids to describe."}'
+    "]}"
 )
-_DescribeTransactionsRequestConstants._plan = "1\n" ":DescribeTransactionsRequest transactional_ids/[s\n" "0 0c ;\n"
+_DescribeTransactionsRequestConstants._plan = "1\n:DescribeTransactionsRequest transactional_ids/[s\n0 0c ;\n"

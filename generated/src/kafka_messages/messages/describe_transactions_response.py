@@ -12,18 +12,15 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -53,24 +50,11 @@ class TopicData(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        topic: str = "",
-        partitions: Iterable[int] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, topic: str = "", partitions: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.topic = topic
         self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicData):
-            return NotImplemented
-        return (
-            self.topic == other.topic
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class TopicDataCollection(KeyedCollection[TopicData]):
@@ -144,21 +128,6 @@ class TransactionState(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TransactionState):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.transactional_id == other.transactional_id
-            and self.transaction_state == other.transaction_state
-            and self.transaction_timeout_ms == other.transaction_timeout_ms
-            and self.transaction_start_time_ms == other.transaction_start_time_ms
-            and self.producer_id == other.producer_id
-            and self.producer_epoch == other.producer_epoch
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _DescribeTransactionsResponseConstants(Response):
     __slots__ = ()
@@ -176,7 +145,7 @@ class _DescribeTransactionsResponseConstants(Response):
 class DescribeTransactionsResponse(_DescribeTransactionsResponseConstants):
     """A transaction coordinator's description of the current transaction of each transactional id.
 
-    Response, API key 65, versions 0, flexible from 0. Since Kafka 3.0.0.
+    Response, API key 65, version 0, flexible from 0. Since Kafka 3.0.0.
     """
 
     throttle_time_ms: int = 0
@@ -202,15 +171,6 @@ class DescribeTransactionsResponse(_DescribeTransactionsResponseConstants):
             else list(elements_of(transaction_states, "transaction_states", "TransactionState"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeTransactionsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.transaction_states == other.transaction_states
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_topic_data_0(data: bytes, pos: int, count: int) -> tuple[TopicDataCollection, int]:
@@ -263,21 +223,6 @@ def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> Non
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_topic_data_0(items: Iterable[TopicData]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += len(x.partitions) * 4
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_transaction_state_0(data: bytes, pos: int, count: int) -> tuple[list[TransactionState], int]:
@@ -355,23 +300,6 @@ def _write_all_transaction_state_0(out: list[bytes], items: Iterable[Transaction
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_transaction_state_0(items: Iterable[TransactionState]) -> int:
-    size = 0
-    for x in items:
-        size += 28
-        n = string_length(len(x.transactional_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.transaction_state.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_topic_data_0(x.topics)
-        n = len(x.topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_describe_transactions_response_0(data: bytes, pos: int) -> tuple[DescribeTransactionsResponse, int]:
     x = new(DescribeTransactionsResponse)
     x.throttle_time_ms, n = _unpack_iB(data, pos)
@@ -407,58 +335,32 @@ def _write_describe_transactions_response_0(out: list[bytes], x: DescribeTransac
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_transactions_response_0(x: DescribeTransactionsResponse) -> int:
-    size = 6
-    size += _size_all_transaction_state_0(x.transaction_states)
-    n = len(x.transaction_states)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DescribeTransactionsResponseConstants._codecs = {
-    0: (
-        _read_describe_transactions_response_0,
-        _write_describe_transactions_response_0,
-        _size_describe_transactions_response_0,
-    ),
+    0: (_read_describe_transactions_response_0, _write_describe_transactions_response_0)
 }
-_DescribeTransactionsResponseConstants._facts = (
-    '{"name":"DescribeTransactionsResponse","type":"response","validVersions":"0","flexibleVers'
-    'ions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","ve'
-    'rsions":"0+","about":"How long the client should pause before its next request, in millise'
-    'conds; 0 when no quota was exceeded."},{"name":"transaction_states","json":"transactionSta'
-    'tes","type":"[]TransactionState","versions":"0+","about":"One entry per transactional id o'
-    'f the request."}],"structs":{"TransactionState":[{"name":"error_code","json":"errorCode","'
-    'type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this transa'
-    'ctional id, 0 for none."},{"name":"transactional_id","json":"transactionalId","type":"stri'
-    'ng","versions":"0+","entityType":"transactionalId","about":"Transactional id, which a prod'
-    'ucer keeps when it is started anew."},{"name":"transaction_state","json":"transactionState'
-    '","type":"string","versions":"0+","enumeration":"TransactionState","about":"State name suc'
-    'h as Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit or CompleteAbort."},{"nam'
-    'e":"transaction_timeout_ms","json":"transactionTimeoutMs","type":"int32","versions":"0+","'
-    'about":"Milliseconds a transaction may stay open before the coordinator aborts it."},{"nam'
-    'e":"transaction_start_time_ms","json":"transactionStartTimeMs","type":"int64","versions":"'
-    '0+","about":"When the transaction began, in milliseconds since the Unix epoch; negative wh'
-    'en none has begun."},{"name":"producer_id","json":"producerId","type":"int64","versions":"'
-    '0+","entityType":"producerId","enumeration":"ProducerId","about":"Producer id currently ti'
-    'ed to the transactional id."},{"name":"producer_epoch","json":"producerEpoch","type":"int1'
-    '6","versions":"0+","enumeration":"ProducerEpoch","about":"Current epoch of that producer i'
-    'd; older producers are fenced off."},{"name":"topics","json":"topics","type":"[]TopicData"'
-    ',"versions":"0+","about":"Topics with partitions in the open transaction; empty when none '
-    'is open."}],"TopicData":[{"name":"topic","json":"topic","type":"string","versions":"0+","e'
-    'ntityType":"topicName","mapKey":true,"about":"Name of the topic."},{"name":"partitions","j'
-    'son":"partitions","type":"[]int32","versions":"0+","about":"Indexes of the partitions in t'
-    'he transaction."}]}}'
+_DescribeTransactionsResponseConstants._descriptor = (
+    '{"name":"DescribeTransactionsResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
+    '{"name":"transaction_states","json":"transactionStates","type":"[]TransactionState","versions":"0+","about":"One entry per transactional id of the request."}'
+    '],"structs":{"TransactionState":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this transactional id, 0 for none."},'
+    '{"name":"transactional_id","json":"transactionalId","type":"string","versions":"0+","entityType":"transactionalId","about":"Transactional id, which a producer keeps when it is started anew."},'
+    '{"name":"transaction_state","json":"transactionState","type":"string","versions":"0+","enumeration":"TransactionState","about":"State name such as Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit or CompleteAbort."},'
+    '{"name":"transaction_timeout_ms","json":"transactionTimeoutMs","type":"int32","versions":"0+","about":"Milliseconds a transaction may stay open before the coordinator aborts it."},'
+    '{"name":"transaction_start_time_ms","json":"transactionStartTimeMs","type":"int64","versions":"0+","about":"When the transaction began, in milliseconds since the Unix epoch; negative when none has begun."},'
+    '{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","entityType":"producerId","enumeration":"ProducerId","about":"Producer id currently tied to the transactional id."},'
+    '{"name":"producer_epoch","json":"producerEpoch","type":"int16","versions":"0+","enumeration":"ProducerEpoch","about":"Current epoch of that producer id; older producers are fenced off."},'
+    '{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"Topics with partitions in the open transaction; empty when none is open."}'
+    '],"TopicData":['
+    '{"name":"topic","json":"topic","type":"string","versions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Indexes of the partitions in the transaction."}'
+    "]}}"
 )
 _DescribeTransactionsResponseConstants._plan = (
     "1\n"
     ":TopicData topic/s partitions/[i\n"
     "0 0c 1c ;\n"
-    ":TransactionState error_code/h transactional_id/s transaction_state/s transaction_timeout_"
-    "ms/i transaction_start_time_ms/q producer_id/q producer_epoch/h topics/{@TopicData\n"
+    ":TransactionState error_code/h transactional_id/s transaction_state/s transaction_timeout_ms/i transaction_start_time_ms/q producer_id/q producer_epoch/h topics/{@TopicData\n"
     "0 0 1c 2c 3 4 5 6 7@0c ;\n"
     ":DescribeTransactionsResponse throttle_time_ms/i transaction_states/[@TransactionState\n"
     "0 0 1@1c ;\n"

@@ -10,23 +10,21 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_nullable_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .describe_user_scram_credentials_response import (
         DescribeUserScramCredentialsResponse as _DescribeUserScramCredentialsResponse,
     )
@@ -41,19 +39,9 @@ class UserName(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        name: str = "",
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, name: str = "", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.name = name
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, UserName):
-            return NotImplemented
-        return self.name == other.name and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 class _DescribeUserScramCredentialsRequestConstants(Request["_DescribeUserScramCredentialsResponse"]):
@@ -71,7 +59,7 @@ class _DescribeUserScramCredentialsRequestConstants(Request["_DescribeUserScramC
 class DescribeUserScramCredentialsRequest(_DescribeUserScramCredentialsRequestConstants):
     """Asks which SCRAM credentials are stored for some users.
 
-    Request, API key 50, versions 0, flexible from 0. Since Kafka 2.7.0.
+    Request, API key 50, version 0, flexible from 0. Since Kafka 2.7.0.
     """
 
     users: list[UserName] | None = field(default_factory=list)
@@ -79,23 +67,13 @@ class DescribeUserScramCredentialsRequest(_DescribeUserScramCredentialsRequestCo
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        users: Iterable[UserName] | None = (),
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, users: Iterable[UserName] | None = (), unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.users = (
             None
             if users is None
             else users if isinstance(users, list) else list(elements_of(users, "users", "UserName"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeUserScramCredentialsRequest):
-            return NotImplemented
-        return self.users == other.users and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_all_user_name_0(data: bytes, pos: int, count: int) -> tuple[list[UserName], int]:
@@ -130,17 +108,6 @@ def _write_all_user_name_0(out: list[bytes], items: Iterable[UserName]) -> None:
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_user_name_0(items: Iterable[UserName]) -> int:
-    size = 0
-    for x in items:
-        size += 2
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_describe_user_scram_credentials_request_0(
@@ -181,32 +148,16 @@ def _write_describe_user_scram_credentials_request_0(out: list[bytes], x: Descri
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_user_scram_credentials_request_0(x: DescribeUserScramCredentialsRequest) -> int:
-    size = 2
-    if x.users is not None:
-        size += _size_all_user_name_0(x.users)
-        n = len(x.users)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DescribeUserScramCredentialsRequestConstants._codecs = {
-    0: (
-        _read_describe_user_scram_credentials_request_0,
-        _write_describe_user_scram_credentials_request_0,
-        _size_describe_user_scram_credentials_request_0,
-    ),
+    0: (_read_describe_user_scram_credentials_request_0, _write_describe_user_scram_credentials_request_0)
 }
-_DescribeUserScramCredentialsRequestConstants._facts = (
-    '{"name":"DescribeUserScramCredentialsRequest","type":"request","validVersions":"0","flexib'
-    'leVersions":"0+","fields":[{"name":"users","json":"users","type":"[]UserName","versions":"'
-    '0+","nullableVersions":"0+","about":"Users to describe; null or an empty list means all of'
-    ' them."}],"structs":{"UserName":[{"name":"name","json":"name","type":"string","versions":"'
-    '0+","about":"Name of the user."}]}}'
+_DescribeUserScramCredentialsRequestConstants._descriptor = (
+    '{"name":"DescribeUserScramCredentialsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"users","json":"users","type":"[]UserName","versions":"0+","nullableVersions":"0+","about":"Users to describe; null or an empty list means all of them."}'
+    '],"structs":{"UserName":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","about":"Name of the user."}'
+    "]}}"
 )
 _DescribeUserScramCredentialsRequestConstants._plan = (
-    "1\n" ":UserName name/s\n" "0 0c ;\n" ":DescribeUserScramCredentialsRequest users/[@UserName?\n" "0 0@0cn ;\n"
+    "1\n:UserName name/s\n0 0c ;\n:DescribeUserScramCredentialsRequest users/[@UserName?\n0 0@0cn ;\n"
 )

@@ -11,19 +11,16 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -52,25 +49,10 @@ class CredentialInfo(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        mechanism: int = 0,
-        iterations: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, mechanism: int = 0, iterations: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.mechanism = mechanism
         self.iterations = iterations
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CredentialInfo):
-            return NotImplemented
-        return (
-            self.mechanism == other.mechanism
-            and self.iterations == other.iterations
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -107,17 +89,6 @@ class DescribeUserScramCredentialsResult(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeUserScramCredentialsResult):
-            return NotImplemented
-        return (
-            self.user == other.user
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.credential_infos == other.credential_infos
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _DescribeUserScramCredentialsResponseConstants(Response):
     __slots__ = ()
@@ -134,7 +105,7 @@ class _DescribeUserScramCredentialsResponseConstants(Response):
 class DescribeUserScramCredentialsResponse(_DescribeUserScramCredentialsResponseConstants):
     """Lists the SCRAM mechanisms and iteration counts stored per user, never the secrets.
 
-    Response, API key 50, versions 0, flexible from 0. Since Kafka 2.7.0.
+    Response, API key 50, version 0, flexible from 0. Since Kafka 2.7.0.
     """
 
     throttle_time_ms: int = 0
@@ -169,17 +140,6 @@ class DescribeUserScramCredentialsResponse(_DescribeUserScramCredentialsResponse
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribeUserScramCredentialsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.results == other.results
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_credential_info_0(data: bytes, pos: int, count: int) -> tuple[list[CredentialInfo], int]:
     out: list[CredentialInfo] = []
@@ -202,15 +162,6 @@ def _write_all_credential_info_0(out: list[bytes], items: Iterable[CredentialInf
         else:
             out.append(_pack_bi(x.mechanism, x.iterations))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_credential_info_0(items: Iterable[CredentialInfo]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_describe_user_scram_credentials_result_0(
@@ -286,24 +237,6 @@ def _write_all_describe_user_scram_credentials_result_0(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_describe_user_scram_credentials_result_0(items: Iterable[DescribeUserScramCredentialsResult]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        n = string_length(len(x.user.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_credential_info_0(x.credential_infos)
-        n = len(x.credential_infos)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_describe_user_scram_credentials_response_0(
     data: bytes, pos: int
 ) -> tuple[DescribeUserScramCredentialsResponse, int]:
@@ -361,57 +294,31 @@ def _write_describe_user_scram_credentials_response_0(
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_describe_user_scram_credentials_response_0(x: DescribeUserScramCredentialsResponse) -> int:
-    size = 9
-    if x.error_message is not None:
-        n = string_length(len(x.error_message.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_describe_user_scram_credentials_result_0(x.results)
-    n = len(x.results)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _DescribeUserScramCredentialsResponseConstants._codecs = {
-    0: (
-        _read_describe_user_scram_credentials_response_0,
-        _write_describe_user_scram_credentials_response_0,
-        _size_describe_user_scram_credentials_response_0,
-    ),
+    0: (_read_describe_user_scram_credentials_response_0, _write_describe_user_scram_credentials_response_0)
 }
-_DescribeUserScramCredentialsResponseConstants._facts = (
-    '{"name":"DescribeUserScramCredentialsResponse","type":"response","validVersions":"0","flex'
-    'ibleVersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"in'
-    't32","versions":"0+","about":"How long the client should pause before its next request, in'
-    ' milliseconds; 0 when no quota was exceeded."},{"name":"error_code","json":"errorCode","ty'
-    'pe":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole req'
-    'uest, 0 for none; each user has one of its own."},{"name":"error_message","json":"errorMes'
-    'sage","type":"string","versions":"0+","nullableVersions":"0+","about":"Readable detail of '
-    'the error; null when there is none."},{"name":"results","json":"results","type":"[]Describ'
-    'eUserScramCredentialsResult","versions":"0+","about":"One entry per user."}],"structs":{"D'
-    'escribeUserScramCredentialsResult":[{"name":"user","json":"user","type":"string","versions'
-    '":"0+","about":"Name of the user."},{"name":"error_code","json":"errorCode","type":"int16"'
-    ',"versions":"0+","enumeration":"ErrorCode","about":"Error code of this user, 0 for none."}'
-    ',{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVe'
-    'rsions":"0+","about":"Readable detail of the error; null when there is none."},{"name":"cr'
-    'edential_infos","json":"credentialInfos","type":"[]CredentialInfo","versions":"0+","about"'
-    ':"One entry per mechanism the user has credentials for."}],"CredentialInfo":[{"name":"mech'
-    'anism","json":"mechanism","type":"int8","versions":"0+","enumeration":"ScramMechanism","ab'
-    'out":"1 for SCRAM-SHA-256, 2 for SCRAM-SHA-512, 0 when unknown."},{"name":"iterations","js'
-    'on":"iterations","type":"int32","versions":"0+","about":"How many hash rounds were used to'
-    ' derive the credential."}]}}'
+_DescribeUserScramCredentialsResponseConstants._descriptor = (
+    '{"name":"DescribeUserScramCredentialsResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none; each user has one of its own."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Readable detail of the error; null when there is none."},'
+    '{"name":"results","json":"results","type":"[]DescribeUserScramCredentialsResult","versions":"0+","about":"One entry per user."}'
+    '],"structs":{"DescribeUserScramCredentialsResult":['
+    '{"name":"user","json":"user","type":"string","versions":"0+","about":"Name of the user."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this user, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Readable detail of the error; null when there is none."},'
+    '{"name":"credential_infos","json":"credentialInfos","type":"[]CredentialInfo","versions":"0+","about":"One entry per mechanism the user has credentials for."}'
+    '],"CredentialInfo":['
+    '{"name":"mechanism","json":"mechanism","type":"int8","versions":"0+","enumeration":"ScramMechanism","about":"1 for SCRAM-SHA-256, 2 for SCRAM-SHA-512, 0 when unknown."},'
+    '{"name":"iterations","json":"iterations","type":"int32","versions":"0+","about":"How many hash rounds were used to derive the credential."}'
+    "]}}"
 )
 _DescribeUserScramCredentialsResponseConstants._plan = (
     "1\n"
     ":CredentialInfo mechanism/b iterations/i\n"
     "0 0 1 ;\n"
-    ":DescribeUserScramCredentialsResult user/s error_code/h error_message/s? credential_infos/"
-    "[@CredentialInfo\n"
+    ":DescribeUserScramCredentialsResult user/s error_code/h error_message/s? credential_infos/[@CredentialInfo\n"
     "0 0c 1 2cn 3@0c ;\n"
-    ":DescribeUserScramCredentialsResponse throttle_time_ms/i error_code/h error_message/s? res"
-    "ults/[@DescribeUserScramCredentialsResult\n"
+    ":DescribeUserScramCredentialsResponse throttle_time_ms/i error_code/h error_message/s? results/[@DescribeUserScramCredentialsResult\n"
     "0 0 1 2cn 3@1c ;\n"
 )

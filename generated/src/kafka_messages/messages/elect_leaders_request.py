@@ -12,24 +12,22 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_nullable_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .elect_leaders_response import ElectLeadersResponse as _ElectLeadersResponse
 
 _pack_b = Struct(">b").pack
@@ -57,24 +55,11 @@ class TopicPartitions(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        topic: str = "",
-        partitions: Iterable[int] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, topic: str = "", partitions: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.topic = topic
         self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicPartitions):
-            return NotImplemented
-        return (
-            self.topic == other.topic
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class TopicPartitionsCollection(KeyedCollection[TopicPartitions]):
@@ -145,16 +130,6 @@ class ElectLeadersRequest(_ElectLeadersRequestConstants):
         self.timeout_ms = timeout_ms
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ElectLeadersRequest):
-            return NotImplemented
-        return (
-            self.election_type == other.election_type
-            and self.topic_partitions == other.topic_partitions
-            and self.timeout_ms == other.timeout_ms
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_topic_partitions_0(data: bytes, pos: int, count: int) -> tuple[TopicPartitionsCollection, int]:
     out: list[TopicPartitions] = []
@@ -197,17 +172,6 @@ def _write_all_topic_partitions_0(out: list[bytes], items: Iterable[TopicPartiti
                 out.append(PACK_I[n](*x.partitions))
             else:
                 out.append(fixed_elements(x.partitions, "i"))
-
-
-def _size_all_topic_partitions_0(items: Iterable[TopicPartitions]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.topic.encode()))
-        size += len(x.partitions) * 4
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_topic_partitions_2(data: bytes, pos: int, count: int) -> tuple[TopicPartitionsCollection, int]:
@@ -262,21 +226,6 @@ def _write_all_topic_partitions_2(out: list[bytes], items: Iterable[TopicPartiti
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_partitions_2(items: Iterable[TopicPartitions]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += len(x.partitions) * 4
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_elect_leaders_request_0(data: bytes, pos: int) -> tuple[ElectLeadersRequest, int]:
     x = new(ElectLeadersRequest)
     (n,) = _unpack_i(data, pos)
@@ -306,15 +255,6 @@ def _write_elect_leaders_request_0(out: list[bytes], x: ElectLeadersRequest) -> 
     out.append(_pack_i(x.timeout_ms))
 
 
-def _size_elect_leaders_request_0(x: ElectLeadersRequest) -> int:
-    size = 8
-    if x.topic_partitions is not None:
-        size += _size_all_topic_partitions_0(x.topic_partitions)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_elect_leaders_request_1(data: bytes, pos: int) -> tuple[ElectLeadersRequest, int]:
     x = new(ElectLeadersRequest)
     x.election_type, n = _unpack_bi(data, pos)
@@ -339,15 +279,6 @@ def _write_elect_leaders_request_1(out: list[bytes], x: ElectLeadersRequest) -> 
     elif type(x.topic_partitions) is not list and type(x.topic_partitions) in NO_LISTS:
         raise Refused
     out.append(_pack_i(x.timeout_ms))
-
-
-def _size_elect_leaders_request_1(x: ElectLeadersRequest) -> int:
-    size = 9
-    if x.topic_partitions is not None:
-        size += _size_all_topic_partitions_0(x.topic_partitions)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_elect_leaders_request_2(data: bytes, pos: int) -> tuple[ElectLeadersRequest, int]:
@@ -391,43 +322,27 @@ def _write_elect_leaders_request_2(out: list[bytes], x: ElectLeadersRequest) -> 
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_elect_leaders_request_2(x: ElectLeadersRequest) -> int:
-    size = 7
-    if x.topic_partitions is not None:
-        size += _size_all_topic_partitions_2(x.topic_partitions)
-        n = len(x.topic_partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ElectLeadersRequestConstants._codecs = {
-    0: (_read_elect_leaders_request_0, _write_elect_leaders_request_0, _size_elect_leaders_request_0),
-    1: (_read_elect_leaders_request_1, _write_elect_leaders_request_1, _size_elect_leaders_request_1),
-    2: (_read_elect_leaders_request_2, _write_elect_leaders_request_2, _size_elect_leaders_request_2),
+    0: (_read_elect_leaders_request_0, _write_elect_leaders_request_0),
+    1: (_read_elect_leaders_request_1, _write_elect_leaders_request_1),
+    2: (_read_elect_leaders_request_2, _write_elect_leaders_request_2),
 }
-_ElectLeadersRequestConstants._facts = (
-    '{"name":"ElectLeadersRequest","type":"request","validVersions":"0-2","flexibleVersions":"2'
-    '+","fields":[{"name":"election_type","json":"electionType","type":"int8","versions":"1+","'
-    'enumeration":"ElectionType","about":"0 moves leadership to the preferred replica, 1 allows'
-    ' an unclean election that may lose data."},{"name":"topic_partitions","json":"topicPartiti'
-    'ons","type":"[]TopicPartitions","versions":"0+","nullableVersions":"0+","about":"Topics an'
-    'd partitions to elect leaders for; null means every partition."},{"name":"timeout_ms","jso'
-    'n":"timeoutMs","type":"int32","versions":"0+","default":60000,"about":"Milliseconds to wai'
-    't for the elections to finish, 60000 unless set."}],"structs":{"TopicPartitions":[{"name":'
-    '"topic","json":"topic","type":"string","versions":"0+","entityType":"topicName","mapKey":t'
-    'rue,"about":"Name of the topic."},{"name":"partitions","json":"partitions","type":"[]int32'
-    '","versions":"0+","about":"Partition indexes of the topic."}]}}'
+_ElectLeadersRequestConstants._descriptor = (
+    '{"name":"ElectLeadersRequest","type":"request","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"election_type","json":"electionType","type":"int8","versions":"1+","enumeration":"ElectionType","about":"0 moves leadership to the preferred replica, 1 allows an unclean election that may lose data."},'
+    '{"name":"topic_partitions","json":"topicPartitions","type":"[]TopicPartitions","versions":"0+","nullableVersions":"0+","about":"Topics and partitions to elect leaders for; null means every partition."},'
+    '{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","default":60000,"about":"Milliseconds to wait for the elections to finish, 60000 unless set."}'
+    '],"structs":{"TopicPartitions":['
+    '{"name":"topic","json":"topic","type":"string","versions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Partition indexes of the topic."}'
+    "]}}"
 )
 _ElectLeadersRequestConstants._plan = (
     "1\n"
     ":TopicPartitions topic/s partitions/[i\n"
     "0-1 0 1\n"
     "2 0c 1c ;\n"
-    ":ElectLeadersRequest election_type/b topic_partitions/{@TopicPartitions? timeout_ms/i=6000"
-    "0\n"
+    ":ElectLeadersRequest election_type/b topic_partitions/{@TopicPartitions? timeout_ms/i=60000\n"
     "0 1@0n 2 -0!\n"
     "1 0 1@0n 2\n"
     "2 0 1@1cn 2 ;\n"

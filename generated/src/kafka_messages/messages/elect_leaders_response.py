@@ -11,20 +11,17 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -72,16 +69,6 @@ class PartitionResult(StructBase):
         self.error_message = error_message
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionResult):
-            return NotImplemented
-        return (
-            self.partition_id == other.partition_id
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ReplicaElectionResult(StructBase):
@@ -108,15 +95,6 @@ class ReplicaElectionResult(StructBase):
             else list(elements_of(partition_result, "partition_result", "PartitionResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ReplicaElectionResult):
-            return NotImplemented
-        return (
-            self.topic == other.topic
-            and self.partition_result == other.partition_result
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _ElectLeadersResponseConstants(Response):
@@ -165,16 +143,6 @@ class ElectLeadersResponse(_ElectLeadersResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ElectLeadersResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.replica_election_results == other.replica_election_results
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_partition_result_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionResult], int]:
     out: list[PartitionResult] = []
@@ -205,17 +173,6 @@ def _write_all_partition_result_0(out: list[bytes], items: Iterable[PartitionRes
             n = len(s)
         out.append(_pack_ihh(x.partition_id, x.error_code, n))
         out.append(s)
-
-
-def _size_all_partition_result_0(items: Iterable[PartitionResult]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        if x.error_message is not None:
-            size += string_length(len(x.error_message.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_partition_result_2(data: bytes, pos: int, count: int) -> tuple[list[PartitionResult], int]:
@@ -262,18 +219,6 @@ def _write_all_partition_result_2(out: list[bytes], items: Iterable[PartitionRes
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_partition_result_2(items: Iterable[PartitionResult]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_replica_election_result_0(data: bytes, pos: int, count: int) -> tuple[list[ReplicaElectionResult], int]:
     out: list[ReplicaElectionResult] = []
     for _ in range(count):
@@ -311,17 +256,6 @@ def _write_all_replica_election_result_0(out: list[bytes], items: Iterable[Repli
             _write_all_partition_result_0(out, x.partition_result)
         elif type(x.partition_result) is not list and type(x.partition_result) in NO_LISTS:
             raise Refused
-
-
-def _size_all_replica_election_result_0(items: Iterable[ReplicaElectionResult]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.topic.encode()))
-        size += _size_all_partition_result_0(x.partition_result)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_replica_election_result_2(data: bytes, pos: int, count: int) -> tuple[list[ReplicaElectionResult], int]:
@@ -371,21 +305,6 @@ def _write_all_replica_election_result_2(out: list[bytes], items: Iterable[Repli
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_replica_election_result_2(items: Iterable[ReplicaElectionResult]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_partition_result_2(x.partition_result)
-        n = len(x.partition_result)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_elect_leaders_response_0(data: bytes, pos: int) -> tuple[ElectLeadersResponse, int]:
     x = new(ElectLeadersResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -412,14 +331,6 @@ def _write_elect_leaders_response_0(out: list[bytes], x: ElectLeadersResponse) -
         raise Refused
 
 
-def _size_elect_leaders_response_0(x: ElectLeadersResponse) -> int:
-    size = 8
-    size += _size_all_replica_election_result_0(x.replica_election_results)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_elect_leaders_response_1(data: bytes, pos: int) -> tuple[ElectLeadersResponse, int]:
     x = new(ElectLeadersResponse)
     x.throttle_time_ms, x.error_code, n = _unpack_ihi(data, pos)
@@ -441,14 +352,6 @@ def _write_elect_leaders_response_1(out: list[bytes], x: ElectLeadersResponse) -
         _write_all_replica_election_result_0(out, x.replica_election_results)
     elif type(x.replica_election_results) is not list and type(x.replica_election_results) in NO_LISTS:
         raise Refused
-
-
-def _size_elect_leaders_response_1(x: ElectLeadersResponse) -> int:
-    size = 10
-    size += _size_all_replica_election_result_0(x.replica_election_results)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_elect_leaders_response_2(data: bytes, pos: int) -> tuple[ElectLeadersResponse, int]:
@@ -486,39 +389,24 @@ def _write_elect_leaders_response_2(out: list[bytes], x: ElectLeadersResponse) -
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_elect_leaders_response_2(x: ElectLeadersResponse) -> int:
-    size = 8
-    size += _size_all_replica_election_result_2(x.replica_election_results)
-    n = len(x.replica_election_results)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ElectLeadersResponseConstants._codecs = {
-    0: (_read_elect_leaders_response_0, _write_elect_leaders_response_0, _size_elect_leaders_response_0),
-    1: (_read_elect_leaders_response_1, _write_elect_leaders_response_1, _size_elect_leaders_response_1),
-    2: (_read_elect_leaders_response_2, _write_elect_leaders_response_2, _size_elect_leaders_response_2),
+    0: (_read_elect_leaders_response_0, _write_elect_leaders_response_0),
+    1: (_read_elect_leaders_response_1, _write_elect_leaders_response_1),
+    2: (_read_elect_leaders_response_2, _write_elect_leaders_response_2),
 }
-_ElectLeadersResponseConstants._facts = (
-    '{"name":"ElectLeadersResponse","type":"response","validVersions":"0-2","flexibleVersions":'
-    '"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
-    '":"0+","about":"How long the client should pause before its next request, in milliseconds;'
-    ' 0 when no quota was exceeded."},{"name":"error_code","json":"errorCode","type":"int16","v'
-    'ersions":"1+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for no'
-    'ne."},{"name":"replica_election_results","json":"replicaElectionResults","type":"[]Replica'
-    'ElectionResult","versions":"0+","about":"One entry per topic."}],"structs":{"ReplicaElecti'
-    'onResult":[{"name":"topic","json":"topic","type":"string","versions":"0+","entityType":"to'
-    'picName","about":"Name of the topic."},{"name":"partition_result","json":"partitionResult"'
-    ',"type":"[]PartitionResult","versions":"0+","about":"One entry per partition of the topic.'
-    '"}],"PartitionResult":[{"name":"partition_id","json":"partitionId","type":"int32","version'
-    's":"0+","about":"Partition index within the topic."},{"name":"error_code","json":"errorCod'
-    'e","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this pa'
-    'rtition, 0 when its election succeeded."},{"name":"error_message","json":"errorMessage","t'
-    'ype":"string","versions":"0+","nullableVersions":"0+","about":"Readable detail of the erro'
-    'r; null when there is none."}]}}'
+_ElectLeadersResponseConstants._descriptor = (
+    '{"name":"ElectLeadersResponse","type":"response","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"1+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
+    '{"name":"replica_election_results","json":"replicaElectionResults","type":"[]ReplicaElectionResult","versions":"0+","about":"One entry per topic."}'
+    '],"structs":{"ReplicaElectionResult":['
+    '{"name":"topic","json":"topic","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partition_result","json":"partitionResult","type":"[]PartitionResult","versions":"0+","about":"One entry per partition of the topic."}'
+    '],"PartitionResult":['
+    '{"name":"partition_id","json":"partitionId","type":"int32","versions":"0+","about":"Partition index within the topic."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 when its election succeeded."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Readable detail of the error; null when there is none."}'
+    "]}}"
 )
 _ElectLeadersResponseConstants._plan = (
     "1\n"
@@ -528,8 +416,7 @@ _ElectLeadersResponseConstants._plan = (
     ":ReplicaElectionResult topic/s partition_result/[@PartitionResult\n"
     "0-1 0 1@0\n"
     "2 0c 1@1c ;\n"
-    ":ElectLeadersResponse throttle_time_ms/i error_code/h replica_election_results/[@ReplicaEl"
-    "ectionResult\n"
+    ":ElectLeadersResponse throttle_time_ms/i error_code/h replica_election_results/[@ReplicaElectionResult\n"
     "0 0 2@2 -1!\n"
     "1 0 1 2@2\n"
     "2 0 1 2@3c ;\n"

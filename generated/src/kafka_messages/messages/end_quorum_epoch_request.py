@@ -13,27 +13,25 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .end_quorum_epoch_response import EndQuorumEpochResponse as _EndQuorumEpochResponse
 
 _pack_H = Struct(">H").pack
@@ -75,15 +73,6 @@ class ReplicaInfo(StructBase):
         self.candidate_directory_id = candidate_directory_id
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ReplicaInfo):
-            return NotImplemented
-        return (
-            self.candidate_id == other.candidate_id
-            and self.candidate_directory_id == other.candidate_directory_id
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionData(StructBase):
@@ -96,7 +85,7 @@ class PartitionData(StructBase):
     leader_epoch: int = 0
     """Epoch the leader resigns from. (versions 0+)"""
     preferred_successors: list[int] = field(default_factory=list)
-    """Node ids of voters in the order in which they should stand for election, best first. (versions 0)"""
+    """Node ids of voters in the order in which they should stand for election, best first. (version 0)"""
     preferred_candidates: list[ReplicaInfo] = field(default_factory=list)
     """Voters in the order in which they should stand for election, best first. (versions 1+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -125,18 +114,6 @@ class PartitionData(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionData):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.leader_id == other.leader_id
-            and self.leader_epoch == other.leader_epoch
-            and self.preferred_successors == other.preferred_successors
-            and self.preferred_candidates == other.preferred_candidates
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicData(StructBase):
@@ -162,15 +139,6 @@ class TopicData(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicData):
-            return NotImplemented
-        return (
-            self.topic_name == other.topic_name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class LeaderEndpoint(StructBase):
@@ -186,27 +154,12 @@ class LeaderEndpoint(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        name: str = "",
-        host: str = "",
-        port: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, name: str = "", host: str = "", port: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.name = name
         self.host = host
         self.port = port
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LeaderEndpoint):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.host == other.host
-            and self.port == other.port
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class LeaderEndpointCollection(KeyedCollection[LeaderEndpoint]):
@@ -275,16 +228,6 @@ class EndQuorumEpochRequest(_EndQuorumEpochRequestConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, EndQuorumEpochRequest):
-            return NotImplemented
-        return (
-            self.cluster_id == other.cluster_id
-            and self.topics == other.topics
-            and self.leader_endpoints == other.leader_endpoints
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_replica_info_1(data: bytes, pos: int, count: int) -> tuple[list[ReplicaInfo], int]:
     out: list[ReplicaInfo] = []
@@ -308,15 +251,6 @@ def _write_all_replica_info_1(out: list[bytes], items: Iterable[ReplicaInfo]) ->
         else:
             out.append(_pack_iu(x.candidate_id, x.candidate_directory_id.int.to_bytes(16, "big")))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_replica_info_1(items: Iterable[ReplicaInfo]) -> int:
-    size = 0
-    for x in items:
-        size += 21
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
@@ -349,16 +283,6 @@ def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]
                 out.append(PACK_I[n](*x.preferred_successors))
             else:
                 out.append(fixed_elements(x.preferred_successors, "i"))
-
-
-def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 16
-        size += len(x.preferred_successors) * 4
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_partition_data_1(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
@@ -401,19 +325,6 @@ def _write_all_partition_data_1(out: list[bytes], items: Iterable[PartitionData]
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_partition_data_1(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 14
-        size += _size_all_replica_info_1(x.preferred_candidates)
-        n = len(x.preferred_candidates)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_topic_data_0(data: bytes, pos: int, count: int) -> tuple[list[TopicData], int]:
     out: list[TopicData] = []
     for _ in range(count):
@@ -451,17 +362,6 @@ def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> Non
             _write_all_partition_data_0(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
-
-
-def _size_all_topic_data_0(items: Iterable[TopicData]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.topic_name.encode()))
-        size += _size_all_partition_data_0(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_topic_data_1(data: bytes, pos: int, count: int) -> tuple[list[TopicData], int]:
@@ -511,21 +411,6 @@ def _write_all_topic_data_1(out: list[bytes], items: Iterable[TopicData]) -> Non
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_data_1(items: Iterable[TopicData]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_partition_data_1(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_leader_endpoint_1(data: bytes, pos: int, count: int) -> tuple[LeaderEndpointCollection, int]:
     out: list[LeaderEndpoint] = []
     for _ in range(count):
@@ -573,19 +458,6 @@ def _write_all_leader_endpoint_1(out: list[bytes], items: Iterable[LeaderEndpoin
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_leader_endpoint_1(items: Iterable[LeaderEndpoint]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_end_quorum_epoch_request_0(data: bytes, pos: int) -> tuple[EndQuorumEpochRequest, int]:
     x = new(EndQuorumEpochRequest)
     (n,) = _unpack_h(data, pos)
@@ -624,16 +496,6 @@ def _write_end_quorum_epoch_request_0(out: list[bytes], x: EndQuorumEpochRequest
         _write_all_topic_data_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_end_quorum_epoch_request_0(x: EndQuorumEpochRequest) -> int:
-    size = 6
-    if x.cluster_id is not None:
-        size += string_length(len(x.cluster_id.encode()))
-    size += _size_all_topic_data_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_end_quorum_epoch_request_1(data: bytes, pos: int) -> tuple[EndQuorumEpochRequest, int]:
@@ -698,63 +560,38 @@ def _write_end_quorum_epoch_request_1(out: list[bytes], x: EndQuorumEpochRequest
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_end_quorum_epoch_request_1(x: EndQuorumEpochRequest) -> int:
-    size = 4
-    if x.cluster_id is not None:
-        n = string_length(len(x.cluster_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_topic_data_1(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_leader_endpoint_1(x.leader_endpoints)
-    n = len(x.leader_endpoints)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _EndQuorumEpochRequestConstants._codecs = {
-    0: (_read_end_quorum_epoch_request_0, _write_end_quorum_epoch_request_0, _size_end_quorum_epoch_request_0),
-    1: (_read_end_quorum_epoch_request_1, _write_end_quorum_epoch_request_1, _size_end_quorum_epoch_request_1),
+    0: (_read_end_quorum_epoch_request_0, _write_end_quorum_epoch_request_0),
+    1: (_read_end_quorum_epoch_request_1, _write_end_quorum_epoch_request_1),
 }
-_EndQuorumEpochRequestConstants._facts = (
-    '{"name":"EndQuorumEpochRequest","type":"request","validVersions":"0-1","flexibleVersions":'
-    '"1+","fields":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nu'
-    'llableVersions":"0+","default":null,"about":"Cluster the sender belongs to; null skips the'
-    ' check."},{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"R'
-    'aft topics being resigned from, normally only the cluster metadata topic."},{"name":"leade'
-    'r_endpoints","json":"leaderEndpoints","type":"[]LeaderEndpoint","versions":"1+","ignorable'
-    '":true,"about":"Endpoints of the resigning leader, one per listener."}],"structs":{"TopicD'
-    'ata":[{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType"'
-    ':"topicName","about":"Name of the topic."},{"name":"partitions","json":"partitions","type"'
-    ':"[]PartitionData","versions":"0+","about":"One entry per partition being resigned from."}'
-    '],"PartitionData":[{"name":"partition_index","json":"partitionIndex","type":"int32","versi'
-    'ons":"0+","about":"Number of the partition within its topic, from 0."},{"name":"leader_id"'
-    ',"json":"leaderId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id'
-    ' of the leader that resigns."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32",'
-    '"versions":"0+","about":"Epoch the leader resigns from."},{"name":"preferred_successors","'
-    'json":"preferredSuccessors","type":"[]int32","versions":"0","ignorable":true,"about":"Node'
-    ' ids of voters in the order in which they should stand for election, best first."},{"name"'
-    ':"preferred_candidates","json":"preferredCandidates","type":"[]ReplicaInfo","versions":"1+'
-    '","ignorable":true,"about":"Voters in the order in which they should stand for election, b'
-    'est first."}],"ReplicaInfo":[{"name":"candidate_id","json":"candidateId","type":"int32","v'
-    'ersions":"1+","entityType":"brokerId","about":"Node id of the voter."},{"name":"candidate_'
-    'directory_id","json":"candidateDirectoryId","type":"uuid","versions":"1+","about":"Id of t'
-    'he log directory that voter uses."}],"LeaderEndpoint":[{"name":"name","json":"name","type"'
-    ':"string","versions":"1+","mapKey":true,"about":"Name of the listener."},{"name":"host","j'
-    'son":"host","type":"string","versions":"1+","about":"Host name or IP address at which the '
-    'node can be reached."},{"name":"port","json":"port","type":"uint16","versions":"1+","about'
-    '":"TCP port at that host."}]}}'
+_EndQuorumEpochRequestConstants._descriptor = (
+    '{"name":"EndQuorumEpochRequest","type":"request","validVersions":"0-1","flexibleVersions":"1+","fields":['
+    '{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Cluster the sender belongs to; null skips the check."},'
+    '{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"Raft topics being resigned from, normally only the cluster metadata topic."},'
+    '{"name":"leader_endpoints","json":"leaderEndpoints","type":"[]LeaderEndpoint","versions":"1+","ignorable":true,"about":"Endpoints of the resigning leader, one per listener."}'
+    '],"structs":{"TopicData":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+","about":"One entry per partition being resigned from."}'
+    '],"PartitionData":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"leader_id","json":"leaderId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id of the leader that resigns."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Epoch the leader resigns from."},'
+    '{"name":"preferred_successors","json":"preferredSuccessors","type":"[]int32","versions":"0","ignorable":true,"about":"Node ids of voters in the order in which they should stand for election, best first."},'
+    '{"name":"preferred_candidates","json":"preferredCandidates","type":"[]ReplicaInfo","versions":"1+","ignorable":true,"about":"Voters in the order in which they should stand for election, best first."}'
+    '],"ReplicaInfo":['
+    '{"name":"candidate_id","json":"candidateId","type":"int32","versions":"1+","entityType":"brokerId","about":"Node id of the voter."},'
+    '{"name":"candidate_directory_id","json":"candidateDirectoryId","type":"uuid","versions":"1+","about":"Id of the log directory that voter uses."}'
+    '],"LeaderEndpoint":['
+    '{"name":"name","json":"name","type":"string","versions":"1+","mapKey":true,"about":"Name of the listener."},'
+    '{"name":"host","json":"host","type":"string","versions":"1+","about":"Host name or IP address at which the node can be reached."},'
+    '{"name":"port","json":"port","type":"uint16","versions":"1+","about":"TCP port at that host."}'
+    "]}}"
 )
 _EndQuorumEpochRequestConstants._plan = (
     "1\n"
     ":ReplicaInfo candidate_id/i candidate_directory_id/u\n"
     "1 0 1 ;\n"
-    ":PartitionData partition_index/i leader_id/i leader_epoch/i preferred_successors/[i prefer"
-    "red_candidates/[@ReplicaInfo\n"
+    ":PartitionData partition_index/i leader_id/i leader_epoch/i preferred_successors/[i preferred_candidates/[@ReplicaInfo\n"
     "0 0 1 2 3 -4\n"
     "1 0 1 2 4@0c -3 ;\n"
     ":TopicData topic_name/s partitions/[@PartitionData\n"
@@ -762,8 +599,7 @@ _EndQuorumEpochRequestConstants._plan = (
     "1 0c 1@2c ;\n"
     ":LeaderEndpoint name/s host/s port/H\n"
     "1 0c 1c 2 ;\n"
-    ":EndQuorumEpochRequest cluster_id/s?=~ topics/[@TopicData leader_endpoints/{@LeaderEndpoin"
-    "t\n"
+    ":EndQuorumEpochRequest cluster_id/s?=~ topics/[@TopicData leader_endpoints/{@LeaderEndpoint\n"
     "0 0n 1@3 -2\n"
     "1 0cn 1@4c 2@5c ;\n"
 )

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._core.wire import RawTaggedFields, new, tags, unknown_tags
 
 
 class _EndTransactionRecordConstants(Message):
@@ -22,23 +21,14 @@ class _EndTransactionRecordConstants(Message):
 class EndTransactionRecord(_EndTransactionRecordConstants):
     """Record in __cluster_metadata that makes all records since the matching BeginTransactionRecord take effect.
 
-    Metadata, record type 24, versions 0, flexible from 0. Since Kafka 3.6.0.
+    Metadata, record type 24, version 0, flexible from 0. Since Kafka 3.6.0.
     """
 
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, EndTransactionRecord):
-            return NotImplemented
-        return self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_end_transaction_record_0(data: bytes, pos: int) -> tuple[EndTransactionRecord, int]:
@@ -59,17 +49,8 @@ def _write_end_transaction_record_0(out: list[bytes], x: EndTransactionRecord) -
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_end_transaction_record_0(x: EndTransactionRecord) -> int:
-    size = 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-_EndTransactionRecordConstants._codecs = {
-    0: (_read_end_transaction_record_0, _write_end_transaction_record_0, _size_end_transaction_record_0),
-}
-_EndTransactionRecordConstants._facts = (
-    '{"name":"EndTransactionRecord","type":"metadata","validVersions":"0","flexibleVersions":"0' '+","fields":[]}'
+_EndTransactionRecordConstants._codecs = {0: (_read_end_transaction_record_0, _write_end_transaction_record_0)}
+_EndTransactionRecordConstants._descriptor = (
+    '{"name":"EndTransactionRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":[]}'
 )
-_EndTransactionRecordConstants._plan = "1\n" ":EndTransactionRecord\n" "0 ;\n"
+_EndTransactionRecordConstants._plan = "1\n:EndTransactionRecord\n0 ;\n"

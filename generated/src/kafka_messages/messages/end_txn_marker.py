@@ -25,7 +25,7 @@ class _EndTxnMarkerConstants(Message):
 class EndTxnMarker(_EndTxnMarkerConstants):
     """Value of the control record that ends a transaction in a partition; its key tells commit from abort.
 
-    Data, versions 0, none of them flexible. Since before Kafka 4.1.0, which defines it first.
+    Data, version 0, none of them flexible. Since before Kafka 4.1.0, which defines it first.
     """
 
     coordinator_epoch: int = 0
@@ -35,22 +35,9 @@ class EndTxnMarker(_EndTxnMarkerConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Empty, as no version has tagged fields: others are refused when writing."""
 
-    def __init__(
-        self,
-        *,
-        coordinator_epoch: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, coordinator_epoch: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.coordinator_epoch = coordinator_epoch
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, EndTxnMarker):
-            return NotImplemented
-        return (
-            self.coordinator_epoch == other.coordinator_epoch
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_end_txn_marker_0(data: bytes, pos: int) -> tuple[EndTxnMarker, int]:
@@ -67,20 +54,10 @@ def _write_end_txn_marker_0(out: list[bytes], x: EndTxnMarker) -> None:
     out.append(_pack_i(x.coordinator_epoch))
 
 
-def _size_end_txn_marker_0(x: EndTxnMarker) -> int:
-    size = 4
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
-_EndTxnMarkerConstants._codecs = {
-    0: (_read_end_txn_marker_0, _write_end_txn_marker_0, _size_end_txn_marker_0),
-}
-_EndTxnMarkerConstants._facts = (
-    '{"name":"EndTxnMarker","type":"data","validVersions":"0","flexibleVersions":"none","fields'
-    '":[{"name":"coordinator_epoch","json":"coordinatorEpoch","type":"int32","versions":"0+","a'
-    'bout":"Epoch of the transaction coordinator that wrote the marker, so that markers of repl'
-    'aced coordinators are refused."}]}'
+_EndTxnMarkerConstants._codecs = {0: (_read_end_txn_marker_0, _write_end_txn_marker_0)}
+_EndTxnMarkerConstants._descriptor = (
+    '{"name":"EndTxnMarker","type":"data","validVersions":"0","flexibleVersions":"none","fields":['
+    '{"name":"coordinator_epoch","json":"coordinatorEpoch","type":"int32","versions":"0+","about":"Epoch of the transaction coordinator that wrote the marker, so that markers of replaced coordinators are refused."}'
+    "]}"
 )
-_EndTxnMarkerConstants._plan = "1\n" ":EndTxnMarker coordinator_epoch/i\n" "0 0\n"
+_EndTxnMarkerConstants._plan = "1\n:EndTxnMarker coordinator_epoch/i\n0 0\n"

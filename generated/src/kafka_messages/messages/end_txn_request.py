@@ -7,20 +7,7 @@ from struct import Struct
 
 from .._base.message import Request
 from .._core.dataclass import dataclass
-from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
-    TEXT_LENGTHS,
-    TRUTH,
-    long_string,
-    new,
-    string_length,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._core.wire import TEXT_LENGTHS, TRUTH, Malformed, RawTaggedFields, Refused, long_string, new, tags, unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,17 +64,6 @@ class EndTxnRequest(_EndTxnRequestConstants):
         self.committed = committed
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, EndTxnRequest):
-            return NotImplemented
-        return (
-            self.transactional_id == other.transactional_id
-            and self.producer_id == other.producer_id
-            and self.producer_epoch == other.producer_epoch
-            and self.committed == other.committed
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_end_txn_request_0(data: bytes, pos: int) -> tuple[EndTxnRequest, int]:
     x = new(EndTxnRequest)
@@ -113,14 +89,6 @@ def _write_end_txn_request_0(out: list[bytes], x: EndTxnRequest) -> None:
     out.append(_pack_h(n))
     out.append(s)
     out.append(_pack_qhB(x.producer_id, x.producer_epoch, TRUTH[x.committed]))
-
-
-def _size_end_txn_request_0(x: EndTxnRequest) -> int:
-    size = 13
-    size += string_length(len(x.transactional_id.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_end_txn_request_3(data: bytes, pos: int) -> tuple[EndTxnRequest, int]:
@@ -154,33 +122,21 @@ def _write_end_txn_request_3(out: list[bytes], x: EndTxnRequest) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_end_txn_request_3(x: EndTxnRequest) -> int:
-    size = 13
-    n = string_length(len(x.transactional_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _EndTxnRequestConstants._codecs = {
-    0: (_read_end_txn_request_0, _write_end_txn_request_0, _size_end_txn_request_0),
-    1: (_read_end_txn_request_0, _write_end_txn_request_0, _size_end_txn_request_0),
-    2: (_read_end_txn_request_0, _write_end_txn_request_0, _size_end_txn_request_0),
-    3: (_read_end_txn_request_3, _write_end_txn_request_3, _size_end_txn_request_3),
-    4: (_read_end_txn_request_3, _write_end_txn_request_3, _size_end_txn_request_3),
-    5: (_read_end_txn_request_3, _write_end_txn_request_3, _size_end_txn_request_3),
+    0: (_read_end_txn_request_0, _write_end_txn_request_0),
+    1: (_read_end_txn_request_0, _write_end_txn_request_0),
+    2: (_read_end_txn_request_0, _write_end_txn_request_0),
+    3: (_read_end_txn_request_3, _write_end_txn_request_3),
+    4: (_read_end_txn_request_3, _write_end_txn_request_3),
+    5: (_read_end_txn_request_3, _write_end_txn_request_3),
 }
-_EndTxnRequestConstants._facts = (
-    '{"name":"EndTxnRequest","type":"request","validVersions":"0-5","flexibleVersions":"3+","fi'
-    'elds":[{"name":"transactional_id","json":"transactionalId","type":"string","versions":"0+"'
-    ',"entityType":"transactionalId","about":"Transactional id, which a producer keeps when it '
-    'is started anew."},{"name":"producer_id","json":"producerId","type":"int64","versions":"0+'
-    '","entityType":"producerId","enumeration":"ProducerId","about":"Producer id tied to the tr'
-    'ansactional id."},{"name":"producer_epoch","json":"producerEpoch","type":"int16","versions'
-    '":"0+","enumeration":"ProducerEpoch","about":"Epoch of the producer; an outdated one is re'
-    'fused."},{"name":"committed","json":"committed","type":"bool","versions":"0+","enumeration'
-    '":"TransactionResult","about":"True commits the transaction, false aborts it."}]}'
+_EndTxnRequestConstants._descriptor = (
+    '{"name":"EndTxnRequest","type":"request","validVersions":"0-5","flexibleVersions":"3+","fields":['
+    '{"name":"transactional_id","json":"transactionalId","type":"string","versions":"0+","entityType":"transactionalId","about":"Transactional id, which a producer keeps when it is started anew."},'
+    '{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","entityType":"producerId","enumeration":"ProducerId","about":"Producer id tied to the transactional id."},'
+    '{"name":"producer_epoch","json":"producerEpoch","type":"int16","versions":"0+","enumeration":"ProducerEpoch","about":"Epoch of the producer; an outdated one is refused."},'
+    '{"name":"committed","json":"committed","type":"bool","versions":"0+","enumeration":"TransactionResult","about":"True commits the transaction, false aborts it."}'
+    "]}"
 )
 _EndTxnRequestConstants._plan = (
     "1\n"

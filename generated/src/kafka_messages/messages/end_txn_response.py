@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Response
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, Refused, new, tags, tags_size, unknown_tags
+from .._core.wire import RawTaggedFields, Refused, new, tags, unknown_tags
 
 _pack_ih = Struct(">ih").pack
 _pack_ihB = Struct(">ihB").pack
@@ -62,17 +62,6 @@ class EndTxnResponse(_EndTxnResponseConstants):
         self.producer_epoch = producer_epoch
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, EndTxnResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.producer_id == other.producer_id
-            and self.producer_epoch == other.producer_epoch
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_end_txn_response_0(data: bytes, pos: int) -> tuple[EndTxnResponse, int]:
     x = new(EndTxnResponse)
@@ -88,13 +77,6 @@ def _write_end_txn_response_0(out: list[bytes], x: EndTxnResponse) -> None:
     if x.unknown_tagged_fields:
         raise Refused
     out.append(_pack_ih(x.throttle_time_ms, x.error_code))
-
-
-def _size_end_txn_response_0(x: EndTxnResponse) -> int:
-    size = 6
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_end_txn_response_3(data: bytes, pos: int) -> tuple[EndTxnResponse, int]:
@@ -118,13 +100,6 @@ def _write_end_txn_response_3(out: list[bytes], x: EndTxnResponse) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_end_txn_response_3(x: EndTxnResponse) -> int:
-    size = 7
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_end_txn_response_5(data: bytes, pos: int) -> tuple[EndTxnResponse, int]:
     x = new(EndTxnResponse)
     x.throttle_time_ms, x.error_code, x.producer_id, x.producer_epoch, n = _unpack_ihqhB(data, pos)
@@ -144,33 +119,21 @@ def _write_end_txn_response_5(out: list[bytes], x: EndTxnResponse) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_end_txn_response_5(x: EndTxnResponse) -> int:
-    size = 17
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _EndTxnResponseConstants._codecs = {
-    0: (_read_end_txn_response_0, _write_end_txn_response_0, _size_end_txn_response_0),
-    1: (_read_end_txn_response_0, _write_end_txn_response_0, _size_end_txn_response_0),
-    2: (_read_end_txn_response_0, _write_end_txn_response_0, _size_end_txn_response_0),
-    3: (_read_end_txn_response_3, _write_end_txn_response_3, _size_end_txn_response_3),
-    4: (_read_end_txn_response_3, _write_end_txn_response_3, _size_end_txn_response_3),
-    5: (_read_end_txn_response_5, _write_end_txn_response_5, _size_end_txn_response_5),
+    0: (_read_end_txn_response_0, _write_end_txn_response_0),
+    1: (_read_end_txn_response_0, _write_end_txn_response_0),
+    2: (_read_end_txn_response_0, _write_end_txn_response_0),
+    3: (_read_end_txn_response_3, _write_end_txn_response_3),
+    4: (_read_end_txn_response_3, _write_end_txn_response_3),
+    5: (_read_end_txn_response_5, _write_end_txn_response_5),
 }
-_EndTxnResponseConstants._facts = (
-    '{"name":"EndTxnResponse","type":"response","validVersions":"0-5","flexibleVersions":"3+","'
-    'fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+"'
-    ',"about":"How long the client should pause before its next request, in milliseconds; 0 whe'
-    'n no quota was exceeded."},{"name":"error_code","json":"errorCode","type":"int16","version'
-    's":"0+","enumeration":"ErrorCode","about":"Error code, 0 when the transaction is being end'
-    'ed as asked."},{"name":"producer_id","json":"producerId","type":"int64","versions":"5+","e'
-    'ntityType":"producerId","enumeration":"ProducerId","ignorable":true,"default":-1,"about":"'
-    'Producer id to use from now on, a new one when the epochs ran out; -1 when not given."},{"'
-    'name":"producer_epoch","json":"producerEpoch","type":"int16","versions":"5+","enumeration"'
-    ':"ProducerEpoch","ignorable":true,"default":-1,"about":"Producer epoch to use for the next'
-    ' transaction; -1 when not given."}]}'
+_EndTxnResponseConstants._descriptor = (
+    '{"name":"EndTxnResponse","type":"response","validVersions":"0-5","flexibleVersions":"3+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code, 0 when the transaction is being ended as asked."},'
+    '{"name":"producer_id","json":"producerId","type":"int64","versions":"5+","entityType":"producerId","enumeration":"ProducerId","ignorable":true,"default":-1,"about":"Producer id to use from now on, a new one when the epochs ran out; -1 when not given."},'
+    '{"name":"producer_epoch","json":"producerEpoch","type":"int16","versions":"5+","enumeration":"ProducerEpoch","ignorable":true,"default":-1,"about":"Producer epoch to use for the next transaction; -1 when not given."}'
+    "]}"
 )
 _EndTxnResponseConstants._plan = (
     "1\n"

@@ -3,20 +3,9 @@
 
 from __future__ import annotations
 
-
 from .._base.message import Request
 from .._core.dataclass import dataclass
-from .._core.wire import (
-    RawTaggedFields,
-    VARINTS,
-    long_bytes,
-    long_nullable_bytes,
-    new,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._core.wire import VARINTS, RawTaggedFields, long_bytes, long_nullable_bytes, new, tags, unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +26,7 @@ class _EnvelopeRequestConstants(Request["_EnvelopeResponse"]):
 class EnvelopeRequest(_EnvelopeRequestConstants):
     """Sent by a broker to the active controller to forward a client's request on behalf of that client.
 
-    Request, API key 58, versions 0, flexible from 0. Since Kafka 2.8.0.
+    Request, API key 58, version 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     request_data: bytes = b""
@@ -61,16 +50,6 @@ class EnvelopeRequest(_EnvelopeRequestConstants):
         self.request_principal = request_principal
         self.client_host_address = client_host_address
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, EnvelopeRequest):
-            return NotImplemented
-        return (
-            self.request_data == other.request_data
-            and self.request_principal == other.request_principal
-            and self.client_host_address == other.client_host_address
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_envelope_request_0(data: bytes, pos: int) -> tuple[EnvelopeRequest, int]:
@@ -145,33 +124,14 @@ def _write_envelope_request_0(out: list[bytes], x: EnvelopeRequest) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_envelope_request_0(x: EnvelopeRequest) -> int:
-    size = 4
-    n = len(x.request_data)
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.request_principal is not None:
-        n = len(x.request_principal)
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = len(x.client_host_address)
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-_EnvelopeRequestConstants._codecs = {
-    0: (_read_envelope_request_0, _write_envelope_request_0, _size_envelope_request_0),
-}
-_EnvelopeRequestConstants._facts = (
-    '{"name":"EnvelopeRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fi'
-    'elds":[{"name":"request_data","json":"requestData","type":"bytes","versions":"0+","secret"'
-    ':true,"about":"The client\'s serialized request, starting with its header."},{"name":"reque'
-    'st_principal","json":"requestPrincipal","type":"bytes","versions":"0+","nullableVersions":'
-    '"0+","about":"Serialized principal of the client that sent the request; null when there is'
-    ' none."},{"name":"client_host_address","json":"clientHostAddress","type":"bytes","versions'
-    '":"0+","about":"Raw IP address the client connected from: 4 bytes for IPv4, 16 for IPv6."}'
+_EnvelopeRequestConstants._codecs = {0: (_read_envelope_request_0, _write_envelope_request_0)}
+_EnvelopeRequestConstants._descriptor = (
+    '{"name":"EnvelopeRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"request_data","json":"requestData","type":"bytes","versions":"0+","secret":true,"about":"The client\'s serialized request, starting with its header."},'
+    '{"name":"request_principal","json":"requestPrincipal","type":"bytes","versions":"0+","nullableVersions":"0+","about":"Serialized principal of the client that sent the request; null when there is none."},'
+    '{"name":"client_host_address","json":"clientHostAddress","type":"bytes","versions":"0+","about":"Raw IP address the client connected from: 4 bytes for IPv4, 16 for IPv6."}'
     "]}"
 )
 _EnvelopeRequestConstants._plan = (
-    "1\n" ":EnvelopeRequest request_data/y request_principal/y? client_host_address/y\n" "0 0c 1cn 2c ;\n"
+    "1\n:EnvelopeRequest request_data/y request_principal/y? client_host_address/y\n0 0c 1cn 2c ;\n"
 )

@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Response
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, VARINTS, long_nullable_bytes, new, tags, tags_size, unknown_tags, uvarint_size
+from .._core.wire import VARINTS, RawTaggedFields, long_nullable_bytes, new, tags, unknown_tags
 
 _pack_h = Struct(">h").pack
 _pack_hB = Struct(">hB").pack
@@ -27,7 +27,7 @@ class _EnvelopeResponseConstants(Response):
 class EnvelopeResponse(_EnvelopeResponseConstants):
     """The controller's answer to a forwarded request.
 
-    Response, API key 58, versions 0, flexible from 0. Since Kafka 2.8.0.
+    Response, API key 58, version 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     response_data: bytes | None = None
@@ -40,24 +40,11 @@ class EnvelopeResponse(_EnvelopeResponseConstants):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        response_data: bytes | None = None,
-        error_code: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, response_data: bytes | None = None, error_code: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.response_data = response_data
         self.error_code = error_code
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, EnvelopeResponse):
-            return NotImplemented
-        return (
-            self.response_data == other.response_data
-            and self.error_code == other.error_code
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_envelope_response_0(data: bytes, pos: int) -> tuple[EnvelopeResponse, int]:
@@ -101,25 +88,11 @@ def _write_envelope_response_0(out: list[bytes], x: EnvelopeResponse) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_envelope_response_0(x: EnvelopeResponse) -> int:
-    size = 4
-    if x.response_data is not None:
-        n = len(x.response_data)
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-_EnvelopeResponseConstants._codecs = {
-    0: (_read_envelope_response_0, _write_envelope_response_0, _size_envelope_response_0),
-}
-_EnvelopeResponseConstants._facts = (
-    '{"name":"EnvelopeResponse","type":"response","validVersions":"0","flexibleVersions":"0+","'
-    'fields":[{"name":"response_data","json":"responseData","type":"bytes","versions":"0+","nul'
-    'lableVersions":"0+","secret":true,"default":null,"about":"Serialized response for the clie'
-    'nt, starting with its header; null when the envelope was refused."},{"name":"error_code","'
-    'json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error '
-    'code of the envelope alone, 0 for none; the inner response carries its own errors."}]}'
+_EnvelopeResponseConstants._codecs = {0: (_read_envelope_response_0, _write_envelope_response_0)}
+_EnvelopeResponseConstants._descriptor = (
+    '{"name":"EnvelopeResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"response_data","json":"responseData","type":"bytes","versions":"0+","nullableVersions":"0+","secret":true,"default":null,"about":"Serialized response for the client, starting with its header; null when the envelope was refused."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the envelope alone, 0 for none; the inner response carries its own errors."}'
+    "]}"
 )
-_EnvelopeResponseConstants._plan = "1\n" ":EnvelopeResponse response_data/y?=~ error_code/h\n" "0 0cn 1 ;\n"
+_EnvelopeResponseConstants._plan = "1\n:EnvelopeResponse response_data/y?=~ error_code/h\n0 0cn 1 ;\n"

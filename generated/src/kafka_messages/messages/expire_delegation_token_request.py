@@ -7,18 +7,7 @@ from struct import Struct
 
 from .._base.message import Request
 from .._core.dataclass import dataclass
-from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
-    VARINTS,
-    long_bytes,
-    new,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._core.wire import VARINTS, Malformed, RawTaggedFields, Refused, long_bytes, new, tags, unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,24 +46,11 @@ class ExpireDelegationTokenRequest(_ExpireDelegationTokenRequestConstants):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        hmac: bytes = b"",
-        expiry_time_period_ms: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, hmac: bytes = b"", expiry_time_period_ms: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.hmac = hmac
         self.expiry_time_period_ms = expiry_time_period_ms
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ExpireDelegationTokenRequest):
-            return NotImplemented
-        return (
-            self.hmac == other.hmac
-            and self.expiry_time_period_ms == other.expiry_time_period_ms
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_expire_delegation_token_request_0(data: bytes, pos: int) -> tuple[ExpireDelegationTokenRequest, int]:
@@ -101,14 +77,6 @@ def _write_expire_delegation_token_request_0(out: list[bytes], x: ExpireDelegati
     out.append(_pack_i(n))
     out.append(s)
     out.append(_pack_q(x.expiry_time_period_ms))
-
-
-def _size_expire_delegation_token_request_0(x: ExpireDelegationTokenRequest) -> int:
-    size = 12
-    size += len(x.hmac)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_expire_delegation_token_request_2(data: bytes, pos: int) -> tuple[ExpireDelegationTokenRequest, int]:
@@ -146,39 +114,17 @@ def _write_expire_delegation_token_request_2(out: list[bytes], x: ExpireDelegati
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_expire_delegation_token_request_2(x: ExpireDelegationTokenRequest) -> int:
-    size = 10
-    n = len(x.hmac)
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ExpireDelegationTokenRequestConstants._codecs = {
-    0: (
-        _read_expire_delegation_token_request_0,
-        _write_expire_delegation_token_request_0,
-        _size_expire_delegation_token_request_0,
-    ),
-    1: (
-        _read_expire_delegation_token_request_0,
-        _write_expire_delegation_token_request_0,
-        _size_expire_delegation_token_request_0,
-    ),
-    2: (
-        _read_expire_delegation_token_request_2,
-        _write_expire_delegation_token_request_2,
-        _size_expire_delegation_token_request_2,
-    ),
+    0: (_read_expire_delegation_token_request_0, _write_expire_delegation_token_request_0),
+    1: (_read_expire_delegation_token_request_0, _write_expire_delegation_token_request_0),
+    2: (_read_expire_delegation_token_request_2, _write_expire_delegation_token_request_2),
 }
-_ExpireDelegationTokenRequestConstants._facts = (
-    '{"name":"ExpireDelegationTokenRequest","type":"request","validVersions":"0-2","flexibleVer'
-    'sions":"2+","fields":[{"name":"hmac","json":"hmac","type":"bytes","versions":"0+","secret"'
-    ':true,"about":"Secret of the token, by which it is found."},{"name":"expiry_time_period_ms'
-    '","json":"expiryTimePeriodMs","type":"int64","versions":"0+","about":"Milliseconds from no'
-    'w until the token expires; a negative value ends it at once."}]}'
+_ExpireDelegationTokenRequestConstants._descriptor = (
+    '{"name":"ExpireDelegationTokenRequest","type":"request","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"hmac","json":"hmac","type":"bytes","versions":"0+","secret":true,"about":"Secret of the token, by which it is found."},'
+    '{"name":"expiry_time_period_ms","json":"expiryTimePeriodMs","type":"int64","versions":"0+","about":"Milliseconds from now until the token expires; a negative value ends it at once."}'
+    "]}"
 )
 _ExpireDelegationTokenRequestConstants._plan = (
-    "1\n" ":ExpireDelegationTokenRequest hmac/y expiry_time_period_ms/q\n" "0-1 0 1\n" "2 0c 1 ;\n"
+    "1\n:ExpireDelegationTokenRequest hmac/y expiry_time_period_ms/q\n0-1 0 1\n2 0c 1 ;\n"
 )

@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Response
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, Refused, new, tags, tags_size, unknown_tags
+from .._core.wire import RawTaggedFields, Refused, new, tags, unknown_tags
 
 _pack_hqi = Struct(">hqi").pack
 _pack_hqiB = Struct(">hqiB").pack
@@ -55,16 +55,6 @@ class ExpireDelegationTokenResponse(_ExpireDelegationTokenResponseConstants):
         self.throttle_time_ms = throttle_time_ms
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ExpireDelegationTokenResponse):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.expiry_timestamp_ms == other.expiry_timestamp_ms
-            and self.throttle_time_ms == other.throttle_time_ms
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_expire_delegation_token_response_0(data: bytes, pos: int) -> tuple[ExpireDelegationTokenResponse, int]:
     x = new(ExpireDelegationTokenResponse)
@@ -78,13 +68,6 @@ def _write_expire_delegation_token_response_0(out: list[bytes], x: ExpireDelegat
     if x.unknown_tagged_fields:
         raise Refused
     out.append(_pack_hqi(x.error_code, x.expiry_timestamp_ms, x.throttle_time_ms))
-
-
-def _size_expire_delegation_token_response_0(x: ExpireDelegationTokenResponse) -> int:
-    size = 14
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_expire_delegation_token_response_2(data: bytes, pos: int) -> tuple[ExpireDelegationTokenResponse, int]:
@@ -106,38 +89,17 @@ def _write_expire_delegation_token_response_2(out: list[bytes], x: ExpireDelegat
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_expire_delegation_token_response_2(x: ExpireDelegationTokenResponse) -> int:
-    size = 15
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ExpireDelegationTokenResponseConstants._codecs = {
-    0: (
-        _read_expire_delegation_token_response_0,
-        _write_expire_delegation_token_response_0,
-        _size_expire_delegation_token_response_0,
-    ),
-    1: (
-        _read_expire_delegation_token_response_0,
-        _write_expire_delegation_token_response_0,
-        _size_expire_delegation_token_response_0,
-    ),
-    2: (
-        _read_expire_delegation_token_response_2,
-        _write_expire_delegation_token_response_2,
-        _size_expire_delegation_token_response_2,
-    ),
+    0: (_read_expire_delegation_token_response_0, _write_expire_delegation_token_response_0),
+    1: (_read_expire_delegation_token_response_0, _write_expire_delegation_token_response_0),
+    2: (_read_expire_delegation_token_response_2, _write_expire_delegation_token_response_2),
 }
-_ExpireDelegationTokenResponseConstants._facts = (
-    '{"name":"ExpireDelegationTokenResponse","type":"response","validVersions":"0-2","flexibleV'
-    'ersions":"2+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":'
-    '"0+","enumeration":"ErrorCode","about":"Error code, 0 for none."},{"name":"expiry_timestam'
-    'p_ms","json":"expiryTimestampMs","type":"int64","versions":"0+","about":"When the token no'
-    'w expires, in milliseconds since the Unix epoch."},{"name":"throttle_time_ms","json":"thro'
-    'ttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause befor'
-    'e its next request, in milliseconds; 0 when no quota was exceeded."}]}'
+_ExpireDelegationTokenResponseConstants._descriptor = (
+    '{"name":"ExpireDelegationTokenResponse","type":"response","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code, 0 for none."},'
+    '{"name":"expiry_timestamp_ms","json":"expiryTimestampMs","type":"int64","versions":"0+","about":"When the token now expires, in milliseconds since the Unix epoch."},'
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."}'
+    "]}"
 )
 _ExpireDelegationTokenResponseConstants._plan = (
     "1\n"

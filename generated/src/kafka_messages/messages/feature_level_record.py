@@ -7,17 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import (
-    RawTaggedFields,
-    TEXT_LENGTHS,
-    long_string,
-    new,
-    string_length,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._core.wire import TEXT_LENGTHS, RawTaggedFields, long_string, new, tags, unknown_tags
 
 _pack_h = Struct(">h").pack
 _pack_hB = Struct(">hB").pack
@@ -37,7 +27,7 @@ class _FeatureLevelRecordConstants(Message):
 class FeatureLevelRecord(_FeatureLevelRecordConstants):
     """Record in __cluster_metadata that sets the level of a cluster-wide feature such as metadata.version.
 
-    Metadata, record type 12, versions 0, flexible from 0. Since Kafka 2.8.0.
+    Metadata, record type 12, version 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     name: str = ""
@@ -47,25 +37,10 @@ class FeatureLevelRecord(_FeatureLevelRecordConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        name: str = "",
-        feature_level: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, name: str = "", feature_level: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.name = name
         self.feature_level = feature_level
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, FeatureLevelRecord):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.feature_level == other.feature_level
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_feature_level_record_0(data: bytes, pos: int) -> tuple[FeatureLevelRecord, int]:
@@ -99,22 +74,11 @@ def _write_feature_level_record_0(out: list[bytes], x: FeatureLevelRecord) -> No
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_feature_level_record_0(x: FeatureLevelRecord) -> int:
-    size = 4
-    n = string_length(len(x.name.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-_FeatureLevelRecordConstants._codecs = {
-    0: (_read_feature_level_record_0, _write_feature_level_record_0, _size_feature_level_record_0),
-}
-_FeatureLevelRecordConstants._facts = (
-    '{"name":"FeatureLevelRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+"'
-    ',"fields":[{"name":"name","json":"name","type":"string","versions":"0+","about":"Name of t'
-    'he feature."},{"name":"feature_level","json":"featureLevel","type":"int16","versions":"0+"'
-    ',"about":"Level in force from now on, 0 turns the feature off."}]}'
+_FeatureLevelRecordConstants._codecs = {0: (_read_feature_level_record_0, _write_feature_level_record_0)}
+_FeatureLevelRecordConstants._descriptor = (
+    '{"name":"FeatureLevelRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","about":"Name of the feature."},'
+    '{"name":"feature_level","json":"featureLevel","type":"int16","versions":"0+","about":"Level in force from now on, 0 turns the feature off."}'
+    "]}"
 )
-_FeatureLevelRecordConstants._plan = "1\n" ":FeatureLevelRecord name/s feature_level/h\n" "0 0c 1 ;\n"
+_FeatureLevelRecordConstants._plan = "1\n:FeatureLevelRecord name/s feature_level/h\n0 0c 1 ;\n"

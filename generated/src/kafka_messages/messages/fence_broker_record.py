@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._core.wire import RawTaggedFields, new, tags, unknown_tags
 
 _pack_iq = Struct(">iq").pack
 _pack_iqB = Struct(">iqB").pack
@@ -27,7 +27,7 @@ class _FenceBrokerRecordConstants(Message):
 class FenceBrokerRecord(_FenceBrokerRecordConstants):
     """Record in __cluster_metadata that fences a broker; the older form of a BrokerRegistrationChangeRecord.
 
-    Metadata, record type 7, versions 0, flexible from 0. Since Kafka 2.8.0.
+    Metadata, record type 7, version 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     id: int = 0
@@ -39,25 +39,10 @@ class FenceBrokerRecord(_FenceBrokerRecordConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        id: int = 0,
-        epoch: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, id: int = 0, epoch: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.id = id
         self.epoch = epoch
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, FenceBrokerRecord):
-            return NotImplemented
-        return (
-            self.id == other.id
-            and self.epoch == other.epoch
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_fence_broker_record_0(data: bytes, pos: int) -> tuple[FenceBrokerRecord, int]:
@@ -79,21 +64,11 @@ def _write_fence_broker_record_0(out: list[bytes], x: FenceBrokerRecord) -> None
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_fence_broker_record_0(x: FenceBrokerRecord) -> int:
-    size = 13
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-_FenceBrokerRecordConstants._codecs = {
-    0: (_read_fence_broker_record_0, _write_fence_broker_record_0, _size_fence_broker_record_0),
-}
-_FenceBrokerRecordConstants._facts = (
-    '{"name":"FenceBrokerRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+",'
-    '"fields":[{"name":"id","json":"id","type":"int32","versions":"0+","entityType":"brokerId",'
-    '"about":"Broker that is fenced."},{"name":"epoch","json":"epoch","type":"int64","versions"'
-    ':"0+","about":"Epoch of the broker\'s registration, so that a change for an older registrat'
-    'ion is told apart."}]}'
+_FenceBrokerRecordConstants._codecs = {0: (_read_fence_broker_record_0, _write_fence_broker_record_0)}
+_FenceBrokerRecordConstants._descriptor = (
+    '{"name":"FenceBrokerRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"id","json":"id","type":"int32","versions":"0+","entityType":"brokerId","about":"Broker that is fenced."},'
+    '{"name":"epoch","json":"epoch","type":"int64","versions":"0+","about":"Epoch of the broker\'s registration, so that a change for an older registration is told apart."}'
+    "]}"
 )
-_FenceBrokerRecordConstants._plan = "1\n" ":FenceBrokerRecord id/i epoch/q\n" "0 0 1 ;\n"
+_FenceBrokerRecordConstants._plan = "1\n:FenceBrokerRecord id/i epoch/q\n0 0 1 ;\n"

@@ -12,32 +12,29 @@ from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_array,
 from .._core.dataclass import dataclass, field
 from .._core.structs import LazyDefaults, StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
+    ZERO_UUID,
     Malformed,
     RawTaggedField,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
-    ZERO_UUID,
     in_order,
     long_count,
     long_nullable_string,
     long_string,
     long_uvarint,
     new,
-    string_length,
     tag_header,
-    tagged_size,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .fetch_response import FetchResponse as _FetchResponse
 
 _pack_h = Struct(">h").pack
@@ -90,24 +87,11 @@ class ReplicaState(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        replica_id: int = -1,
-        replica_epoch: int = -1,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, replica_id: int = -1, replica_epoch: int = -1, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.replica_id = replica_id
         self.replica_epoch = replica_epoch
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ReplicaState):
-            return NotImplemented
-        return (
-            self.replica_id == other.replica_id
-            and self.replica_epoch == other.replica_epoch
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -162,21 +146,6 @@ class FetchPartition(StructBase):
         self.high_watermark = high_watermark
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, FetchPartition):
-            return NotImplemented
-        return (
-            self.partition == other.partition
-            and self.current_leader_epoch == other.current_leader_epoch
-            and self.fetch_offset == other.fetch_offset
-            and self.last_fetched_epoch == other.last_fetched_epoch
-            and self.log_start_offset == other.log_start_offset
-            and self.partition_max_bytes == other.partition_max_bytes
-            and self.replica_directory_id == other.replica_directory_id
-            and self.high_watermark == other.high_watermark
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class FetchTopic(StructBase):
@@ -208,16 +177,6 @@ class FetchTopic(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, FetchTopic):
-            return NotImplemented
-        return (
-            self.topic == other.topic
-            and self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ForgottenTopic(StructBase):
@@ -244,16 +203,6 @@ class ForgottenTopic(StructBase):
         self.topic_id = topic_id
         self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ForgottenTopic):
-            return NotImplemented
-        return (
-            self.topic == other.topic
-            and self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _FetchRequestDefaults(LazyDefaults):
@@ -356,25 +305,6 @@ class FetchRequest(_FetchRequestConstants):
         self.rack_id = rack_id
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, FetchRequest):
-            return NotImplemented
-        return (
-            self.cluster_id == other.cluster_id
-            and self.replica_id == other.replica_id
-            and self.replica_state == other.replica_state
-            and self.max_wait_ms == other.max_wait_ms
-            and self.min_bytes == other.min_bytes
-            and self.max_bytes == other.max_bytes
-            and self.isolation_level == other.isolation_level
-            and self.session_id == other.session_id
-            and self.session_epoch == other.session_epoch
-            and self.topics == other.topics
-            and self.forgotten_topics_data == other.forgotten_topics_data
-            and self.rack_id == other.rack_id
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_replica_state_15(data: bytes, pos: int) -> tuple[ReplicaState, int]:
     x = new(ReplicaState)
@@ -393,13 +323,6 @@ def _write_replica_state_15(out: list[bytes], x: ReplicaState) -> None:
     else:
         out.append(_pack_iq(x.replica_id, x.replica_epoch))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_replica_state_15(x: ReplicaState) -> int:
-    size = 13
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_fetch_partition_0(data: bytes, pos: int, count: int) -> tuple[list[FetchPartition], int]:
@@ -427,15 +350,6 @@ def _write_all_fetch_partition_0(out: list[bytes], items: Iterable[FetchPartitio
         out.append(_pack_iqi(x.partition, x.fetch_offset, x.partition_max_bytes))
 
 
-def _size_all_fetch_partition_0(items: Iterable[FetchPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 16
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_fetch_partition_5(data: bytes, pos: int, count: int) -> tuple[list[FetchPartition], int]:
     out: list[FetchPartition] = []
     for _ in range(count):
@@ -458,15 +372,6 @@ def _write_all_fetch_partition_5(out: list[bytes], items: Iterable[FetchPartitio
         if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_iqqi(x.partition, x.fetch_offset, x.log_start_offset, x.partition_max_bytes))
-
-
-def _size_all_fetch_partition_5(items: Iterable[FetchPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 24
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_fetch_partition_9(data: bytes, pos: int, count: int) -> tuple[list[FetchPartition], int]:
@@ -494,15 +399,6 @@ def _write_all_fetch_partition_9(out: list[bytes], items: Iterable[FetchPartitio
         out.append(
             _pack_iiqqi(x.partition, x.current_leader_epoch, x.fetch_offset, x.log_start_offset, x.partition_max_bytes)
         )
-
-
-def _size_all_fetch_partition_9(items: Iterable[FetchPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 28
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_tags_fetch_partition_12(data: bytes, pos: int, n: int, x: FetchPartition) -> int:
@@ -584,15 +480,6 @@ def _write_all_fetch_partition_12(out: list[bytes], items: Iterable[FetchPartiti
                     ),
                 )
             )
-
-
-def _size_all_fetch_partition_12(items: Iterable[FetchPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 33
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_tags_fetch_partition_17(data: bytes, pos: int, n: int, x: FetchPartition) -> int:
@@ -685,25 +572,6 @@ def _write_all_fetch_partition_17(out: list[bytes], items: Iterable[FetchPartiti
                 )
             )
             _write_tags_fetch_partition_17(out, x)
-
-
-def _size_tags_fetch_partition_17(x: FetchPartition) -> int:
-    count = 0
-    total = 0
-    if x.replica_directory_id.int:
-        size = 16
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_all_fetch_partition_17(items: Iterable[FetchPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 33
-        if not (not x.replica_directory_id.int and not x.unknown_tagged_fields):
-            size += _size_tags_fetch_partition_17(x) - 1
-    return size
 
 
 def _read_tags_fetch_partition_18(data: bytes, pos: int, n: int, x: FetchPartition) -> int:
@@ -803,31 +671,6 @@ def _write_all_fetch_partition_18(out: list[bytes], items: Iterable[FetchPartiti
             _write_tags_fetch_partition_18(out, x)
 
 
-def _size_tags_fetch_partition_18(x: FetchPartition) -> int:
-    count = 0
-    total = 0
-    if x.replica_directory_id.int:
-        size = 16
-        count += 1
-        total += tagged_size(0, size)
-    if x.high_watermark != 9223372036854775807:
-        size = 8
-        count += 1
-        total += tagged_size(1, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_all_fetch_partition_18(items: Iterable[FetchPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 33
-        if not (
-            not x.replica_directory_id.int and x.high_watermark == 9223372036854775807 and not x.unknown_tagged_fields
-        ):
-            size += _size_tags_fetch_partition_18(x) - 1
-    return size
-
-
 def _read_all_fetch_topic_0(data: bytes, pos: int, count: int) -> tuple[list[FetchTopic], int]:
     out: list[FetchTopic] = []
     for _ in range(count):
@@ -866,17 +709,6 @@ def _write_all_fetch_topic_0(out: list[bytes], items: Iterable[FetchTopic]) -> N
             _write_all_fetch_partition_0(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
-
-
-def _size_all_fetch_topic_0(items: Iterable[FetchTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.topic.encode()))
-        size += _size_all_fetch_partition_0(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_fetch_topic_5(data: bytes, pos: int, count: int) -> tuple[list[FetchTopic], int]:
@@ -919,17 +751,6 @@ def _write_all_fetch_topic_5(out: list[bytes], items: Iterable[FetchTopic]) -> N
             raise Refused
 
 
-def _size_all_fetch_topic_5(items: Iterable[FetchTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.topic.encode()))
-        size += _size_all_fetch_partition_5(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_fetch_topic_9(data: bytes, pos: int, count: int) -> tuple[list[FetchTopic], int]:
     out: list[FetchTopic] = []
     for _ in range(count):
@@ -968,17 +789,6 @@ def _write_all_fetch_topic_9(out: list[bytes], items: Iterable[FetchTopic]) -> N
             _write_all_fetch_partition_9(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
-
-
-def _size_all_fetch_topic_9(items: Iterable[FetchTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.topic.encode()))
-        size += _size_all_fetch_partition_9(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_fetch_topic_12(data: bytes, pos: int, count: int) -> tuple[list[FetchTopic], int]:
@@ -1029,21 +839,6 @@ def _write_all_fetch_topic_12(out: list[bytes], items: Iterable[FetchTopic]) -> 
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_fetch_topic_12(items: Iterable[FetchTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_fetch_partition_12(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_fetch_topic_13(data: bytes, pos: int, count: int) -> tuple[list[FetchTopic], int]:
     out: list[FetchTopic] = []
     for _ in range(count):
@@ -1083,19 +878,6 @@ def _write_all_fetch_topic_13(out: list[bytes], items: Iterable[FetchTopic]) -> 
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_fetch_topic_13(items: Iterable[FetchTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_fetch_partition_12(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_fetch_topic_17(data: bytes, pos: int, count: int) -> tuple[list[FetchTopic], int]:
@@ -1139,19 +921,6 @@ def _write_all_fetch_topic_17(out: list[bytes], items: Iterable[FetchTopic]) -> 
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_fetch_topic_17(items: Iterable[FetchTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_fetch_partition_17(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_fetch_topic_18(data: bytes, pos: int, count: int) -> tuple[list[FetchTopic], int]:
     out: list[FetchTopic] = []
     for _ in range(count):
@@ -1191,19 +960,6 @@ def _write_all_fetch_topic_18(out: list[bytes], items: Iterable[FetchTopic]) -> 
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_fetch_topic_18(items: Iterable[FetchTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_fetch_partition_18(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_forgotten_topic_7(data: bytes, pos: int, count: int) -> tuple[list[ForgottenTopic], int]:
@@ -1248,17 +1004,6 @@ def _write_all_forgotten_topic_7(out: list[bytes], items: Iterable[ForgottenTopi
                 out.append(PACK_I[n](*x.partitions))
             else:
                 out.append(fixed_elements(x.partitions, "i"))
-
-
-def _size_all_forgotten_topic_7(items: Iterable[ForgottenTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.topic.encode()))
-        size += len(x.partitions) * 4
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_forgotten_topic_12(data: bytes, pos: int, count: int) -> tuple[list[ForgottenTopic], int]:
@@ -1314,21 +1059,6 @@ def _write_all_forgotten_topic_12(out: list[bytes], items: Iterable[ForgottenTop
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_forgotten_topic_12(items: Iterable[ForgottenTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += len(x.partitions) * 4
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_forgotten_topic_13(data: bytes, pos: int, count: int) -> tuple[list[ForgottenTopic], int]:
     out: list[ForgottenTopic] = []
     for _ in range(count):
@@ -1369,19 +1099,6 @@ def _write_all_forgotten_topic_13(out: list[bytes], items: Iterable[ForgottenTop
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_forgotten_topic_13(items: Iterable[ForgottenTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += len(x.partitions) * 4
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_fetch_request_0(data: bytes, pos: int) -> tuple[FetchRequest, int]:
@@ -1426,14 +1143,6 @@ def _write_fetch_request_0(out: list[bytes], x: FetchRequest) -> None:
         raise Refused
 
 
-def _size_fetch_request_0(x: FetchRequest) -> int:
-    size = 16
-    size += _size_all_fetch_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_fetch_request_3(data: bytes, pos: int) -> tuple[FetchRequest, int]:
     x = new(FetchRequest)
     x.replica_id, x.max_wait_ms, x.min_bytes, x.max_bytes, n = _unpack_iiiii(data, pos)
@@ -1473,14 +1182,6 @@ def _write_fetch_request_3(out: list[bytes], x: FetchRequest) -> None:
         _write_all_fetch_topic_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_fetch_request_3(x: FetchRequest) -> int:
-    size = 20
-    size += _size_all_fetch_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_fetch_request_4(data: bytes, pos: int) -> tuple[FetchRequest, int]:
@@ -1523,14 +1224,6 @@ def _write_fetch_request_4(out: list[bytes], x: FetchRequest) -> None:
         raise Refused
 
 
-def _size_fetch_request_4(x: FetchRequest) -> int:
-    size = 21
-    size += _size_all_fetch_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_fetch_request_5(data: bytes, pos: int) -> tuple[FetchRequest, int]:
     x = new(FetchRequest)
     x.replica_id, x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, n = _unpack_iiiibi(data, pos)
@@ -1569,14 +1262,6 @@ def _write_fetch_request_5(out: list[bytes], x: FetchRequest) -> None:
         _write_all_fetch_topic_5(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_fetch_request_5(x: FetchRequest) -> int:
-    size = 21
-    size += _size_all_fetch_topic_5(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_fetch_request_7(data: bytes, pos: int) -> tuple[FetchRequest, int]:
@@ -1632,15 +1317,6 @@ def _write_fetch_request_7(out: list[bytes], x: FetchRequest) -> None:
         raise Refused
 
 
-def _size_fetch_request_7(x: FetchRequest) -> int:
-    size = 33
-    size += _size_all_fetch_topic_5(x.topics)
-    size += _size_all_forgotten_topic_7(x.forgotten_topics_data)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_fetch_request_9(data: bytes, pos: int) -> tuple[FetchRequest, int]:
     x = new(FetchRequest)
     x.replica_id, x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, x.session_id, x.session_epoch, n = (
@@ -1692,15 +1368,6 @@ def _write_fetch_request_9(out: list[bytes], x: FetchRequest) -> None:
         _write_all_forgotten_topic_7(out, x.forgotten_topics_data)
     elif type(x.forgotten_topics_data) is not list and type(x.forgotten_topics_data) in NO_LISTS:
         raise Refused
-
-
-def _size_fetch_request_9(x: FetchRequest) -> int:
-    size = 33
-    size += _size_all_fetch_topic_9(x.topics)
-    size += _size_all_forgotten_topic_7(x.forgotten_topics_data)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_fetch_request_11(data: bytes, pos: int) -> tuple[FetchRequest, int]:
@@ -1765,16 +1432,6 @@ def _write_fetch_request_11(out: list[bytes], x: FetchRequest) -> None:
     n = len(s)
     out.append(_pack_h(n))
     out.append(s)
-
-
-def _size_fetch_request_11(x: FetchRequest) -> int:
-    size = 35
-    size += _size_all_fetch_topic_9(x.topics)
-    size += _size_all_forgotten_topic_7(x.forgotten_topics_data)
-    size += string_length(len(x.rack_id.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_tags_fetch_request_12(data: bytes, pos: int, n: int, x: FetchRequest) -> int:
@@ -1915,35 +1572,6 @@ def _write_fetch_request_12(out: list[bytes], x: FetchRequest) -> None:
         _write_tags_fetch_request_12(out, x)
 
 
-def _size_tags_fetch_request_12(x: FetchRequest) -> int:
-    count = 0
-    total = 0
-    if x.cluster_id is not None:
-        size = 1
-        n = string_length(len(x.cluster_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_fetch_request_12(x: FetchRequest) -> int:
-    size = 29
-    size += _size_all_fetch_topic_12(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_forgotten_topic_12(x.forgotten_topics_data)
-    n = len(x.forgotten_topics_data)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    n = string_length(len(x.rack_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if not (x.cluster_id is None and not x.unknown_tagged_fields):
-        size += _size_tags_fetch_request_12(x) - 1
-    return size
-
-
 def _read_tags_fetch_request_13(data: bytes, pos: int, n: int, x: FetchRequest) -> int:
     count, pos = long_uvarint(data, pos, n)
     seen: set[int] = set()
@@ -2080,35 +1708,6 @@ def _write_fetch_request_13(out: list[bytes], x: FetchRequest) -> None:
         out.append(b"\0")
     else:
         _write_tags_fetch_request_13(out, x)
-
-
-def _size_tags_fetch_request_13(x: FetchRequest) -> int:
-    count = 0
-    total = 0
-    if x.cluster_id is not None:
-        size = 1
-        n = string_length(len(x.cluster_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_fetch_request_13(x: FetchRequest) -> int:
-    size = 29
-    size += _size_all_fetch_topic_13(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_forgotten_topic_13(x.forgotten_topics_data)
-    n = len(x.forgotten_topics_data)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    n = string_length(len(x.rack_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if not (x.cluster_id is None and not x.unknown_tagged_fields):
-        size += _size_tags_fetch_request_13(x) - 1
-    return size
 
 
 def _read_tags_fetch_request_15(data: bytes, pos: int, n: int, x: FetchRequest) -> int:
@@ -2257,58 +1856,6 @@ def _write_fetch_request_15(out: list[bytes], x: FetchRequest) -> None:
         _write_tags_fetch_request_15(out, x)
 
 
-def _size_tags_fetch_request_15(x: FetchRequest) -> int:
-    count = 0
-    total = 0
-    if x.cluster_id is not None:
-        size = 1
-        n = string_length(len(x.cluster_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(0, size)
-    if not (
-        x._replica_state is None
-        or (
-            x._replica_state.replica_id == -1
-            and x._replica_state.replica_epoch == -1
-            and not x._replica_state.unknown_tagged_fields
-        )
-    ):
-        size = 0
-        size += _size_replica_state_15(x.replica_state)
-        count += 1
-        total += tagged_size(1, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_fetch_request_15(x: FetchRequest) -> int:
-    size = 25
-    size += _size_all_fetch_topic_13(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_forgotten_topic_13(x.forgotten_topics_data)
-    n = len(x.forgotten_topics_data)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    n = string_length(len(x.rack_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if not (
-        x.cluster_id is None
-        and (
-            x._replica_state is None
-            or (
-                x._replica_state.replica_id == -1
-                and x._replica_state.replica_epoch == -1
-                and not x._replica_state.unknown_tagged_fields
-            )
-        )
-        and not x.unknown_tagged_fields
-    ):
-        size += _size_tags_fetch_request_15(x) - 1
-    return size
-
-
 def _read_tags_fetch_request_17(data: bytes, pos: int, n: int, x: FetchRequest) -> int:
     count, pos = long_uvarint(data, pos, n)
     seen: set[int] = set()
@@ -2453,58 +2000,6 @@ def _write_fetch_request_17(out: list[bytes], x: FetchRequest) -> None:
         out.append(b"\0")
     else:
         _write_tags_fetch_request_17(out, x)
-
-
-def _size_tags_fetch_request_17(x: FetchRequest) -> int:
-    count = 0
-    total = 0
-    if x.cluster_id is not None:
-        size = 1
-        n = string_length(len(x.cluster_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(0, size)
-    if not (
-        x._replica_state is None
-        or (
-            x._replica_state.replica_id == -1
-            and x._replica_state.replica_epoch == -1
-            and not x._replica_state.unknown_tagged_fields
-        )
-    ):
-        size = 0
-        size += _size_replica_state_15(x.replica_state)
-        count += 1
-        total += tagged_size(1, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_fetch_request_17(x: FetchRequest) -> int:
-    size = 25
-    size += _size_all_fetch_topic_17(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_forgotten_topic_13(x.forgotten_topics_data)
-    n = len(x.forgotten_topics_data)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    n = string_length(len(x.rack_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if not (
-        x.cluster_id is None
-        and (
-            x._replica_state is None
-            or (
-                x._replica_state.replica_id == -1
-                and x._replica_state.replica_epoch == -1
-                and not x._replica_state.unknown_tagged_fields
-            )
-        )
-        and not x.unknown_tagged_fields
-    ):
-        size += _size_tags_fetch_request_17(x) - 1
-    return size
 
 
 def _read_tags_fetch_request_18(data: bytes, pos: int, n: int, x: FetchRequest) -> int:
@@ -2653,148 +2148,68 @@ def _write_fetch_request_18(out: list[bytes], x: FetchRequest) -> None:
         _write_tags_fetch_request_18(out, x)
 
 
-def _size_tags_fetch_request_18(x: FetchRequest) -> int:
-    count = 0
-    total = 0
-    if x.cluster_id is not None:
-        size = 1
-        n = string_length(len(x.cluster_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(0, size)
-    if not (
-        x._replica_state is None
-        or (
-            x._replica_state.replica_id == -1
-            and x._replica_state.replica_epoch == -1
-            and not x._replica_state.unknown_tagged_fields
-        )
-    ):
-        size = 0
-        size += _size_replica_state_15(x.replica_state)
-        count += 1
-        total += tagged_size(1, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_fetch_request_18(x: FetchRequest) -> int:
-    size = 25
-    size += _size_all_fetch_topic_18(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_forgotten_topic_13(x.forgotten_topics_data)
-    n = len(x.forgotten_topics_data)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    n = string_length(len(x.rack_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if not (
-        x.cluster_id is None
-        and (
-            x._replica_state is None
-            or (
-                x._replica_state.replica_id == -1
-                and x._replica_state.replica_epoch == -1
-                and not x._replica_state.unknown_tagged_fields
-            )
-        )
-        and not x.unknown_tagged_fields
-    ):
-        size += _size_tags_fetch_request_18(x) - 1
-    return size
-
-
 _FetchRequestConstants._codecs = {
-    0: (_read_fetch_request_0, _write_fetch_request_0, _size_fetch_request_0),
-    1: (_read_fetch_request_0, _write_fetch_request_0, _size_fetch_request_0),
-    2: (_read_fetch_request_0, _write_fetch_request_0, _size_fetch_request_0),
-    3: (_read_fetch_request_3, _write_fetch_request_3, _size_fetch_request_3),
-    4: (_read_fetch_request_4, _write_fetch_request_4, _size_fetch_request_4),
-    5: (_read_fetch_request_5, _write_fetch_request_5, _size_fetch_request_5),
-    6: (_read_fetch_request_5, _write_fetch_request_5, _size_fetch_request_5),
-    7: (_read_fetch_request_7, _write_fetch_request_7, _size_fetch_request_7),
-    8: (_read_fetch_request_7, _write_fetch_request_7, _size_fetch_request_7),
-    9: (_read_fetch_request_9, _write_fetch_request_9, _size_fetch_request_9),
-    10: (_read_fetch_request_9, _write_fetch_request_9, _size_fetch_request_9),
-    11: (_read_fetch_request_11, _write_fetch_request_11, _size_fetch_request_11),
-    12: (_read_fetch_request_12, _write_fetch_request_12, _size_fetch_request_12),
-    13: (_read_fetch_request_13, _write_fetch_request_13, _size_fetch_request_13),
-    14: (_read_fetch_request_13, _write_fetch_request_13, _size_fetch_request_13),
-    15: (_read_fetch_request_15, _write_fetch_request_15, _size_fetch_request_15),
-    16: (_read_fetch_request_15, _write_fetch_request_15, _size_fetch_request_15),
-    17: (_read_fetch_request_17, _write_fetch_request_17, _size_fetch_request_17),
-    18: (_read_fetch_request_18, _write_fetch_request_18, _size_fetch_request_18),
+    0: (_read_fetch_request_0, _write_fetch_request_0),
+    1: (_read_fetch_request_0, _write_fetch_request_0),
+    2: (_read_fetch_request_0, _write_fetch_request_0),
+    3: (_read_fetch_request_3, _write_fetch_request_3),
+    4: (_read_fetch_request_4, _write_fetch_request_4),
+    5: (_read_fetch_request_5, _write_fetch_request_5),
+    6: (_read_fetch_request_5, _write_fetch_request_5),
+    7: (_read_fetch_request_7, _write_fetch_request_7),
+    8: (_read_fetch_request_7, _write_fetch_request_7),
+    9: (_read_fetch_request_9, _write_fetch_request_9),
+    10: (_read_fetch_request_9, _write_fetch_request_9),
+    11: (_read_fetch_request_11, _write_fetch_request_11),
+    12: (_read_fetch_request_12, _write_fetch_request_12),
+    13: (_read_fetch_request_13, _write_fetch_request_13),
+    14: (_read_fetch_request_13, _write_fetch_request_13),
+    15: (_read_fetch_request_15, _write_fetch_request_15),
+    16: (_read_fetch_request_15, _write_fetch_request_15),
+    17: (_read_fetch_request_17, _write_fetch_request_17),
+    18: (_read_fetch_request_18, _write_fetch_request_18),
 }
-_FetchRequestConstants._facts = (
-    '{"name":"FetchRequest","type":"request","validVersions":"0-18","flexibleVersions":"12+","f'
-    'ields":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"12+","nullable'
-    'Versions":"12+","tag":0,"taggedVersions":"12+","ignorable":true,"default":null,"about":"Cl'
-    'uster the sender belongs to, checked by Raft leaders; null skips the check."},{"name":"rep'
-    'lica_id","json":"replicaId","type":"int32","versions":"0-14","entityType":"brokerId","enum'
-    'eration":"ReplicaId","default":-1,"about":"Node id of the replica that fetches; -1 for a c'
-    'onsumer."},{"name":"replica_state","json":"replicaState","type":"ReplicaState","versions":'
-    '"15+","tag":1,"taggedVersions":"15+","about":"Who fetches, when it is a replica rather tha'
-    'n a consumer."},{"name":"max_wait_ms","json":"maxWaitMs","type":"int32","versions":"0+","a'
-    'bout":"Longest time in milliseconds the broker may hold the request while it has less than'
-    ' the minimum bytes."},{"name":"min_bytes","json":"minBytes","type":"int32","versions":"0+"'
-    ',"about":"Bytes of records to gather before answering, unless the wait time runs out first'
-    '."},{"name":"max_bytes","json":"maxBytes","type":"int32","versions":"3+","ignorable":true,'
-    '"default":2147483647,"about":"Bytes of records the response should stay below; a larger fi'
-    'rst batch is still returned. Unlimited by default."},{"name":"isolation_level","json":"iso'
-    'lationLevel","type":"int8","versions":"4+","enumeration":"IsolationLevel","ignorable":true'
-    ',"about":"0 reads all records, 1 reads only up to the last stable offset, so only decided '
-    'transactions."},{"name":"session_id","json":"sessionId","type":"int32","versions":"7+","ig'
-    'norable":true,"about":"Fetch session to go on with; 0 when there is none yet."},{"name":"s'
-    'ession_epoch","json":"sessionEpoch","type":"int32","versions":"7+","enumeration":"FetchSes'
-    'sionEpoch","ignorable":true,"default":-1,"about":"Count of the request within its fetch se'
-    'ssion: 0 opens a session, -1 fetches without one and closes any given."},{"name":"topics",'
-    '"json":"topics","type":"[]FetchTopic","versions":"0+","about":"Topics to fetch; within a s'
-    'ession only what was added or changed."},{"name":"forgotten_topics_data","json":"forgotten'
-    'TopicsData","type":"[]ForgottenTopic","versions":"7+","about":"Topics with partitions to d'
-    'rop from the fetch session."},{"name":"rack_id","json":"rackId","type":"string","versions"'
-    ':"11+","ignorable":true,"about":"Rack of the consumer, so that a nearby replica can be pic'
-    'ked; empty when unknown."}],"structs":{"ReplicaState":[{"name":"replica_id","json":"replic'
-    'aId","type":"int32","versions":"15+","entityType":"brokerId","enumeration":"ReplicaId","de'
-    'fault":-1,"about":"Node id of the replica that fetches; -1 for a consumer."},{"name":"repl'
-    'ica_epoch","json":"replicaEpoch","type":"int64","versions":"15+","default":-1,"about":"Bro'
-    "ker epoch of the replica, to fence a restarted broker's old fetches; -1 when not given.\"}]"
-    ',"FetchTopic":[{"name":"topic","json":"topic","type":"string","versions":"0-12","entityTyp'
-    'e":"topicName","ignorable":true,"about":"Name of the topic."},{"name":"topic_id","json":"t'
-    'opicId","type":"uuid","versions":"13+","ignorable":true,"about":"Unique id of the topic, u'
-    'sed in place of its name."},{"name":"partitions","json":"partitions","type":"[]FetchPartit'
-    'ion","versions":"0+","about":"Partitions of the topic to fetch, one entry each."}],"FetchP'
-    'artition":[{"name":"partition","json":"partition","type":"int32","versions":"0+","about":"'
-    'Partition index within the topic."},{"name":"current_leader_epoch","json":"currentLeaderEp'
-    'och","type":"int32","versions":"9+","enumeration":"LeaderEpoch","ignorable":true,"default"'
-    ':-1,"about":"Leader epoch the sender believes in, so that a stale side is noticed; -1 skip'
-    's the check."},{"name":"fetch_offset","json":"fetchOffset","type":"int64","versions":"0+",'
-    '"about":"Offset of the first record wanted."},{"name":"last_fetched_epoch","json":"lastFet'
-    'chedEpoch","type":"int32","versions":"12+","enumeration":"LeaderEpoch","default":-1,"about'
-    '":"Leader epoch of the last record the sender has, used to detect diverged logs; -1 when n'
-    'ot given."},{"name":"log_start_offset","json":"logStartOffset","type":"int64","versions":"'
-    '5+","ignorable":true,"default":-1,"about":"First offset the fetching replica still has; -1'
-    ' for a consumer."},{"name":"partition_max_bytes","json":"partitionMaxBytes","type":"int32"'
-    ',"versions":"0+","about":"Bytes of records to return from this partition at most; a larger'
-    ' first batch may still be returned."},{"name":"replica_directory_id","json":"replicaDirect'
-    'oryId","type":"uuid","versions":"17+","tag":0,"taggedVersions":"17+","ignorable":true,"abo'
-    'ut":"Id of the log directory of the fetching replica; all zero when not given."},{"name":"'
-    'high_watermark","json":"highWatermark","type":"int64","versions":"18+","tag":1,"taggedVers'
-    'ions":"18+","ignorable":true,"default":9223372036854775807,"about":"High watermark the fet'
-    "ching replica knows: -1 when it knows none, the largest int64 when it does not report one."
-    '"}],"ForgottenTopic":[{"name":"topic","json":"topic","type":"string","versions":"7-12","en'
-    'tityType":"topicName","ignorable":true,"about":"Name of the topic."},{"name":"topic_id","j'
-    'son":"topicId","type":"uuid","versions":"13+","ignorable":true,"about":"Unique id of the t'
-    'opic, used in place of its name."},{"name":"partitions","json":"partitions","type":"[]int3'
-    '2","versions":"7+","about":"Indexes of the partitions to drop."}]}}'
+_FetchRequestConstants._descriptor = (
+    '{"name":"FetchRequest","type":"request","validVersions":"0-18","flexibleVersions":"12+","fields":['
+    '{"name":"cluster_id","json":"clusterId","type":"string","versions":"12+","nullableVersions":"12+","tag":0,"taggedVersions":"12+","ignorable":true,"default":null,"about":"Cluster the sender belongs to, checked by Raft leaders; null skips the check."},'
+    '{"name":"replica_id","json":"replicaId","type":"int32","versions":"0-14","entityType":"brokerId","enumeration":"ReplicaId","default":-1,"about":"Node id of the replica that fetches; -1 for a consumer."},'
+    '{"name":"replica_state","json":"replicaState","type":"ReplicaState","versions":"15+","tag":1,"taggedVersions":"15+","about":"Who fetches, when it is a replica rather than a consumer."},'
+    '{"name":"max_wait_ms","json":"maxWaitMs","type":"int32","versions":"0+","about":"Longest time in milliseconds the broker may hold the request while it has less than the minimum bytes."},'
+    '{"name":"min_bytes","json":"minBytes","type":"int32","versions":"0+","about":"Bytes of records to gather before answering, unless the wait time runs out first."},'
+    '{"name":"max_bytes","json":"maxBytes","type":"int32","versions":"3+","ignorable":true,"default":2147483647,"about":"Bytes of records the response should stay below; a larger first batch is still returned. Unlimited by default."},'
+    '{"name":"isolation_level","json":"isolationLevel","type":"int8","versions":"4+","enumeration":"IsolationLevel","ignorable":true,"about":"0 reads all records, 1 reads only up to the last stable offset, so only decided transactions."},'
+    '{"name":"session_id","json":"sessionId","type":"int32","versions":"7+","ignorable":true,"about":"Fetch session to go on with; 0 when there is none yet."},'
+    '{"name":"session_epoch","json":"sessionEpoch","type":"int32","versions":"7+","enumeration":"FetchSessionEpoch","ignorable":true,"default":-1,"about":"Count of the request within its fetch session: 0 opens a session, -1 fetches without one and closes any given."},'
+    '{"name":"topics","json":"topics","type":"[]FetchTopic","versions":"0+","about":"Topics to fetch; within a session only what was added or changed."},'
+    '{"name":"forgotten_topics_data","json":"forgottenTopicsData","type":"[]ForgottenTopic","versions":"7+","about":"Topics with partitions to drop from the fetch session."},'
+    '{"name":"rack_id","json":"rackId","type":"string","versions":"11+","ignorable":true,"about":"Rack of the consumer, so that a nearby replica can be picked; empty when unknown."}'
+    '],"structs":{"ReplicaState":['
+    '{"name":"replica_id","json":"replicaId","type":"int32","versions":"15+","entityType":"brokerId","enumeration":"ReplicaId","default":-1,"about":"Node id of the replica that fetches; -1 for a consumer."},'
+    '{"name":"replica_epoch","json":"replicaEpoch","type":"int64","versions":"15+","default":-1,"about":"Broker epoch of the replica, to fence a restarted broker\'s old fetches; -1 when not given."}'
+    '],"FetchTopic":['
+    '{"name":"topic","json":"topic","type":"string","versions":"0-12","entityType":"topicName","ignorable":true,"about":"Name of the topic."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"13+","ignorable":true,"about":"Unique id of the topic, used in place of its name."},'
+    '{"name":"partitions","json":"partitions","type":"[]FetchPartition","versions":"0+","about":"Partitions of the topic to fetch, one entry each."}'
+    '],"FetchPartition":['
+    '{"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Partition index within the topic."},'
+    '{"name":"current_leader_epoch","json":"currentLeaderEpoch","type":"int32","versions":"9+","enumeration":"LeaderEpoch","ignorable":true,"default":-1,"about":"Leader epoch the sender believes in, so that a stale side is noticed; -1 skips the check."},'
+    '{"name":"fetch_offset","json":"fetchOffset","type":"int64","versions":"0+","about":"Offset of the first record wanted."},'
+    '{"name":"last_fetched_epoch","json":"lastFetchedEpoch","type":"int32","versions":"12+","enumeration":"LeaderEpoch","default":-1,"about":"Leader epoch of the last record the sender has, used to detect diverged logs; -1 when not given."},'
+    '{"name":"log_start_offset","json":"logStartOffset","type":"int64","versions":"5+","ignorable":true,"default":-1,"about":"First offset the fetching replica still has; -1 for a consumer."},'
+    '{"name":"partition_max_bytes","json":"partitionMaxBytes","type":"int32","versions":"0+","about":"Bytes of records to return from this partition at most; a larger first batch may still be returned."},'
+    '{"name":"replica_directory_id","json":"replicaDirectoryId","type":"uuid","versions":"17+","tag":0,"taggedVersions":"17+","ignorable":true,"about":"Id of the log directory of the fetching replica; all zero when not given."},'
+    '{"name":"high_watermark","json":"highWatermark","type":"int64","versions":"18+","tag":1,"taggedVersions":"18+","ignorable":true,"default":9223372036854775807,"about":"High watermark the fetching replica knows: -1 when it knows none, the largest int64 when it does not report one."}'
+    '],"ForgottenTopic":['
+    '{"name":"topic","json":"topic","type":"string","versions":"7-12","entityType":"topicName","ignorable":true,"about":"Name of the topic."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"13+","ignorable":true,"about":"Unique id of the topic, used in place of its name."},'
+    '{"name":"partitions","json":"partitions","type":"[]int32","versions":"7+","about":"Indexes of the partitions to drop."}'
+    "]}}"
 )
 _FetchRequestConstants._plan = (
     "1\n"
     ":ReplicaState replica_id/i=-1 replica_epoch/q=-1\n"
     "15-18 0 1 ;\n"
-    ":FetchPartition partition/i current_leader_epoch/i=-1 fetch_offset/q last_fetched_epoch/i="
-    "-1 log_start_offset/q=-1 partition_max_bytes/i replica_directory_id/u high_watermark/q=922"
-    "3372036854775807\n"
+    ":FetchPartition partition/i current_leader_epoch/i=-1 fetch_offset/q last_fetched_epoch/i=-1 log_start_offset/q=-1 partition_max_bytes/i replica_directory_id/u high_watermark/q=9223372036854775807\n"
     "0-4 0 2 5 -1 -3! -4 -6 -7\n"
     "5-8 0 2 4 5 -1 -3! -6 -7\n"
     "9-11 0 1 2 4 5 -3! -6 -7\n"
@@ -2813,9 +2228,7 @@ _FetchRequestConstants._plan = (
     "7-11 0 2 -1\n"
     "12 0c 2c -1 ;\n"
     "13-18 1 2c -0 ;\n"
-    ":FetchRequest cluster_id/s?=~ replica_id/i=-1 replica_state/~@ReplicaState max_wait_ms/i m"
-    "in_bytes/i max_bytes/i=2147483647 isolation_level/b session_id/i session_epoch/i=-1 topics"
-    "/[@FetchTopic forgotten_topics_data/[@ForgottenTopic rack_id/s\n"
+    ":FetchRequest cluster_id/s?=~ replica_id/i=-1 replica_state/~@ReplicaState max_wait_ms/i min_bytes/i max_bytes/i=2147483647 isolation_level/b session_id/i session_epoch/i=-1 topics/[@FetchTopic forgotten_topics_data/[@ForgottenTopic rack_id/s\n"
     "0-2 1 3 4 9@7 -0 -2! -5 -6 -7 -8 -10! -11\n"
     "3 1 3 4 5 9@7 -0 -2! -6 -7 -8 -10! -11\n"
     "4 1 3 4 5 6 9@7 -0 -2! -7 -8 -10! -11\n"

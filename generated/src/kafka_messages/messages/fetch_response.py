@@ -13,13 +13,13 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import LazyDefaults, StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
+    ZERO_UUID,
     Malformed,
     RawTaggedField,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
-    ZERO_UUID,
     in_order,
     long_count,
     long_nullable_bytes,
@@ -28,14 +28,10 @@ from .._core.wire import (
     long_string,
     long_uvarint,
     new,
-    string_length,
     tag_header,
-    tagged_size,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -92,25 +88,10 @@ class EpochEndOffset(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        epoch: int = -1,
-        end_offset: int = -1,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, epoch: int = -1, end_offset: int = -1, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.epoch = epoch
         self.end_offset = end_offset
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, EpochEndOffset):
-            return NotImplemented
-        return (
-            self.epoch == other.epoch
-            and self.end_offset == other.end_offset
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -125,24 +106,11 @@ class LeaderIdAndEpoch(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        leader_id: int = -1,
-        leader_epoch: int = -1,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, leader_id: int = -1, leader_epoch: int = -1, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.leader_id = leader_id
         self.leader_epoch = leader_epoch
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LeaderIdAndEpoch):
-            return NotImplemented
-        return (
-            self.leader_id == other.leader_id
-            and self.leader_epoch == other.leader_epoch
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -156,25 +124,10 @@ class SnapshotId(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        end_offset: int = -1,
-        epoch: int = -1,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, end_offset: int = -1, epoch: int = -1, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.end_offset = end_offset
         self.epoch = epoch
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, SnapshotId):
-            return NotImplemented
-        return (
-            self.end_offset == other.end_offset
-            and self.epoch == other.epoch
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -191,24 +144,11 @@ class AbortedTransaction(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        producer_id: int = 0,
-        first_offset: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, producer_id: int = 0, first_offset: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.producer_id = producer_id
         self.first_offset = first_offset
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AbortedTransaction):
-            return NotImplemented
-        return (
-            self.producer_id == other.producer_id
-            and self.first_offset == other.first_offset
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _PartitionDataDefaults(LazyDefaults):
@@ -297,24 +237,6 @@ class PartitionData(_PartitionDataDefaults):
         self.records = records
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionData):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.error_code == other.error_code
-            and self.high_watermark == other.high_watermark
-            and self.last_stable_offset == other.last_stable_offset
-            and self.log_start_offset == other.log_start_offset
-            and self.diverging_epoch == other.diverging_epoch
-            and self.current_leader == other.current_leader
-            and self.snapshot_id == other.snapshot_id
-            and self.aborted_transactions == other.aborted_transactions
-            and self.preferred_read_replica == other.preferred_read_replica
-            and self.records == other.records
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class FetchableTopicResponse(StructBase):
@@ -343,16 +265,6 @@ class FetchableTopicResponse(StructBase):
             partitions if isinstance(partitions, list) else list(elements_of(partitions, "partitions", "PartitionData"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, FetchableTopicResponse):
-            return NotImplemented
-        return (
-            self.topic == other.topic
-            and self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -384,17 +296,6 @@ class NodeEndpoint(StructBase):
         self.port = port
         self.rack = rack
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, NodeEndpoint):
-            return NotImplemented
-        return (
-            self.node_id == other.node_id
-            and self.host == other.host
-            and self.port == other.port
-            and self.rack == other.rack
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class NodeEndpointCollection(KeyedCollection[NodeEndpoint]):
@@ -479,18 +380,6 @@ class FetchResponse(_FetchResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, FetchResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.session_id == other.session_id
-            and self.responses == other.responses
-            and self.node_endpoints == other.node_endpoints
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_epoch_end_offset_12(data: bytes, pos: int) -> tuple[EpochEndOffset, int]:
     x = new(EpochEndOffset)
@@ -509,13 +398,6 @@ def _write_epoch_end_offset_12(out: list[bytes], x: EpochEndOffset) -> None:
     else:
         out.append(_pack_iq(x.epoch, x.end_offset))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_epoch_end_offset_12(x: EpochEndOffset) -> int:
-    size = 13
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_leader_id_and_epoch_12(data: bytes, pos: int) -> tuple[LeaderIdAndEpoch, int]:
@@ -537,13 +419,6 @@ def _write_leader_id_and_epoch_12(out: list[bytes], x: LeaderIdAndEpoch) -> None
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_leader_id_and_epoch_12(x: LeaderIdAndEpoch) -> int:
-    size = 9
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_snapshot_id_12(data: bytes, pos: int) -> tuple[SnapshotId, int]:
     x = new(SnapshotId)
     x.end_offset, x.epoch, n = _unpack_qiB(data, pos)
@@ -563,13 +438,6 @@ def _write_snapshot_id_12(out: list[bytes], x: SnapshotId) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_snapshot_id_12(x: SnapshotId) -> int:
-    size = 13
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_aborted_transaction_4(data: bytes, pos: int, count: int) -> tuple[list[AbortedTransaction], int]:
     out: list[AbortedTransaction] = []
     for _ in range(count):
@@ -586,15 +454,6 @@ def _write_all_aborted_transaction_4(out: list[bytes], items: Iterable[AbortedTr
         if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_qq(x.producer_id, x.first_offset))
-
-
-def _size_all_aborted_transaction_4(items: Iterable[AbortedTransaction]) -> int:
-    size = 0
-    for x in items:
-        size += 16
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_aborted_transaction_12(data: bytes, pos: int, count: int) -> tuple[list[AbortedTransaction], int]:
@@ -618,15 +477,6 @@ def _write_all_aborted_transaction_12(out: list[bytes], items: Iterable[AbortedT
         else:
             out.append(_pack_qq(x.producer_id, x.first_offset))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_aborted_transaction_12(items: Iterable[AbortedTransaction]) -> int:
-    size = 0
-    for x in items:
-        size += 17
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
@@ -694,17 +544,6 @@ def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]
             n = len(s)
         out.append(_pack_ihqi(x.partition_index, x.error_code, x.high_watermark, n))
         out.append(s)
-
-
-def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        if x.records is not None:
-            size += len(x.records)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_partition_data_4(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
@@ -782,19 +621,6 @@ def _write_all_partition_data_4(out: list[bytes], items: Iterable[PartitionData]
             n = len(s)
         out.append(_pack_i(n))
         out.append(s)
-
-
-def _size_all_partition_data_4(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 30
-        if x.aborted_transactions is not None:
-            size += _size_all_aborted_transaction_4(x.aborted_transactions)
-        if x.records is not None:
-            size += len(x.records)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_partition_data_5(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
@@ -877,19 +703,6 @@ def _write_all_partition_data_5(out: list[bytes], items: Iterable[PartitionData]
         out.append(s)
 
 
-def _size_all_partition_data_5(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 38
-        if x.aborted_transactions is not None:
-            size += _size_all_aborted_transaction_4(x.aborted_transactions)
-        if x.records is not None:
-            size += len(x.records)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_partition_data_11(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
     out: list[PartitionData] = []
     for _ in range(count):
@@ -965,19 +778,6 @@ def _write_all_partition_data_11(out: list[bytes], items: Iterable[PartitionData
             n = len(s)
         out.append(_pack_ii(x.preferred_read_replica, n))
         out.append(s)
-
-
-def _size_all_partition_data_11(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 42
-        if x.aborted_transactions is not None:
-            size += _size_all_aborted_transaction_4(x.aborted_transactions)
-        if x.records is not None:
-            size += len(x.records)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_tags_partition_data_12(data: bytes, pos: int, n: int, x: PartitionData) -> int:
@@ -1156,87 +956,6 @@ def _write_all_partition_data_12(out: list[bytes], items: Iterable[PartitionData
             _write_tags_partition_data_12(out, x)
 
 
-def _size_tags_partition_data_12(x: PartitionData) -> int:
-    count = 0
-    total = 0
-    if not (
-        x._diverging_epoch is None
-        or (
-            x._diverging_epoch.epoch == -1
-            and x._diverging_epoch.end_offset == -1
-            and not x._diverging_epoch.unknown_tagged_fields
-        )
-    ):
-        size = 0
-        size += _size_epoch_end_offset_12(x.diverging_epoch)
-        count += 1
-        total += tagged_size(0, size)
-    if not (
-        x._current_leader is None
-        or (
-            x._current_leader.leader_id == -1
-            and x._current_leader.leader_epoch == -1
-            and not x._current_leader.unknown_tagged_fields
-        )
-    ):
-        size = 0
-        size += _size_leader_id_and_epoch_12(x.current_leader)
-        count += 1
-        total += tagged_size(1, size)
-    if not (
-        x._snapshot_id is None
-        or (x._snapshot_id.end_offset == -1 and x._snapshot_id.epoch == -1 and not x._snapshot_id.unknown_tagged_fields)
-    ):
-        size = 0
-        size += _size_snapshot_id_12(x.snapshot_id)
-        count += 1
-        total += tagged_size(2, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_all_partition_data_12(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 37
-        if x.aborted_transactions is not None:
-            size += _size_all_aborted_transaction_12(x.aborted_transactions)
-            n = len(x.aborted_transactions)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
-        if x.records is not None:
-            n = len(x.records)
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if not (
-            (
-                x._diverging_epoch is None
-                or (
-                    x._diverging_epoch.epoch == -1
-                    and x._diverging_epoch.end_offset == -1
-                    and not x._diverging_epoch.unknown_tagged_fields
-                )
-            )
-            and (
-                x._current_leader is None
-                or (
-                    x._current_leader.leader_id == -1
-                    and x._current_leader.leader_epoch == -1
-                    and not x._current_leader.unknown_tagged_fields
-                )
-            )
-            and (
-                x._snapshot_id is None
-                or (
-                    x._snapshot_id.end_offset == -1
-                    and x._snapshot_id.epoch == -1
-                    and not x._snapshot_id.unknown_tagged_fields
-                )
-            )
-            and not x.unknown_tagged_fields
-        ):
-            size += _size_tags_partition_data_12(x) - 1
-    return size
-
-
 def _read_all_fetchable_topic_response_0(data: bytes, pos: int, count: int) -> tuple[list[FetchableTopicResponse], int]:
     out: list[FetchableTopicResponse] = []
     for _ in range(count):
@@ -1275,17 +994,6 @@ def _write_all_fetchable_topic_response_0(out: list[bytes], items: Iterable[Fetc
             _write_all_partition_data_0(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
-
-
-def _size_all_fetchable_topic_response_0(items: Iterable[FetchableTopicResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.topic.encode()))
-        size += _size_all_partition_data_0(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_fetchable_topic_response_4(data: bytes, pos: int, count: int) -> tuple[list[FetchableTopicResponse], int]:
@@ -1328,17 +1036,6 @@ def _write_all_fetchable_topic_response_4(out: list[bytes], items: Iterable[Fetc
             raise Refused
 
 
-def _size_all_fetchable_topic_response_4(items: Iterable[FetchableTopicResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.topic.encode()))
-        size += _size_all_partition_data_4(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_fetchable_topic_response_5(data: bytes, pos: int, count: int) -> tuple[list[FetchableTopicResponse], int]:
     out: list[FetchableTopicResponse] = []
     for _ in range(count):
@@ -1377,17 +1074,6 @@ def _write_all_fetchable_topic_response_5(out: list[bytes], items: Iterable[Fetc
             _write_all_partition_data_5(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
-
-
-def _size_all_fetchable_topic_response_5(items: Iterable[FetchableTopicResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.topic.encode()))
-        size += _size_all_partition_data_5(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_fetchable_topic_response_11(
@@ -1430,17 +1116,6 @@ def _write_all_fetchable_topic_response_11(out: list[bytes], items: Iterable[Fet
             _write_all_partition_data_11(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
-
-
-def _size_all_fetchable_topic_response_11(items: Iterable[FetchableTopicResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.topic.encode()))
-        size += _size_all_partition_data_11(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_fetchable_topic_response_12(
@@ -1493,21 +1168,6 @@ def _write_all_fetchable_topic_response_12(out: list[bytes], items: Iterable[Fet
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_fetchable_topic_response_12(items: Iterable[FetchableTopicResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_partition_data_12(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_fetchable_topic_response_13(
     data: bytes, pos: int, count: int
 ) -> tuple[list[FetchableTopicResponse], int]:
@@ -1549,19 +1209,6 @@ def _write_all_fetchable_topic_response_13(out: list[bytes], items: Iterable[Fet
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_fetchable_topic_response_13(items: Iterable[FetchableTopicResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_partition_data_12(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_node_endpoint_16(data: bytes, pos: int, count: int) -> tuple[NodeEndpointCollection, int]:
@@ -1624,20 +1271,6 @@ def _write_all_node_endpoint_16(out: list[bytes], items: Iterable[NodeEndpoint])
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_node_endpoint_16(items: Iterable[NodeEndpoint]) -> int:
-    size = 0
-    for x in items:
-        size += 11
-        n = string_length(len(x.host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.rack is not None:
-            n = string_length(len(x.rack.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_fetch_response_0(data: bytes, pos: int) -> tuple[FetchResponse, int]:
     x = new(FetchResponse)
     (n,) = _unpack_i(data, pos)
@@ -1667,14 +1300,6 @@ def _write_fetch_response_0(out: list[bytes], x: FetchResponse) -> None:
         _write_all_fetchable_topic_response_0(out, x.responses)
     elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
         raise Refused
-
-
-def _size_fetch_response_0(x: FetchResponse) -> int:
-    size = 4
-    size += _size_all_fetchable_topic_response_0(x.responses)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_fetch_response_1(data: bytes, pos: int) -> tuple[FetchResponse, int]:
@@ -1707,14 +1332,6 @@ def _write_fetch_response_1(out: list[bytes], x: FetchResponse) -> None:
         raise Refused
 
 
-def _size_fetch_response_1(x: FetchResponse) -> int:
-    size = 8
-    size += _size_all_fetchable_topic_response_0(x.responses)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_fetch_response_4(data: bytes, pos: int) -> tuple[FetchResponse, int]:
     x = new(FetchResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -1743,14 +1360,6 @@ def _write_fetch_response_4(out: list[bytes], x: FetchResponse) -> None:
         _write_all_fetchable_topic_response_4(out, x.responses)
     elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
         raise Refused
-
-
-def _size_fetch_response_4(x: FetchResponse) -> int:
-    size = 8
-    size += _size_all_fetchable_topic_response_4(x.responses)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_fetch_response_5(data: bytes, pos: int) -> tuple[FetchResponse, int]:
@@ -1783,14 +1392,6 @@ def _write_fetch_response_5(out: list[bytes], x: FetchResponse) -> None:
         raise Refused
 
 
-def _size_fetch_response_5(x: FetchResponse) -> int:
-    size = 8
-    size += _size_all_fetchable_topic_response_5(x.responses)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_fetch_response_7(data: bytes, pos: int) -> tuple[FetchResponse, int]:
     x = new(FetchResponse)
     x.throttle_time_ms, x.error_code, x.session_id, n = _unpack_ihii(data, pos)
@@ -1817,14 +1418,6 @@ def _write_fetch_response_7(out: list[bytes], x: FetchResponse) -> None:
         raise Refused
 
 
-def _size_fetch_response_7(x: FetchResponse) -> int:
-    size = 14
-    size += _size_all_fetchable_topic_response_5(x.responses)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_fetch_response_11(data: bytes, pos: int) -> tuple[FetchResponse, int]:
     x = new(FetchResponse)
     x.throttle_time_ms, x.error_code, x.session_id, n = _unpack_ihii(data, pos)
@@ -1849,14 +1442,6 @@ def _write_fetch_response_11(out: list[bytes], x: FetchResponse) -> None:
         _write_all_fetchable_topic_response_11(out, x.responses)
     elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
         raise Refused
-
-
-def _size_fetch_response_11(x: FetchResponse) -> int:
-    size = 14
-    size += _size_all_fetchable_topic_response_11(x.responses)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_tags_fetch_response_12(data: bytes, pos: int, n: int, x: FetchResponse) -> int:
@@ -1914,17 +1499,6 @@ def _write_fetch_response_12(out: list[bytes], x: FetchResponse) -> None:
         out.append(tags({}, x.unknown_tagged_fields, (0,)))
 
 
-def _size_fetch_response_12(x: FetchResponse) -> int:
-    size = 12
-    size += _size_all_fetchable_topic_response_12(x.responses)
-    n = len(x.responses)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_tags_fetch_response_13(data: bytes, pos: int, n: int, x: FetchResponse) -> int:
     count, pos = long_uvarint(data, pos, n)
     seen: set[int] = set()
@@ -1978,17 +1552,6 @@ def _write_fetch_response_13(out: list[bytes], x: FetchResponse) -> None:
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields, (0,)))
-
-
-def _size_fetch_response_13(x: FetchResponse) -> int:
-    size = 12
-    size += _size_all_fetchable_topic_response_13(x.responses)
-    n = len(x.responses)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_tags_fetch_response_16(data: bytes, pos: int, n: int, x: FetchResponse) -> int:
@@ -2065,117 +1628,68 @@ def _write_fetch_response_16(out: list[bytes], x: FetchResponse) -> None:
         _write_tags_fetch_response_16(out, x)
 
 
-def _size_tags_fetch_response_16(x: FetchResponse) -> int:
-    count = 0
-    total = 0
-    if len(x.node_endpoints):
-        size = 1
-        size += _size_all_node_endpoint_16(x.node_endpoints)
-        n = len(x.node_endpoints)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_fetch_response_16(x: FetchResponse) -> int:
-    size = 12
-    size += _size_all_fetchable_topic_response_13(x.responses)
-    n = len(x.responses)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if not (not len(x.node_endpoints) and not x.unknown_tagged_fields):
-        size += _size_tags_fetch_response_16(x) - 1
-    return size
-
-
 _FetchResponseConstants._codecs = {
-    0: (_read_fetch_response_0, _write_fetch_response_0, _size_fetch_response_0),
-    1: (_read_fetch_response_1, _write_fetch_response_1, _size_fetch_response_1),
-    2: (_read_fetch_response_1, _write_fetch_response_1, _size_fetch_response_1),
-    3: (_read_fetch_response_1, _write_fetch_response_1, _size_fetch_response_1),
-    4: (_read_fetch_response_4, _write_fetch_response_4, _size_fetch_response_4),
-    5: (_read_fetch_response_5, _write_fetch_response_5, _size_fetch_response_5),
-    6: (_read_fetch_response_5, _write_fetch_response_5, _size_fetch_response_5),
-    7: (_read_fetch_response_7, _write_fetch_response_7, _size_fetch_response_7),
-    8: (_read_fetch_response_7, _write_fetch_response_7, _size_fetch_response_7),
-    9: (_read_fetch_response_7, _write_fetch_response_7, _size_fetch_response_7),
-    10: (_read_fetch_response_7, _write_fetch_response_7, _size_fetch_response_7),
-    11: (_read_fetch_response_11, _write_fetch_response_11, _size_fetch_response_11),
-    12: (_read_fetch_response_12, _write_fetch_response_12, _size_fetch_response_12),
-    13: (_read_fetch_response_13, _write_fetch_response_13, _size_fetch_response_13),
-    14: (_read_fetch_response_13, _write_fetch_response_13, _size_fetch_response_13),
-    15: (_read_fetch_response_13, _write_fetch_response_13, _size_fetch_response_13),
-    16: (_read_fetch_response_16, _write_fetch_response_16, _size_fetch_response_16),
-    17: (_read_fetch_response_16, _write_fetch_response_16, _size_fetch_response_16),
-    18: (_read_fetch_response_16, _write_fetch_response_16, _size_fetch_response_16),
+    0: (_read_fetch_response_0, _write_fetch_response_0),
+    1: (_read_fetch_response_1, _write_fetch_response_1),
+    2: (_read_fetch_response_1, _write_fetch_response_1),
+    3: (_read_fetch_response_1, _write_fetch_response_1),
+    4: (_read_fetch_response_4, _write_fetch_response_4),
+    5: (_read_fetch_response_5, _write_fetch_response_5),
+    6: (_read_fetch_response_5, _write_fetch_response_5),
+    7: (_read_fetch_response_7, _write_fetch_response_7),
+    8: (_read_fetch_response_7, _write_fetch_response_7),
+    9: (_read_fetch_response_7, _write_fetch_response_7),
+    10: (_read_fetch_response_7, _write_fetch_response_7),
+    11: (_read_fetch_response_11, _write_fetch_response_11),
+    12: (_read_fetch_response_12, _write_fetch_response_12),
+    13: (_read_fetch_response_13, _write_fetch_response_13),
+    14: (_read_fetch_response_13, _write_fetch_response_13),
+    15: (_read_fetch_response_13, _write_fetch_response_13),
+    16: (_read_fetch_response_16, _write_fetch_response_16),
+    17: (_read_fetch_response_16, _write_fetch_response_16),
+    18: (_read_fetch_response_16, _write_fetch_response_16),
 }
-_FetchResponseConstants._facts = (
-    '{"name":"FetchResponse","type":"response","validVersions":"0-18","flexibleVersions":"12+",'
-    '"fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"1+'
-    '","ignorable":true,"about":"How long the client should pause before its next request, in m'
-    'illiseconds; 0 when no quota was exceeded."},{"name":"error_code","json":"errorCode","type'
-    '":"int16","versions":"7+","enumeration":"ErrorCode","ignorable":true,"about":"Error code o'
-    'f the whole request, for instance a lost fetch session; 0 for none."},{"name":"session_id"'
-    ',"json":"sessionId","type":"int32","versions":"7+","about":"Fetch session to use in the ne'
-    'xt request; 0 when there is none."},{"name":"responses","json":"responses","type":"[]Fetch'
-    'ableTopicResponse","versions":"0+","about":"One entry per topic; within a session only top'
-    'ics with something new."},{"name":"node_endpoints","json":"nodeEndpoints","type":"[]NodeEn'
-    'dpoint","versions":"16+","tag":0,"taggedVersions":"16+","about":"Where to reach the leader'
-    's named in the answer."}],"structs":{"FetchableTopicResponse":[{"name":"topic","json":"top'
-    'ic","type":"string","versions":"0-12","entityType":"topicName","ignorable":true,"about":"N'
-    'ame of the topic."},{"name":"topic_id","json":"topicId","type":"uuid","versions":"13+","ig'
-    'norable":true,"about":"Unique id of the topic, used in place of its name."},{"name":"parti'
-    'tions","json":"partitions","type":"[]PartitionData","versions":"0+","about":"One entry per'
-    ' partition of the topic that has something to report."}],"PartitionData":[{"name":"partiti'
-    'on_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the pa'
-    'rtition within its topic, from 0."},{"name":"error_code","json":"errorCode","type":"int16"'
-    ',"versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for no'
-    'ne."},{"name":"high_watermark","json":"highWatermark","type":"int64","versions":"0+","abou'
-    't":"Offset up to which records are fully replicated; -1 on error."},{"name":"last_stable_o'
-    'ffset","json":"lastStableOffset","type":"int64","versions":"4+","ignorable":true,"default"'
-    ':-1,"about":"Offset below which every transaction is committed or aborted; -1 when not giv'
-    'en."},{"name":"log_start_offset","json":"logStartOffset","type":"int64","versions":"5+","i'
-    'gnorable":true,"default":-1,"about":"First offset still in the partition\'s log; -1 when no'
-    't given."},{"name":"diverging_epoch","json":"divergingEpoch","type":"EpochEndOffset","vers'
-    'ions":"12+","tag":0,"taggedVersions":"12+","about":"Set when the sender\'s log differs from'
-    ' the leader\'s: the point to truncate to."},{"name":"current_leader","json":"currentLeader"'
-    ',"type":"LeaderIdAndEpoch","versions":"12+","tag":1,"taggedVersions":"12+","about":"Newer '
-    'leader of the partition, set when the sender asked the wrong one."},{"name":"snapshot_id",'
-    '"json":"snapshotId","type":"SnapshotId","versions":"12+","tag":2,"taggedVersions":"12+","a'
-    'bout":"Set by a Raft leader when the wanted offset is gone and this snapshot has to be fet'
-    'ched first."},{"name":"aborted_transactions","json":"abortedTransactions","type":"[]Aborte'
-    'dTransaction","versions":"4+","nullableVersions":"4+","ignorable":true,"about":"Aborted tr'
-    "ansactions whose records a read-committed consumer has to skip; null when not reading comm"
-    'itted only."},{"name":"preferred_read_replica","json":"preferredReadReplica","type":"int32'
-    '","versions":"11+","entityType":"brokerId","enumeration":"PreferredReadReplica","default":'
-    '-1,"about":"Broker the consumer should fetch this partition from instead; -1 to stay here.'
-    '"},{"name":"records","json":"records","type":"records","versions":"0+","nullableVersions":'
-    '"0+","default":null,"about":"Record batches, the last one possibly cut off; null when ther'
-    'e are none."}],"EpochEndOffset":[{"name":"epoch","json":"epoch","type":"int32","versions":'
-    '"12+","default":-1,"about":"Largest epoch of the leader not above the one the sender named'
-    '; -1 when the logs agree."},{"name":"end_offset","json":"endOffset","type":"int64","versio'
-    'ns":"12+","default":-1,"about":"Offset at which that epoch ends in the leader\'s log; -1 wh'
-    'en the logs agree."}],"LeaderIdAndEpoch":[{"name":"leader_id","json":"leaderId","type":"in'
-    't32","versions":"12+","entityType":"brokerId","enumeration":"LeaderId","default":-1,"about'
-    '":"Node id of the leader; -1 when it is not known."},{"name":"leader_epoch","json":"leader'
-    'Epoch","type":"int32","versions":"12+","enumeration":"LeaderEpoch","default":-1,"about":"L'
-    'atest leader epoch known to the answering node; -1 when it is not known."}],"SnapshotId":['
-    '{"name":"end_offset","json":"endOffset","type":"int64","versions":"0+","default":-1,"about'
-    '":"Offset after the last record the snapshot covers; -1 when no snapshot is named."},{"nam'
-    'e":"epoch","json":"epoch","type":"int32","versions":"0+","default":-1,"about":"Leader epoc'
-    'h of the last record the snapshot covers; -1 when no snapshot is named."}],"AbortedTransac'
-    'tion":[{"name":"producer_id","json":"producerId","type":"int64","versions":"4+","entityTyp'
-    'e":"producerId","enumeration":"ProducerId","about":"Producer whose transaction was aborted'
-    '."},{"name":"first_offset","json":"firstOffset","type":"int64","versions":"4+","about":"Of'
-    'fset of the first record of that transaction."}],"NodeEndpoint":[{"name":"node_id","json":'
-    '"nodeId","type":"int32","versions":"16+","entityType":"brokerId","mapKey":true,"about":"No'
-    'de id of the leader."},{"name":"host","json":"host","type":"string","versions":"16+","abou'
-    't":"Host name or IP address at which the node can be reached."},{"name":"port","json":"por'
-    't","type":"int32","versions":"16+","about":"TCP port at that host."},{"name":"rack","json"'
-    ':"rack","type":"string","versions":"16+","nullableVersions":"16+","default":null,"about":"'
-    'Rack the node is in; null when none is configured."}]}}'
+_FetchResponseConstants._descriptor = (
+    '{"name":"FetchResponse","type":"response","validVersions":"0-18","flexibleVersions":"12+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"1+","ignorable":true,"about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"7+","enumeration":"ErrorCode","ignorable":true,"about":"Error code of the whole request, for instance a lost fetch session; 0 for none."},'
+    '{"name":"session_id","json":"sessionId","type":"int32","versions":"7+","about":"Fetch session to use in the next request; 0 when there is none."},'
+    '{"name":"responses","json":"responses","type":"[]FetchableTopicResponse","versions":"0+","about":"One entry per topic; within a session only topics with something new."},'
+    '{"name":"node_endpoints","json":"nodeEndpoints","type":"[]NodeEndpoint","versions":"16+","tag":0,"taggedVersions":"16+","about":"Where to reach the leaders named in the answer."}'
+    '],"structs":{"FetchableTopicResponse":['
+    '{"name":"topic","json":"topic","type":"string","versions":"0-12","entityType":"topicName","ignorable":true,"about":"Name of the topic."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"13+","ignorable":true,"about":"Unique id of the topic, used in place of its name."},'
+    '{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+","about":"One entry per partition of the topic that has something to report."}'
+    '],"PartitionData":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},'
+    '{"name":"high_watermark","json":"highWatermark","type":"int64","versions":"0+","about":"Offset up to which records are fully replicated; -1 on error."},'
+    '{"name":"last_stable_offset","json":"lastStableOffset","type":"int64","versions":"4+","ignorable":true,"default":-1,"about":"Offset below which every transaction is committed or aborted; -1 when not given."},'
+    '{"name":"log_start_offset","json":"logStartOffset","type":"int64","versions":"5+","ignorable":true,"default":-1,"about":"First offset still in the partition\'s log; -1 when not given."},'
+    '{"name":"diverging_epoch","json":"divergingEpoch","type":"EpochEndOffset","versions":"12+","tag":0,"taggedVersions":"12+","about":"Set when the sender\'s log differs from the leader\'s: the point to truncate to."},'
+    '{"name":"current_leader","json":"currentLeader","type":"LeaderIdAndEpoch","versions":"12+","tag":1,"taggedVersions":"12+","about":"Newer leader of the partition, set when the sender asked the wrong one."},'
+    '{"name":"snapshot_id","json":"snapshotId","type":"SnapshotId","versions":"12+","tag":2,"taggedVersions":"12+","about":"Set by a Raft leader when the wanted offset is gone and this snapshot has to be fetched first."},'
+    '{"name":"aborted_transactions","json":"abortedTransactions","type":"[]AbortedTransaction","versions":"4+","nullableVersions":"4+","ignorable":true,"about":"Aborted transactions whose records a read-committed consumer has to skip; null when not reading committed only."},'
+    '{"name":"preferred_read_replica","json":"preferredReadReplica","type":"int32","versions":"11+","entityType":"brokerId","enumeration":"PreferredReadReplica","default":-1,"about":"Broker the consumer should fetch this partition from instead; -1 to stay here."},'
+    '{"name":"records","json":"records","type":"records","versions":"0+","nullableVersions":"0+","default":null,"about":"Record batches, the last one possibly cut off; null when there are none."}'
+    '],"EpochEndOffset":['
+    '{"name":"epoch","json":"epoch","type":"int32","versions":"12+","default":-1,"about":"Largest epoch of the leader not above the one the sender named; -1 when the logs agree."},'
+    '{"name":"end_offset","json":"endOffset","type":"int64","versions":"12+","default":-1,"about":"Offset at which that epoch ends in the leader\'s log; -1 when the logs agree."}'
+    '],"LeaderIdAndEpoch":['
+    '{"name":"leader_id","json":"leaderId","type":"int32","versions":"12+","entityType":"brokerId","enumeration":"LeaderId","default":-1,"about":"Node id of the leader; -1 when it is not known."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"12+","enumeration":"LeaderEpoch","default":-1,"about":"Latest leader epoch known to the answering node; -1 when it is not known."}'
+    '],"SnapshotId":['
+    '{"name":"end_offset","json":"endOffset","type":"int64","versions":"0+","default":-1,"about":"Offset after the last record the snapshot covers; -1 when no snapshot is named."},'
+    '{"name":"epoch","json":"epoch","type":"int32","versions":"0+","default":-1,"about":"Leader epoch of the last record the snapshot covers; -1 when no snapshot is named."}'
+    '],"AbortedTransaction":['
+    '{"name":"producer_id","json":"producerId","type":"int64","versions":"4+","entityType":"producerId","enumeration":"ProducerId","about":"Producer whose transaction was aborted."},'
+    '{"name":"first_offset","json":"firstOffset","type":"int64","versions":"4+","about":"Offset of the first record of that transaction."}'
+    '],"NodeEndpoint":['
+    '{"name":"node_id","json":"nodeId","type":"int32","versions":"16+","entityType":"brokerId","mapKey":true,"about":"Node id of the leader."},'
+    '{"name":"host","json":"host","type":"string","versions":"16+","about":"Host name or IP address at which the node can be reached."},'
+    '{"name":"port","json":"port","type":"int32","versions":"16+","about":"TCP port at that host."},'
+    '{"name":"rack","json":"rack","type":"string","versions":"16+","nullableVersions":"16+","default":null,"about":"Rack the node is in; null when none is configured."}'
+    "]}}"
 )
 _FetchResponseConstants._plan = (
     "1\n"
@@ -2188,10 +1702,7 @@ _FetchResponseConstants._plan = (
     ":AbortedTransaction producer_id/q first_offset/q\n"
     "4-11 0 1\n"
     "12-18 0 1 ;\n"
-    ":PartitionData partition_index/i error_code/h high_watermark/q last_stable_offset/q=-1 log"
-    "_start_offset/q=-1 diverging_epoch/~@EpochEndOffset current_leader/~@LeaderIdAndEpoch snap"
-    "shot_id/~@SnapshotId aborted_transactions/[@AbortedTransaction? preferred_read_replica/i=-"
-    "1 records/r?=~\n"
+    ":PartitionData partition_index/i error_code/h high_watermark/q last_stable_offset/q=-1 log_start_offset/q=-1 diverging_epoch/~@EpochEndOffset current_leader/~@LeaderIdAndEpoch snapshot_id/~@SnapshotId aborted_transactions/[@AbortedTransaction? preferred_read_replica/i=-1 records/r?=~\n"
     "0-3 0 1 2 10n -3 -4 -5! -6! -7! -8 -9!\n"
     "4 0 1 2 3 8@3n 10n -4 -5! -6! -7! -9!\n"
     "5-10 0 1 2 3 4 8@3n 10n -5! -6! -7! -9!\n"
@@ -2206,8 +1717,7 @@ _FetchResponseConstants._plan = (
     "13-18 1 2@9c -0 ;\n"
     ":NodeEndpoint node_id/i host/s port/i rack/s?=~\n"
     "16-18 0 1c 2 3cn ;\n"
-    ":FetchResponse throttle_time_ms/i error_code/h session_id/i responses/[@FetchableTopicResp"
-    "onse node_endpoints/{@NodeEndpoint\n"
+    ":FetchResponse throttle_time_ms/i error_code/h session_id/i responses/[@FetchableTopicResponse node_endpoints/{@NodeEndpoint\n"
     "0 3@10 -0 -1 -2! -4!\n"
     "1-3 0 3@10 -1 -2! -4!\n"
     "4 0 3@11 -1 -2! -4!\n"

@@ -12,32 +12,29 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
+    ZERO_UUID,
     Malformed,
     RawTaggedField,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
-    ZERO_UUID,
     in_order,
     long_count,
     long_nullable_string,
     long_string,
     long_uvarint,
     new,
-    string_length,
     tag_header,
-    tagged_size,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .fetch_snapshot_response import FetchSnapshotResponse as _FetchSnapshotResponse
 
 _pack_ii = Struct(">ii").pack
@@ -65,25 +62,10 @@ class SnapshotId(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        end_offset: int = 0,
-        epoch: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, end_offset: int = 0, epoch: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.end_offset = end_offset
         self.epoch = epoch
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, SnapshotId):
-            return NotImplemented
-        return (
-            self.end_offset == other.end_offset
-            and self.epoch == other.epoch
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -120,18 +102,6 @@ class PartitionSnapshot(StructBase):
         self.replica_directory_id = replica_directory_id
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionSnapshot):
-            return NotImplemented
-        return (
-            self.partition == other.partition
-            and self.current_leader_epoch == other.current_leader_epoch
-            and self.snapshot_id == other.snapshot_id
-            and self.position == other.position
-            and self.replica_directory_id == other.replica_directory_id
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicSnapshot(StructBase):
@@ -158,15 +128,6 @@ class TopicSnapshot(StructBase):
             else list(elements_of(partitions, "partitions", "PartitionSnapshot"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicSnapshot):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _FetchSnapshotRequestConstants(Request["_FetchSnapshotResponse"]):
@@ -215,17 +176,6 @@ class FetchSnapshotRequest(_FetchSnapshotRequestConstants):
         self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "TopicSnapshot"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, FetchSnapshotRequest):
-            return NotImplemented
-        return (
-            self.cluster_id == other.cluster_id
-            and self.replica_id == other.replica_id
-            and self.max_bytes == other.max_bytes
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_snapshot_id_0(data: bytes, pos: int) -> tuple[SnapshotId, int]:
     x = new(SnapshotId)
@@ -244,13 +194,6 @@ def _write_snapshot_id_0(out: list[bytes], x: SnapshotId) -> None:
     else:
         out.append(_pack_qi(x.end_offset, x.epoch))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_snapshot_id_0(x: SnapshotId) -> int:
-    size = 13
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_tags_partition_snapshot_0(data: bytes, pos: int, n: int, x: PartitionSnapshot) -> int:
@@ -297,16 +240,6 @@ def _write_all_partition_snapshot_0(out: list[bytes], items: Iterable[PartitionS
         else:
             out.append(_pack_q(x.position))
             out.append(tags({}, x.unknown_tagged_fields, (0,)))
-
-
-def _size_all_partition_snapshot_0(items: Iterable[PartitionSnapshot]) -> int:
-    size = 0
-    for x in items:
-        size += 17
-        size += _size_snapshot_id_0(x.snapshot_id)
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_tags_partition_snapshot_1(data: bytes, pos: int, n: int, x: PartitionSnapshot) -> int:
@@ -367,26 +300,6 @@ def _write_all_partition_snapshot_1(out: list[bytes], items: Iterable[PartitionS
             _write_tags_partition_snapshot_1(out, x)
 
 
-def _size_tags_partition_snapshot_1(x: PartitionSnapshot) -> int:
-    count = 0
-    total = 0
-    if x.replica_directory_id.int:
-        size = 16
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_all_partition_snapshot_1(items: Iterable[PartitionSnapshot]) -> int:
-    size = 0
-    for x in items:
-        size += 17
-        size += _size_snapshot_id_0(x.snapshot_id)
-        if not (not x.replica_directory_id.int and not x.unknown_tagged_fields):
-            size += _size_tags_partition_snapshot_1(x) - 1
-    return size
-
-
 def _read_all_topic_snapshot_0(data: bytes, pos: int, count: int) -> tuple[list[TopicSnapshot], int]:
     out: list[TopicSnapshot] = []
     for _ in range(count):
@@ -434,21 +347,6 @@ def _write_all_topic_snapshot_0(out: list[bytes], items: Iterable[TopicSnapshot]
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_snapshot_0(items: Iterable[TopicSnapshot]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_partition_snapshot_0(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_topic_snapshot_1(data: bytes, pos: int, count: int) -> tuple[list[TopicSnapshot], int]:
     out: list[TopicSnapshot] = []
     for _ in range(count):
@@ -494,21 +392,6 @@ def _write_all_topic_snapshot_1(out: list[bytes], items: Iterable[TopicSnapshot]
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_topic_snapshot_1(items: Iterable[TopicSnapshot]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_partition_snapshot_1(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_tags_fetch_snapshot_request_0(data: bytes, pos: int, n: int, x: FetchSnapshotRequest) -> int:
@@ -586,29 +469,6 @@ def _write_fetch_snapshot_request_0(out: list[bytes], x: FetchSnapshotRequest) -
         _write_tags_fetch_snapshot_request_0(out, x)
 
 
-def _size_tags_fetch_snapshot_request_0(x: FetchSnapshotRequest) -> int:
-    count = 0
-    total = 0
-    if x.cluster_id is not None:
-        size = 1
-        n = string_length(len(x.cluster_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_fetch_snapshot_request_0(x: FetchSnapshotRequest) -> int:
-    size = 10
-    size += _size_all_topic_snapshot_0(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if not (x.cluster_id is None and not x.unknown_tagged_fields):
-        size += _size_tags_fetch_snapshot_request_0(x) - 1
-    return size
-
-
 def _read_tags_fetch_snapshot_request_1(data: bytes, pos: int, n: int, x: FetchSnapshotRequest) -> int:
     count, pos = long_uvarint(data, pos, n)
     seen: set[int] = set()
@@ -684,74 +544,41 @@ def _write_fetch_snapshot_request_1(out: list[bytes], x: FetchSnapshotRequest) -
         _write_tags_fetch_snapshot_request_1(out, x)
 
 
-def _size_tags_fetch_snapshot_request_1(x: FetchSnapshotRequest) -> int:
-    count = 0
-    total = 0
-    if x.cluster_id is not None:
-        size = 1
-        n = string_length(len(x.cluster_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_fetch_snapshot_request_1(x: FetchSnapshotRequest) -> int:
-    size = 10
-    size += _size_all_topic_snapshot_1(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if not (x.cluster_id is None and not x.unknown_tagged_fields):
-        size += _size_tags_fetch_snapshot_request_1(x) - 1
-    return size
-
-
 _FetchSnapshotRequestConstants._codecs = {
-    0: (_read_fetch_snapshot_request_0, _write_fetch_snapshot_request_0, _size_fetch_snapshot_request_0),
-    1: (_read_fetch_snapshot_request_1, _write_fetch_snapshot_request_1, _size_fetch_snapshot_request_1),
+    0: (_read_fetch_snapshot_request_0, _write_fetch_snapshot_request_0),
+    1: (_read_fetch_snapshot_request_1, _write_fetch_snapshot_request_1),
 }
-_FetchSnapshotRequestConstants._facts = (
-    '{"name":"FetchSnapshotRequest","type":"request","validVersions":"0-1","flexibleVersions":"'
-    '0+","fields":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nul'
-    'lableVersions":"0+","tag":0,"taggedVersions":"0+","default":null,"about":"Cluster the send'
-    'er belongs to; null skips the check."},{"name":"replica_id","json":"replicaId","type":"int'
-    '32","versions":"0+","entityType":"brokerId","enumeration":"ReplicaId","default":-1,"about"'
-    ':"Node id of the replica that downloads; -1 when it is no replica."},{"name":"max_bytes","'
-    'json":"maxBytes","type":"int32","versions":"0+","default":2147483647,"about":"Snapshot byt'
-    'es to return at most over all partitions; unlimited by default."},{"name":"topics","json":'
-    '"topics","type":"[]TopicSnapshot","versions":"0+","about":"Topics whose snapshots are want'
-    'ed, normally only the cluster metadata topic."}],"structs":{"TopicSnapshot":[{"name":"name'
-    '","json":"name","type":"string","versions":"0+","entityType":"topicName","about":"Name of '
-    'the topic."},{"name":"partitions","json":"partitions","type":"[]PartitionSnapshot","versio'
-    'ns":"0+","about":"One entry per partition whose snapshot is wanted."}],"PartitionSnapshot"'
-    ':[{"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Partition'
-    ' index within the topic."},{"name":"current_leader_epoch","json":"currentLeaderEpoch","typ'
-    'e":"int32","versions":"0+","enumeration":"LeaderEpoch","about":"Leader epoch the sender be'
-    'lieves in, so that a stale side is noticed."},{"name":"snapshot_id","json":"snapshotId","t'
-    'ype":"SnapshotId","versions":"0+","about":"Snapshot to download, as named in an earlier fe'
-    'tch response."},{"name":"position","json":"position","type":"int64","versions":"0+","about'
-    '":"Byte position in the snapshot from which to go on."},{"name":"replica_directory_id","js'
-    'on":"replicaDirectoryId","type":"uuid","versions":"1+","tag":0,"taggedVersions":"1+","igno'
-    'rable":true,"about":"Id of the log directory of the downloading replica; all zero when not'
-    ' given."}],"SnapshotId":[{"name":"end_offset","json":"endOffset","type":"int64","versions"'
-    ':"0+","about":"Offset after the last record the snapshot covers."},{"name":"epoch","json":'
-    '"epoch","type":"int32","versions":"0+","about":"Leader epoch of the last record the snapsh'
-    'ot covers."}]}}'
+_FetchSnapshotRequestConstants._descriptor = (
+    '{"name":"FetchSnapshotRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nullableVersions":"0+","tag":0,"taggedVersions":"0+","default":null,"about":"Cluster the sender belongs to; null skips the check."},'
+    '{"name":"replica_id","json":"replicaId","type":"int32","versions":"0+","entityType":"brokerId","enumeration":"ReplicaId","default":-1,"about":"Node id of the replica that downloads; -1 when it is no replica."},'
+    '{"name":"max_bytes","json":"maxBytes","type":"int32","versions":"0+","default":2147483647,"about":"Snapshot bytes to return at most over all partitions; unlimited by default."},'
+    '{"name":"topics","json":"topics","type":"[]TopicSnapshot","versions":"0+","about":"Topics whose snapshots are wanted, normally only the cluster metadata topic."}'
+    '],"structs":{"TopicSnapshot":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]PartitionSnapshot","versions":"0+","about":"One entry per partition whose snapshot is wanted."}'
+    '],"PartitionSnapshot":['
+    '{"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Partition index within the topic."},'
+    '{"name":"current_leader_epoch","json":"currentLeaderEpoch","type":"int32","versions":"0+","enumeration":"LeaderEpoch","about":"Leader epoch the sender believes in, so that a stale side is noticed."},'
+    '{"name":"snapshot_id","json":"snapshotId","type":"SnapshotId","versions":"0+","about":"Snapshot to download, as named in an earlier fetch response."},'
+    '{"name":"position","json":"position","type":"int64","versions":"0+","about":"Byte position in the snapshot from which to go on."},'
+    '{"name":"replica_directory_id","json":"replicaDirectoryId","type":"uuid","versions":"1+","tag":0,"taggedVersions":"1+","ignorable":true,"about":"Id of the log directory of the downloading replica; all zero when not given."}'
+    '],"SnapshotId":['
+    '{"name":"end_offset","json":"endOffset","type":"int64","versions":"0+","about":"Offset after the last record the snapshot covers."},'
+    '{"name":"epoch","json":"epoch","type":"int32","versions":"0+","about":"Leader epoch of the last record the snapshot covers."}'
+    "]}}"
 )
 _FetchSnapshotRequestConstants._plan = (
     "1\n"
     ":SnapshotId end_offset/q epoch/i\n"
     "0-1 0 1 ;\n"
-    ":PartitionSnapshot partition/i current_leader_epoch/i snapshot_id/@SnapshotId position/q r"
-    "eplica_directory_id/u\n"
+    ":PartitionSnapshot partition/i current_leader_epoch/i snapshot_id/@SnapshotId position/q replica_directory_id/u\n"
     "0 0 1 2@0 3 -4 ; ^0\n"
     "1 0 1 2@0 3 ; 0=4\n"
     ":TopicSnapshot name/s partitions/[@PartitionSnapshot\n"
     "0 0c 1@1c ;\n"
     "1 0c 1@2c ;\n"
-    ":FetchSnapshotRequest cluster_id/s?=~ replica_id/i=-1 max_bytes/i=2147483647 topics/[@Topi"
-    "cSnapshot\n"
+    ":FetchSnapshotRequest cluster_id/s?=~ replica_id/i=-1 max_bytes/i=2147483647 topics/[@TopicSnapshot\n"
     "0 1 2 3@3c ; 0=0cn\n"
     "1 1 2 3@4c ; 0=0cn\n"
 )

@@ -12,25 +12,21 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import LazyDefaults, StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedField,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     in_order,
     long_bytes,
     long_count,
     long_string,
     long_uvarint,
     new,
-    string_length,
     tag_header,
-    tagged_size,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -69,25 +65,10 @@ class SnapshotId(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        end_offset: int = 0,
-        epoch: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, end_offset: int = 0, epoch: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.end_offset = end_offset
         self.epoch = epoch
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, SnapshotId):
-            return NotImplemented
-        return (
-            self.end_offset == other.end_offset
-            and self.epoch == other.epoch
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -102,24 +83,11 @@ class LeaderIdAndEpoch(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        leader_id: int = 0,
-        leader_epoch: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, leader_id: int = 0, leader_epoch: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.leader_id = leader_id
         self.leader_epoch = leader_epoch
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LeaderIdAndEpoch):
-            return NotImplemented
-        return (
-            self.leader_id == other.leader_id
-            and self.leader_epoch == other.leader_epoch
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _PartitionSnapshotDefaults(LazyDefaults):
@@ -172,20 +140,6 @@ class PartitionSnapshot(_PartitionSnapshotDefaults):
         self.unaligned_records = unaligned_records
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionSnapshot):
-            return NotImplemented
-        return (
-            self.index == other.index
-            and self.error_code == other.error_code
-            and self.snapshot_id == other.snapshot_id
-            and self.current_leader == other.current_leader
-            and self.size == other.size
-            and self.position == other.position
-            and self.unaligned_records == other.unaligned_records
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicSnapshot(StructBase):
@@ -213,15 +167,6 @@ class TopicSnapshot(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicSnapshot):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class NodeEndpoint(StructBase):
@@ -237,27 +182,12 @@ class NodeEndpoint(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        node_id: int = 0,
-        host: str = "",
-        port: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, node_id: int = 0, host: str = "", port: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.node_id = node_id
         self.host = host
         self.port = port
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, NodeEndpoint):
-            return NotImplemented
-        return (
-            self.node_id == other.node_id
-            and self.host == other.host
-            and self.port == other.port
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class NodeEndpointCollection(KeyedCollection[NodeEndpoint]):
@@ -331,17 +261,6 @@ class FetchSnapshotResponse(_FetchSnapshotResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, FetchSnapshotResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.topics == other.topics
-            and self.node_endpoints == other.node_endpoints
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_snapshot_id_0(data: bytes, pos: int) -> tuple[SnapshotId, int]:
     x = new(SnapshotId)
@@ -362,13 +281,6 @@ def _write_snapshot_id_0(out: list[bytes], x: SnapshotId) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_snapshot_id_0(x: SnapshotId) -> int:
-    size = 13
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_leader_id_and_epoch_0(data: bytes, pos: int) -> tuple[LeaderIdAndEpoch, int]:
     x = new(LeaderIdAndEpoch)
     x.leader_id, x.leader_epoch, n = _unpack_iiB(data, pos)
@@ -386,13 +298,6 @@ def _write_leader_id_and_epoch_0(out: list[bytes], x: LeaderIdAndEpoch) -> None:
     else:
         out.append(_pack_ii(x.leader_id, x.leader_epoch))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_leader_id_and_epoch_0(x: LeaderIdAndEpoch) -> int:
-    size = 9
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_tags_partition_snapshot_0(data: bytes, pos: int, n: int, x: PartitionSnapshot) -> int:
@@ -485,46 +390,6 @@ def _write_all_partition_snapshot_0(out: list[bytes], items: Iterable[PartitionS
             _write_tags_partition_snapshot_0(out, x)
 
 
-def _size_tags_partition_snapshot_0(x: PartitionSnapshot) -> int:
-    count = 0
-    total = 0
-    if not (
-        x._current_leader is None
-        or (
-            x._current_leader.leader_id == 0
-            and x._current_leader.leader_epoch == 0
-            and not x._current_leader.unknown_tagged_fields
-        )
-    ):
-        size = 0
-        size += _size_leader_id_and_epoch_0(x.current_leader)
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_all_partition_snapshot_0(items: Iterable[PartitionSnapshot]) -> int:
-    size = 0
-    for x in items:
-        size += 24
-        size += _size_snapshot_id_0(x.snapshot_id)
-        n = len(x.unaligned_records)
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if not (
-            (
-                x._current_leader is None
-                or (
-                    x._current_leader.leader_id == 0
-                    and x._current_leader.leader_epoch == 0
-                    and not x._current_leader.unknown_tagged_fields
-                )
-            )
-            and not x.unknown_tagged_fields
-        ):
-            size += _size_tags_partition_snapshot_0(x) - 1
-    return size
-
-
 def _read_all_topic_snapshot_0(data: bytes, pos: int, count: int) -> tuple[list[TopicSnapshot], int]:
     out: list[TopicSnapshot] = []
     for _ in range(count):
@@ -572,21 +437,6 @@ def _write_all_topic_snapshot_0(out: list[bytes], items: Iterable[TopicSnapshot]
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_snapshot_0(items: Iterable[TopicSnapshot]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_partition_snapshot_0(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_node_endpoint_1(data: bytes, pos: int, count: int) -> tuple[NodeEndpointCollection, int]:
     out: list[NodeEndpoint] = []
     for _ in range(count):
@@ -624,17 +474,6 @@ def _write_all_node_endpoint_1(out: list[bytes], items: Iterable[NodeEndpoint]) 
         else:
             out.append(_pack_H(x.port))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_node_endpoint_1(items: Iterable[NodeEndpoint]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        n = string_length(len(x.host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_tags_fetch_snapshot_response_0(data: bytes, pos: int, n: int, x: FetchSnapshotResponse) -> int:
@@ -690,17 +529,6 @@ def _write_fetch_snapshot_response_0(out: list[bytes], x: FetchSnapshotResponse)
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields, (0,)))
-
-
-def _size_fetch_snapshot_response_0(x: FetchSnapshotResponse) -> int:
-    size = 8
-    size += _size_all_topic_snapshot_0(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_tags_fetch_snapshot_response_1(data: bytes, pos: int, n: int, x: FetchSnapshotResponse) -> int:
@@ -777,70 +605,38 @@ def _write_fetch_snapshot_response_1(out: list[bytes], x: FetchSnapshotResponse)
         _write_tags_fetch_snapshot_response_1(out, x)
 
 
-def _size_tags_fetch_snapshot_response_1(x: FetchSnapshotResponse) -> int:
-    count = 0
-    total = 0
-    if len(x.node_endpoints):
-        size = 1
-        size += _size_all_node_endpoint_1(x.node_endpoints)
-        n = len(x.node_endpoints)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_fetch_snapshot_response_1(x: FetchSnapshotResponse) -> int:
-    size = 8
-    size += _size_all_topic_snapshot_0(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if not (not len(x.node_endpoints) and not x.unknown_tagged_fields):
-        size += _size_tags_fetch_snapshot_response_1(x) - 1
-    return size
-
-
 _FetchSnapshotResponseConstants._codecs = {
-    0: (_read_fetch_snapshot_response_0, _write_fetch_snapshot_response_0, _size_fetch_snapshot_response_0),
-    1: (_read_fetch_snapshot_response_1, _write_fetch_snapshot_response_1, _size_fetch_snapshot_response_1),
+    0: (_read_fetch_snapshot_response_0, _write_fetch_snapshot_response_0),
+    1: (_read_fetch_snapshot_response_1, _write_fetch_snapshot_response_1),
 }
-_FetchSnapshotResponseConstants._facts = (
-    '{"name":"FetchSnapshotResponse","type":"response","validVersions":"0-1","flexibleVersions"'
-    ':"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","version'
-    's":"0+","ignorable":true,"about":"How long the client should pause before its next request'
-    ', in milliseconds; 0 when no quota was exceeded."},{"name":"error_code","json":"errorCode"'
-    ',"type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole'
-    ' request, 0 for none."},{"name":"topics","json":"topics","type":"[]TopicSnapshot","version'
-    's":"0+","about":"One entry per topic of the request."},{"name":"node_endpoints","json":"no'
-    'deEndpoints","type":"[]NodeEndpoint","versions":"1+","tag":0,"taggedVersions":"1+","about"'
-    ':"Where to reach the leaders named in the answer."}],"structs":{"TopicSnapshot":[{"name":"'
-    'name","json":"name","type":"string","versions":"0+","entityType":"topicName","about":"Name'
-    ' of the topic."},{"name":"partitions","json":"partitions","type":"[]PartitionSnapshot","ve'
-    'rsions":"0+","about":"One entry per partition of the topic."}],"PartitionSnapshot":[{"name'
-    '":"index","json":"index","type":"int32","versions":"0+","about":"Partition index within th'
-    'e topic."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumera'
-    'tion":"ErrorCode","about":"Error code of this partition, 0 for none."},{"name":"snapshot_i'
-    'd","json":"snapshotId","type":"SnapshotId","versions":"0+","about":"Snapshot the bytes bel'
-    'ong to."},{"name":"current_leader","json":"currentLeader","type":"LeaderIdAndEpoch","versi'
-    'ons":"0+","tag":0,"taggedVersions":"0+","about":"Leader known to the answering node, set w'
-    'hen the sender has it wrong."},{"name":"size","json":"size","type":"int64","versions":"0+"'
-    ',"about":"Length of the whole snapshot in bytes."},{"name":"position","json":"position","t'
-    'ype":"int64","versions":"0+","about":"Byte position in the snapshot of the first byte retu'
-    'rned here."},{"name":"unaligned_records","json":"unalignedRecords","type":"records","versi'
-    'ons":"0+","secret":true,"about":"Raw snapshot bytes, which may begin or end in the middle '
-    'of a record batch."}],"SnapshotId":[{"name":"end_offset","json":"endOffset","type":"int64"'
-    ',"versions":"0+","about":"Offset after the last record the snapshot covers."},{"name":"epo'
-    'ch","json":"epoch","type":"int32","versions":"0+","about":"Leader epoch of the last record'
-    ' the snapshot covers."}],"LeaderIdAndEpoch":[{"name":"leader_id","json":"leaderId","type":'
-    '"int32","versions":"0+","entityType":"brokerId","about":"Node id of the leader; -1 when it'
-    ' is not known."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+'
-    '","about":"Latest leader epoch known to the answering node."}],"NodeEndpoint":[{"name":"no'
-    'de_id","json":"nodeId","type":"int32","versions":"1+","entityType":"brokerId","mapKey":tru'
-    'e,"about":"Node id of the leader."},{"name":"host","json":"host","type":"string","versions'
-    '":"1+","about":"Host name or IP address at which the node can be reached."},{"name":"port"'
-    ',"json":"port","type":"uint16","versions":"1+","about":"TCP port at that host."}]}}'
+_FetchSnapshotResponseConstants._descriptor = (
+    '{"name":"FetchSnapshotResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","ignorable":true,"about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
+    '{"name":"topics","json":"topics","type":"[]TopicSnapshot","versions":"0+","about":"One entry per topic of the request."},'
+    '{"name":"node_endpoints","json":"nodeEndpoints","type":"[]NodeEndpoint","versions":"1+","tag":0,"taggedVersions":"1+","about":"Where to reach the leaders named in the answer."}'
+    '],"structs":{"TopicSnapshot":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]PartitionSnapshot","versions":"0+","about":"One entry per partition of the topic."}'
+    '],"PartitionSnapshot":['
+    '{"name":"index","json":"index","type":"int32","versions":"0+","about":"Partition index within the topic."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},'
+    '{"name":"snapshot_id","json":"snapshotId","type":"SnapshotId","versions":"0+","about":"Snapshot the bytes belong to."},'
+    '{"name":"current_leader","json":"currentLeader","type":"LeaderIdAndEpoch","versions":"0+","tag":0,"taggedVersions":"0+","about":"Leader known to the answering node, set when the sender has it wrong."},'
+    '{"name":"size","json":"size","type":"int64","versions":"0+","about":"Length of the whole snapshot in bytes."},'
+    '{"name":"position","json":"position","type":"int64","versions":"0+","about":"Byte position in the snapshot of the first byte returned here."},'
+    '{"name":"unaligned_records","json":"unalignedRecords","type":"records","versions":"0+","secret":true,"about":"Raw snapshot bytes, which may begin or end in the middle of a record batch."}'
+    '],"SnapshotId":['
+    '{"name":"end_offset","json":"endOffset","type":"int64","versions":"0+","about":"Offset after the last record the snapshot covers."},'
+    '{"name":"epoch","json":"epoch","type":"int32","versions":"0+","about":"Leader epoch of the last record the snapshot covers."}'
+    '],"LeaderIdAndEpoch":['
+    '{"name":"leader_id","json":"leaderId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id of the leader; -1 when it is not known."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Latest leader epoch known to the answering node."}'
+    '],"NodeEndpoint":['
+    '{"name":"node_id","json":"nodeId","type":"int32","versions":"1+","entityType":"brokerId","mapKey":true,"about":"Node id of the leader."},'
+    '{"name":"host","json":"host","type":"string","versions":"1+","about":"Host name or IP address at which the node can be reached."},'
+    '{"name":"port","json":"port","type":"uint16","versions":"1+","about":"TCP port at that host."}'
+    "]}}"
 )
 _FetchSnapshotResponseConstants._plan = (
     "1\n"
@@ -848,15 +644,13 @@ _FetchSnapshotResponseConstants._plan = (
     "0-1 0 1 ;\n"
     ":LeaderIdAndEpoch leader_id/i leader_epoch/i\n"
     "0-1 0 1 ;\n"
-    ":PartitionSnapshot index/i error_code/h snapshot_id/@SnapshotId current_leader/~@LeaderIdA"
-    "ndEpoch size/q position/q unaligned_records/r\n"
+    ":PartitionSnapshot index/i error_code/h snapshot_id/@SnapshotId current_leader/~@LeaderIdAndEpoch size/q position/q unaligned_records/r\n"
     "0-1 0 1 2@0 4 5 6c ; 0=3@1\n"
     ":TopicSnapshot name/s partitions/[@PartitionSnapshot\n"
     "0-1 0c 1@2c ;\n"
     ":NodeEndpoint node_id/i host/s port/H\n"
     "1 0 1c 2 ;\n"
-    ":FetchSnapshotResponse throttle_time_ms/i error_code/h topics/[@TopicSnapshot node_endpoin"
-    "ts/{@NodeEndpoint\n"
+    ":FetchSnapshotResponse throttle_time_ms/i error_code/h topics/[@TopicSnapshot node_endpoints/{@NodeEndpoint\n"
     "0 0 1 2@3c -3! ; ^0\n"
     "1 0 1 2@3c ; 0=3@4c\n"
 )

@@ -7,28 +7,19 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import (
-    NO_LISTS,
-    compact_string_array,
-    compact_string_array_size,
-    compact_string_elements,
-    elements_of,
-)
+from .._core.arrays import NO_LISTS, compact_string_array, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -86,16 +77,6 @@ class FindCoordinatorRequest(_FindCoordinatorRequestConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, FindCoordinatorRequest):
-            return NotImplemented
-        return (
-            self.key == other.key
-            and self.key_type == other.key_type
-            and self.coordinator_keys == other.coordinator_keys
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_find_coordinator_request_0(data: bytes, pos: int) -> tuple[FindCoordinatorRequest, int]:
     x = new(FindCoordinatorRequest)
@@ -126,14 +107,6 @@ def _write_find_coordinator_request_0(out: list[bytes], x: FindCoordinatorReques
     out.append(s)
 
 
-def _size_find_coordinator_request_0(x: FindCoordinatorRequest) -> int:
-    size = 2
-    size += string_length(len(x.key.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_find_coordinator_request_1(data: bytes, pos: int) -> tuple[FindCoordinatorRequest, int]:
     x = new(FindCoordinatorRequest)
     (n,) = _unpack_h(data, pos)
@@ -161,14 +134,6 @@ def _write_find_coordinator_request_1(out: list[bytes], x: FindCoordinatorReques
     out.append(_pack_h(n))
     out.append(s)
     out.append(_pack_b(x.key_type))
-
-
-def _size_find_coordinator_request_1(x: FindCoordinatorRequest) -> int:
-    size = 3
-    size += string_length(len(x.key.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_find_coordinator_request_3(data: bytes, pos: int) -> tuple[FindCoordinatorRequest, int]:
@@ -203,15 +168,6 @@ def _write_find_coordinator_request_3(out: list[bytes], x: FindCoordinatorReques
     else:
         out.append(_pack_b(x.key_type))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_find_coordinator_request_3(x: FindCoordinatorRequest) -> int:
-    size = 3
-    n = string_length(len(x.key.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_find_coordinator_request_4(data: bytes, pos: int) -> tuple[FindCoordinatorRequest, int]:
@@ -252,34 +208,21 @@ def _write_find_coordinator_request_4(out: list[bytes], x: FindCoordinatorReques
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_find_coordinator_request_4(x: FindCoordinatorRequest) -> int:
-    size = 3
-    size += compact_string_array_size(x.coordinator_keys)
-    n = len(x.coordinator_keys)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _FindCoordinatorRequestConstants._codecs = {
-    0: (_read_find_coordinator_request_0, _write_find_coordinator_request_0, _size_find_coordinator_request_0),
-    1: (_read_find_coordinator_request_1, _write_find_coordinator_request_1, _size_find_coordinator_request_1),
-    2: (_read_find_coordinator_request_1, _write_find_coordinator_request_1, _size_find_coordinator_request_1),
-    3: (_read_find_coordinator_request_3, _write_find_coordinator_request_3, _size_find_coordinator_request_3),
-    4: (_read_find_coordinator_request_4, _write_find_coordinator_request_4, _size_find_coordinator_request_4),
-    5: (_read_find_coordinator_request_4, _write_find_coordinator_request_4, _size_find_coordinator_request_4),
-    6: (_read_find_coordinator_request_4, _write_find_coordinator_request_4, _size_find_coordinator_request_4),
+    0: (_read_find_coordinator_request_0, _write_find_coordinator_request_0),
+    1: (_read_find_coordinator_request_1, _write_find_coordinator_request_1),
+    2: (_read_find_coordinator_request_1, _write_find_coordinator_request_1),
+    3: (_read_find_coordinator_request_3, _write_find_coordinator_request_3),
+    4: (_read_find_coordinator_request_4, _write_find_coordinator_request_4),
+    5: (_read_find_coordinator_request_4, _write_find_coordinator_request_4),
+    6: (_read_find_coordinator_request_4, _write_find_coordinator_request_4),
 }
-_FindCoordinatorRequestConstants._facts = (
-    '{"name":"FindCoordinatorRequest","type":"request","validVersions":"0-6","flexibleVersions"'
-    ':"3+","fields":[{"name":"key","json":"key","type":"string","versions":"0-3","about":"The o'
-    'ne group id or transactional id to look up."},{"name":"key_type","json":"keyType","type":"'
-    'int8","versions":"1+","enumeration":"CoordinatorType","about":"What the keys are: 0 group '
-    'ids, 1 transactional ids, 2 share-partition keys."},{"name":"coordinator_keys","json":"coo'
-    'rdinatorKeys","type":"[]string","versions":"4+","about":"The keys to look up, all of the k'
-    'ind given by KeyType."}]}'
+_FindCoordinatorRequestConstants._descriptor = (
+    '{"name":"FindCoordinatorRequest","type":"request","validVersions":"0-6","flexibleVersions":"3+","fields":['
+    '{"name":"key","json":"key","type":"string","versions":"0-3","about":"The one group id or transactional id to look up."},'
+    '{"name":"key_type","json":"keyType","type":"int8","versions":"1+","enumeration":"CoordinatorType","about":"What the keys are: 0 group ids, 1 transactional ids, 2 share-partition keys."},'
+    '{"name":"coordinator_keys","json":"coordinatorKeys","type":"[]string","versions":"4+","about":"The keys to look up, all of the kind given by KeyType."}'
+    "]}"
 )
 _FindCoordinatorRequestConstants._plan = (
     "1\n"

@@ -11,20 +11,17 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -82,19 +79,6 @@ class Coordinator(StructBase):
         self.error_code = error_code
         self.error_message = error_message
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Coordinator):
-            return NotImplemented
-        return (
-            self.key == other.key
-            and self.node_id == other.node_id
-            and self.host == other.host
-            and self.port == other.port
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _FindCoordinatorResponseConstants(Response):
@@ -155,20 +139,6 @@ class FindCoordinatorResponse(_FindCoordinatorResponseConstants):
             else list(elements_of(coordinators, "coordinators", "Coordinator"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, FindCoordinatorResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.node_id == other.node_id
-            and self.host == other.host
-            and self.port == other.port
-            and self.coordinators == other.coordinators
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_coordinator_4(data: bytes, pos: int, count: int) -> tuple[list[Coordinator], int]:
@@ -243,22 +213,6 @@ def _write_all_coordinator_4(out: list[bytes], items: Iterable[Coordinator]) -> 
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_coordinator_4(items: Iterable[Coordinator]) -> int:
-    size = 0
-    for x in items:
-        size += 14
-        n = string_length(len(x.key.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_find_coordinator_response_0(data: bytes, pos: int) -> tuple[FindCoordinatorResponse, int]:
     x = new(FindCoordinatorResponse)
     x.error_code, x.node_id, n = _unpack_hih(data, pos)
@@ -288,14 +242,6 @@ def _write_find_coordinator_response_0(out: list[bytes], x: FindCoordinatorRespo
     out.append(_pack_hih(x.error_code, x.node_id, n))
     out.append(s)
     out.append(_pack_i(x.port))
-
-
-def _size_find_coordinator_response_0(x: FindCoordinatorResponse) -> int:
-    size = 12
-    size += string_length(len(x.host.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_find_coordinator_response_1(data: bytes, pos: int) -> tuple[FindCoordinatorResponse, int]:
@@ -341,16 +287,6 @@ def _write_find_coordinator_response_1(out: list[bytes], x: FindCoordinatorRespo
     out.append(_pack_ih(x.node_id, n))
     out.append(s)
     out.append(_pack_i(x.port))
-
-
-def _size_find_coordinator_response_1(x: FindCoordinatorResponse) -> int:
-    size = 18
-    if x.error_message is not None:
-        size += string_length(len(x.error_message.encode()))
-    size += string_length(len(x.host.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_find_coordinator_response_3(data: bytes, pos: int) -> tuple[FindCoordinatorResponse, int]:
@@ -413,18 +349,6 @@ def _write_find_coordinator_response_3(out: list[bytes], x: FindCoordinatorRespo
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_find_coordinator_response_3(x: FindCoordinatorResponse) -> int:
-    size = 17
-    if x.error_message is not None:
-        n = string_length(len(x.error_message.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.host.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_find_coordinator_response_4(data: bytes, pos: int) -> tuple[FindCoordinatorResponse, int]:
     x = new(FindCoordinatorResponse)
     x.throttle_time_ms, n = _unpack_iB(data, pos)
@@ -473,57 +397,38 @@ def _write_find_coordinator_response_4(out: list[bytes], x: FindCoordinatorRespo
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_find_coordinator_response_4(x: FindCoordinatorResponse) -> int:
-    size = 6
-    size += _size_all_coordinator_4(x.coordinators)
-    n = len(x.coordinators)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _FindCoordinatorResponseConstants._codecs = {
-    0: (_read_find_coordinator_response_0, _write_find_coordinator_response_0, _size_find_coordinator_response_0),
-    1: (_read_find_coordinator_response_1, _write_find_coordinator_response_1, _size_find_coordinator_response_1),
-    2: (_read_find_coordinator_response_1, _write_find_coordinator_response_1, _size_find_coordinator_response_1),
-    3: (_read_find_coordinator_response_3, _write_find_coordinator_response_3, _size_find_coordinator_response_3),
-    4: (_read_find_coordinator_response_4, _write_find_coordinator_response_4, _size_find_coordinator_response_4),
-    5: (_read_find_coordinator_response_4, _write_find_coordinator_response_4, _size_find_coordinator_response_4),
-    6: (_read_find_coordinator_response_4, _write_find_coordinator_response_4, _size_find_coordinator_response_4),
+    0: (_read_find_coordinator_response_0, _write_find_coordinator_response_0),
+    1: (_read_find_coordinator_response_1, _write_find_coordinator_response_1),
+    2: (_read_find_coordinator_response_1, _write_find_coordinator_response_1),
+    3: (_read_find_coordinator_response_3, _write_find_coordinator_response_3),
+    4: (_read_find_coordinator_response_4, _write_find_coordinator_response_4),
+    5: (_read_find_coordinator_response_4, _write_find_coordinator_response_4),
+    6: (_read_find_coordinator_response_4, _write_find_coordinator_response_4),
 }
-_FindCoordinatorResponseConstants._facts = (
-    '{"name":"FindCoordinatorResponse","type":"response","validVersions":"0-6","flexibleVersion'
-    's":"3+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versi'
-    'ons":"1+","ignorable":true,"about":"How long quotas held this client back, in milliseconds'
-    '; 0 means it was not throttled."},{"name":"error_code","json":"errorCode","type":"int16","'
-    'versions":"0-3","enumeration":"ErrorCode","about":"Error code of the lookup, 0 for none."}'
-    ',{"name":"error_message","json":"errorMessage","type":"string","versions":"1-3","nullableV'
-    'ersions":"1-3","ignorable":true,"about":"Text explaining the error, null if there is none '
-    'to tell."},{"name":"node_id","json":"nodeId","type":"int32","versions":"0-3","entityType":'
-    '"brokerId","about":"Broker id of the coordinator, -1 if the lookup failed."},{"name":"host'
-    '","json":"host","type":"string","versions":"0-3","about":"Host name at which the coordinat'
-    'or can be reached."},{"name":"port","json":"port","type":"int32","versions":"0-3","about":'
-    '"Port at which the coordinator can be reached."},{"name":"coordinators","json":"coordinato'
-    'rs","type":"[]Coordinator","versions":"4+","about":"One lookup result per requested key."}'
-    '],"structs":{"Coordinator":[{"name":"key","json":"key","type":"string","versions":"4+","ab'
-    'out":"The key this result answers."},{"name":"node_id","json":"nodeId","type":"int32","ver'
-    'sions":"4+","entityType":"brokerId","about":"Broker id of the coordinator, -1 if the looku'
-    'p of this key failed."},{"name":"host","json":"host","type":"string","versions":"4+","abou'
-    't":"Host name or IP address at which the coordinator can be reached."},{"name":"port","jso'
-    'n":"port","type":"int32","versions":"4+","about":"TCP port at that host."},{"name":"error_'
-    'code","json":"errorCode","type":"int16","versions":"4+","enumeration":"ErrorCode","about":'
-    '"Error code of this key, 0 for none."},{"name":"error_message","json":"errorMessage","type'
-    '":"string","versions":"4+","nullableVersions":"4+","ignorable":true,"about":"Text explaini'
-    'ng the error of this key, null if there is none to tell."}]}}'
+_FindCoordinatorResponseConstants._descriptor = (
+    '{"name":"FindCoordinatorResponse","type":"response","validVersions":"0-6","flexibleVersions":"3+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"1+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0-3","enumeration":"ErrorCode","about":"Error code of the lookup, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"1-3","nullableVersions":"1-3","ignorable":true,"about":"Text explaining the error, null if there is none to tell."},'
+    '{"name":"node_id","json":"nodeId","type":"int32","versions":"0-3","entityType":"brokerId","about":"Broker id of the coordinator, -1 if the lookup failed."},'
+    '{"name":"host","json":"host","type":"string","versions":"0-3","about":"Host name at which the coordinator can be reached."},'
+    '{"name":"port","json":"port","type":"int32","versions":"0-3","about":"Port at which the coordinator can be reached."},'
+    '{"name":"coordinators","json":"coordinators","type":"[]Coordinator","versions":"4+","about":"One lookup result per requested key."}'
+    '],"structs":{"Coordinator":['
+    '{"name":"key","json":"key","type":"string","versions":"4+","about":"The key this result answers."},'
+    '{"name":"node_id","json":"nodeId","type":"int32","versions":"4+","entityType":"brokerId","about":"Broker id of the coordinator, -1 if the lookup of this key failed."},'
+    '{"name":"host","json":"host","type":"string","versions":"4+","about":"Host name or IP address at which the coordinator can be reached."},'
+    '{"name":"port","json":"port","type":"int32","versions":"4+","about":"TCP port at that host."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"4+","enumeration":"ErrorCode","about":"Error code of this key, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"4+","nullableVersions":"4+","ignorable":true,"about":"Text explaining the error of this key, null if there is none to tell."}'
+    "]}}"
 )
 _FindCoordinatorResponseConstants._plan = (
     "1\n"
     ":Coordinator key/s node_id/i host/s port/i error_code/h error_message/s?\n"
     "4-6 0c 1 2c 3 4 5cn ;\n"
-    ":FindCoordinatorResponse throttle_time_ms/i error_code/h error_message/s? node_id/i host/s"
-    " port/i coordinators/[@Coordinator\n"
+    ":FindCoordinatorResponse throttle_time_ms/i error_code/h error_message/s? node_id/i host/s port/i coordinators/[@Coordinator\n"
     "0 1 3 4 5 -0 -2 -6!\n"
     "1-2 0 1 2n 3 4 5 -6!\n"
     "3 0 1 2cn 3 4c 5 -6! ;\n"

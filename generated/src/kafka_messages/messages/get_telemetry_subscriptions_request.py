@@ -8,7 +8,7 @@ from uuid import UUID
 
 from .._base.message import Request
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, ZERO_UUID, new, tags, tags_size, unknown_tags, uuid_from
+from .._core.wire import ZERO_UUID, RawTaggedFields, new, tags, unknown_tags, uuid_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class _GetTelemetrySubscriptionsRequestConstants(Request["_GetTelemetrySubscript
 class GetTelemetrySubscriptionsRequest(_GetTelemetrySubscriptionsRequestConstants):
     """A client asks a broker which of its own metrics the cluster wants to receive, and how often.
 
-    Request, API key 71, versions 0, flexible from 0. Since Kafka 3.7.0.
+    Request, API key 71, version 0, flexible from 0. Since Kafka 3.7.0.
     """
 
     client_instance_id: UUID = ZERO_UUID
@@ -43,22 +43,9 @@ class GetTelemetrySubscriptionsRequest(_GetTelemetrySubscriptionsRequestConstant
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        client_instance_id: UUID = ZERO_UUID,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, client_instance_id: UUID = ZERO_UUID, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.client_instance_id = client_instance_id
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, GetTelemetrySubscriptionsRequest):
-            return NotImplemented
-        return (
-            self.client_instance_id == other.client_instance_id
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_get_telemetry_subscriptions_request_0(data: bytes, pos: int) -> tuple[GetTelemetrySubscriptionsRequest, int]:
@@ -81,26 +68,12 @@ def _write_get_telemetry_subscriptions_request_0(out: list[bytes], x: GetTelemet
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_get_telemetry_subscriptions_request_0(x: GetTelemetrySubscriptionsRequest) -> int:
-    size = 17
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _GetTelemetrySubscriptionsRequestConstants._codecs = {
-    0: (
-        _read_get_telemetry_subscriptions_request_0,
-        _write_get_telemetry_subscriptions_request_0,
-        _size_get_telemetry_subscriptions_request_0,
-    ),
+    0: (_read_get_telemetry_subscriptions_request_0, _write_get_telemetry_subscriptions_request_0)
 }
-_GetTelemetrySubscriptionsRequestConstants._facts = (
-    '{"name":"GetTelemetrySubscriptionsRequest","type":"request","validVersions":"0","flexibleV'
-    'ersions":"0+","fields":[{"name":"client_instance_id","json":"clientInstanceId","type":"uui'
-    'd","versions":"0+","about":"Id of this client instance; the all-zero id on first contact a'
-    'sks the broker to assign one."}]}'
+_GetTelemetrySubscriptionsRequestConstants._descriptor = (
+    '{"name":"GetTelemetrySubscriptionsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"client_instance_id","json":"clientInstanceId","type":"uuid","versions":"0+","about":"Id of this client instance; the all-zero id on first contact asks the broker to assign one."}'
+    "]}"
 )
-_GetTelemetrySubscriptionsRequestConstants._plan = (
-    "1\n" ":GetTelemetrySubscriptionsRequest client_instance_id/u\n" "0 0 ;\n"
-)
+_GetTelemetrySubscriptionsRequestConstants._plan = "1\n:GetTelemetrySubscriptionsRequest client_instance_id/u\n0 0 ;\n"

@@ -13,7 +13,6 @@ from .._core.arrays import (
     PACK_B,
     UNPACK_B,
     compact_string_array,
-    compact_string_array_size,
     compact_string_elements,
     elements_of,
     fixed_elements,
@@ -21,18 +20,16 @@ from .._core.arrays import (
 )
 from .._core.dataclass import dataclass, field
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TRUTH,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     new,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 _pack_ihui = Struct(">ih16si").pack
@@ -56,7 +53,7 @@ class _GetTelemetrySubscriptionsResponseConstants(Response):
 class GetTelemetrySubscriptionsResponse(_GetTelemetrySubscriptionsResponseConstants):
     """Tells a client which metrics to push, how to encode them and at what interval.
 
-    Response, API key 71, versions 0, flexible from 0. Since Kafka 3.7.0.
+    Response, API key 71, version 0, flexible from 0. Since Kafka 3.7.0.
     """
 
     throttle_time_ms: int = 0
@@ -118,22 +115,6 @@ class GetTelemetrySubscriptionsResponse(_GetTelemetrySubscriptionsResponseConsta
             else list(elements_of(requested_metrics, "requested_metrics", "str"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, GetTelemetrySubscriptionsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.client_instance_id == other.client_instance_id
-            and self.subscription_id == other.subscription_id
-            and self.accepted_compression_types == other.accepted_compression_types
-            and self.push_interval_ms == other.push_interval_ms
-            and self.telemetry_max_bytes == other.telemetry_max_bytes
-            and self.delta_temporality == other.delta_temporality
-            and self.requested_metrics == other.requested_metrics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_get_telemetry_subscriptions_response_0(
@@ -200,54 +181,24 @@ def _write_get_telemetry_subscriptions_response_0(out: list[bytes], x: GetTeleme
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_get_telemetry_subscriptions_response_0(x: GetTelemetrySubscriptionsResponse) -> int:
-    size = 38
-    size += len(x.accepted_compression_types)
-    n = len(x.accepted_compression_types)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += compact_string_array_size(x.requested_metrics)
-    n = len(x.requested_metrics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _GetTelemetrySubscriptionsResponseConstants._codecs = {
-    0: (
-        _read_get_telemetry_subscriptions_response_0,
-        _write_get_telemetry_subscriptions_response_0,
-        _size_get_telemetry_subscriptions_response_0,
-    ),
+    0: (_read_get_telemetry_subscriptions_response_0, _write_get_telemetry_subscriptions_response_0)
 }
-_GetTelemetrySubscriptionsResponseConstants._facts = (
-    '{"name":"GetTelemetrySubscriptionsResponse","type":"response","validVersions":"0","flexibl'
-    'eVersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32'
-    '","versions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means'
-    ' it was not throttled."},{"name":"error_code","json":"errorCode","type":"int16","versions"'
-    ':"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},{'
-    '"name":"client_instance_id","json":"clientInstanceId","type":"uuid","versions":"0+","about'
-    '":"Id of the client instance, chosen by the broker when the request carried the all-zero i'
-    'd."},{"name":"subscription_id","json":"subscriptionId","type":"int32","versions":"0+","abo'
-    'ut":"Identifies the current set of subscriptions; the client repeats it in each push so th'
-    'at outdated sets are noticed."},{"name":"accepted_compression_types","json":"acceptedCompr'
-    'essionTypes","type":"[]int8","versions":"0+","enumeration":"CompressionType","about":"Code'
-    'cs the broker can decompress: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd."},{"name":"push_int'
-    'erval_ms","json":"pushIntervalMs","type":"int32","versions":"0+","about":"Milliseconds the'
-    ' client should wait between two pushes."},{"name":"telemetry_max_bytes","json":"telemetryM'
-    'axBytes","type":"int32","versions":"0+","about":"Largest metrics payload, in bytes, that t'
-    'he broker takes in one push."},{"name":"delta_temporality","json":"deltaTemporality","type'
-    '":"bool","versions":"0+","about":"True if counters are to be sent as differences since the'
-    ' last push, false if as running totals."},{"name":"requested_metrics","json":"requestedMet'
-    'rics","type":"[]string","versions":"0+","about":"Name prefixes of the wanted metrics; an e'
-    'mpty list wants none, a single empty string wants all."}]}'
+_GetTelemetrySubscriptionsResponseConstants._descriptor = (
+    '{"name":"GetTelemetrySubscriptionsResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},'
+    '{"name":"client_instance_id","json":"clientInstanceId","type":"uuid","versions":"0+","about":"Id of the client instance, chosen by the broker when the request carried the all-zero id."},'
+    '{"name":"subscription_id","json":"subscriptionId","type":"int32","versions":"0+","about":"Identifies the current set of subscriptions; the client repeats it in each push so that outdated sets are noticed."},'
+    '{"name":"accepted_compression_types","json":"acceptedCompressionTypes","type":"[]int8","versions":"0+","enumeration":"CompressionType","about":"Codecs the broker can decompress: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd."},'
+    '{"name":"push_interval_ms","json":"pushIntervalMs","type":"int32","versions":"0+","about":"Milliseconds the client should wait between two pushes."},'
+    '{"name":"telemetry_max_bytes","json":"telemetryMaxBytes","type":"int32","versions":"0+","about":"Largest metrics payload, in bytes, that the broker takes in one push."},'
+    '{"name":"delta_temporality","json":"deltaTemporality","type":"bool","versions":"0+","about":"True if counters are to be sent as differences since the last push, false if as running totals."},'
+    '{"name":"requested_metrics","json":"requestedMetrics","type":"[]string","versions":"0+","about":"Name prefixes of the wanted metrics; an empty list wants none, a single empty string wants all."}'
+    "]}"
 )
 _GetTelemetrySubscriptionsResponseConstants._plan = (
     "1\n"
-    ":GetTelemetrySubscriptionsResponse throttle_time_ms/i error_code/h client_instance_id/u su"
-    "bscription_id/i accepted_compression_types/[b push_interval_ms/i telemetry_max_bytes/i del"
-    "ta_temporality/t requested_metrics/[s\n"
+    ":GetTelemetrySubscriptionsResponse throttle_time_ms/i error_code/h client_instance_id/u subscription_id/i accepted_compression_types/[b push_interval_ms/i telemetry_max_bytes/i delta_temporality/t requested_metrics/[s\n"
     "0 0 1 2 3 4c 5 6 7 8c ;\n"
 )

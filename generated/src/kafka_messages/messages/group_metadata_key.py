@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import Malformed, RawTaggedFields, Refused, new, string_length
+from .._core.wire import Malformed, RawTaggedFields, Refused, new
 
 _pack_h = Struct(">h").pack
 _unpack_h = Struct(">h").unpack_from
@@ -27,28 +27,18 @@ class GroupMetadataKey(_GroupMetadataKeyConstants):
     """Key of the __consumer_offsets record with the generation and members of a classic group; a record without
     value deletes it.
 
-    Coordinator-key, record type 2, versions 0, none of them flexible. Since before Kafka 2.8.0, which defines
+    Coordinator-key, record type 2, version 0, none of them flexible. Since before Kafka 2.8.0, which defines
     it first.
     """
 
     group: str = ""
-    """Id of the group. (versions 0)"""
+    """Id of the group. (version 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Empty, as no version has tagged fields: others are refused when writing."""
 
-    def __init__(
-        self,
-        *,
-        group: str = "",
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, group: str = "", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.group = group
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, GroupMetadataKey):
-            return NotImplemented
-        return self.group == other.group and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_group_metadata_key_0(data: bytes, pos: int) -> tuple[GroupMetadataKey, int]:
@@ -74,20 +64,10 @@ def _write_group_metadata_key_0(out: list[bytes], x: GroupMetadataKey) -> None:
     out.append(s)
 
 
-def _size_group_metadata_key_0(x: GroupMetadataKey) -> int:
-    size = 2
-    size += string_length(len(x.group.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
-_GroupMetadataKeyConstants._codecs = {
-    0: (_read_group_metadata_key_0, _write_group_metadata_key_0, _size_group_metadata_key_0),
-}
-_GroupMetadataKeyConstants._facts = (
-    '{"name":"GroupMetadataKey","type":"coordinator-key","validVersions":"0","flexibleVersions"'
-    ':"none","fields":[{"name":"group","json":"group","type":"string","versions":"0","about":"I'
-    'd of the group."}]}'
+_GroupMetadataKeyConstants._codecs = {0: (_read_group_metadata_key_0, _write_group_metadata_key_0)}
+_GroupMetadataKeyConstants._descriptor = (
+    '{"name":"GroupMetadataKey","type":"coordinator-key","validVersions":"0","flexibleVersions":"none","fields":['
+    '{"name":"group","json":"group","type":"string","versions":"0","about":"Id of the group."}'
+    "]}"
 )
-_GroupMetadataKeyConstants._plan = "1\n" ":GroupMetadataKey group/s\n" "0 0\n"
+_GroupMetadataKeyConstants._plan = "1\n:GroupMetadataKey group/s\n0 0\n"

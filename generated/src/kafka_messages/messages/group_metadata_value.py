@@ -11,21 +11,18 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_bytes,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -103,21 +100,6 @@ class MemberMetadata(StructBase):
         self.assignment = assignment
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, MemberMetadata):
-            return NotImplemented
-        return (
-            self.member_id == other.member_id
-            and self.group_instance_id == other.group_instance_id
-            and self.client_id == other.client_id
-            and self.client_host == other.client_host
-            and self.rebalance_timeout == other.rebalance_timeout
-            and self.session_timeout == other.session_timeout
-            and self.subscription == other.subscription
-            and self.assignment == other.assignment
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _GroupMetadataValueConstants(Message):
     __slots__ = ()
@@ -171,19 +153,6 @@ class GroupMetadataValue(_GroupMetadataValueConstants):
         self.current_state_timestamp = current_state_timestamp
         self.members = members if isinstance(members, list) else list(elements_of(members, "members", "MemberMetadata"))
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, GroupMetadataValue):
-            return NotImplemented
-        return (
-            self.protocol_type == other.protocol_type
-            and self.generation == other.generation
-            and self.protocol == other.protocol
-            and self.leader == other.leader
-            and self.current_state_timestamp == other.current_state_timestamp
-            and self.members == other.members
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_member_metadata_0(data: bytes, pos: int, count: int) -> tuple[list[MemberMetadata], int]:
@@ -263,20 +232,6 @@ def _write_all_member_metadata_0(out: list[bytes], items: Iterable[MemberMetadat
         out.append(s)
 
 
-def _size_all_member_metadata_0(items: Iterable[MemberMetadata]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += string_length(len(x.member_id.encode()))
-        size += string_length(len(x.client_id.encode()))
-        size += string_length(len(x.client_host.encode()))
-        size += len(x.subscription)
-        size += len(x.assignment)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_member_metadata_1(data: bytes, pos: int, count: int) -> tuple[list[MemberMetadata], int]:
     out: list[MemberMetadata] = []
     for _ in range(count):
@@ -351,20 +306,6 @@ def _write_all_member_metadata_1(out: list[bytes], items: Iterable[MemberMetadat
         n = len(s)
         out.append(_pack_i(n))
         out.append(s)
-
-
-def _size_all_member_metadata_1(items: Iterable[MemberMetadata]) -> int:
-    size = 0
-    for x in items:
-        size += 22
-        size += string_length(len(x.member_id.encode()))
-        size += string_length(len(x.client_id.encode()))
-        size += string_length(len(x.client_host.encode()))
-        size += len(x.subscription)
-        size += len(x.assignment)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_member_metadata_3(data: bytes, pos: int, count: int) -> tuple[list[MemberMetadata], int]:
@@ -456,22 +397,6 @@ def _write_all_member_metadata_3(out: list[bytes], items: Iterable[MemberMetadat
         n = len(s)
         out.append(_pack_i(n))
         out.append(s)
-
-
-def _size_all_member_metadata_3(items: Iterable[MemberMetadata]) -> int:
-    size = 0
-    for x in items:
-        size += 24
-        size += string_length(len(x.member_id.encode()))
-        if x.group_instance_id is not None:
-            size += string_length(len(x.group_instance_id.encode()))
-        size += string_length(len(x.client_id.encode()))
-        size += string_length(len(x.client_host.encode()))
-        size += len(x.subscription)
-        size += len(x.assignment)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_member_metadata_4(data: bytes, pos: int, count: int) -> tuple[list[MemberMetadata], int]:
@@ -586,28 +511,6 @@ def _write_all_member_metadata_4(out: list[bytes], items: Iterable[MemberMetadat
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_member_metadata_4(items: Iterable[MemberMetadata]) -> int:
-    size = 0
-    for x in items:
-        size += 15
-        n = string_length(len(x.member_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.group_instance_id is not None:
-            n = string_length(len(x.group_instance_id.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.client_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.client_host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = len(x.subscription)
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = len(x.assignment)
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_group_metadata_value_0(data: bytes, pos: int) -> tuple[GroupMetadataValue, int]:
     x = new(GroupMetadataValue)
     (n,) = _unpack_h(data, pos)
@@ -674,19 +577,6 @@ def _write_group_metadata_value_0(out: list[bytes], x: GroupMetadataValue) -> No
         _write_all_member_metadata_0(out, x.members)
     elif type(x.members) is not list and type(x.members) in NO_LISTS:
         raise Refused
-
-
-def _size_group_metadata_value_0(x: GroupMetadataValue) -> int:
-    size = 14
-    size += string_length(len(x.protocol_type.encode()))
-    if x.protocol is not None:
-        size += string_length(len(x.protocol.encode()))
-    if x.leader is not None:
-        size += string_length(len(x.leader.encode()))
-    size += _size_all_member_metadata_0(x.members)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_group_metadata_value_1(data: bytes, pos: int) -> tuple[GroupMetadataValue, int]:
@@ -757,19 +647,6 @@ def _write_group_metadata_value_1(out: list[bytes], x: GroupMetadataValue) -> No
         raise Refused
 
 
-def _size_group_metadata_value_1(x: GroupMetadataValue) -> int:
-    size = 14
-    size += string_length(len(x.protocol_type.encode()))
-    if x.protocol is not None:
-        size += string_length(len(x.protocol.encode()))
-    if x.leader is not None:
-        size += string_length(len(x.leader.encode()))
-    size += _size_all_member_metadata_1(x.members)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_group_metadata_value_2(data: bytes, pos: int) -> tuple[GroupMetadataValue, int]:
     x = new(GroupMetadataValue)
     (n,) = _unpack_h(data, pos)
@@ -837,19 +714,6 @@ def _write_group_metadata_value_2(out: list[bytes], x: GroupMetadataValue) -> No
         raise Refused
 
 
-def _size_group_metadata_value_2(x: GroupMetadataValue) -> int:
-    size = 22
-    size += string_length(len(x.protocol_type.encode()))
-    if x.protocol is not None:
-        size += string_length(len(x.protocol.encode()))
-    if x.leader is not None:
-        size += string_length(len(x.leader.encode()))
-    size += _size_all_member_metadata_1(x.members)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_group_metadata_value_3(data: bytes, pos: int) -> tuple[GroupMetadataValue, int]:
     x = new(GroupMetadataValue)
     (n,) = _unpack_h(data, pos)
@@ -915,19 +779,6 @@ def _write_group_metadata_value_3(out: list[bytes], x: GroupMetadataValue) -> No
         _write_all_member_metadata_3(out, x.members)
     elif type(x.members) is not list and type(x.members) in NO_LISTS:
         raise Refused
-
-
-def _size_group_metadata_value_3(x: GroupMetadataValue) -> int:
-    size = 22
-    size += string_length(len(x.protocol_type.encode()))
-    if x.protocol is not None:
-        size += string_length(len(x.protocol.encode()))
-    if x.leader is not None:
-        size += string_length(len(x.leader.encode()))
-    size += _size_all_member_metadata_3(x.members)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_group_metadata_value_4(data: bytes, pos: int) -> tuple[GroupMetadataValue, int]:
@@ -1017,72 +868,40 @@ def _write_group_metadata_value_4(out: list[bytes], x: GroupMetadataValue) -> No
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_group_metadata_value_4(x: GroupMetadataValue) -> int:
-    size = 17
-    n = string_length(len(x.protocol_type.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.protocol is not None:
-        n = string_length(len(x.protocol.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.leader is not None:
-        n = string_length(len(x.leader.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_member_metadata_4(x.members)
-    n = len(x.members)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _GroupMetadataValueConstants._codecs = {
-    0: (_read_group_metadata_value_0, _write_group_metadata_value_0, _size_group_metadata_value_0),
-    1: (_read_group_metadata_value_1, _write_group_metadata_value_1, _size_group_metadata_value_1),
-    2: (_read_group_metadata_value_2, _write_group_metadata_value_2, _size_group_metadata_value_2),
-    3: (_read_group_metadata_value_3, _write_group_metadata_value_3, _size_group_metadata_value_3),
-    4: (_read_group_metadata_value_4, _write_group_metadata_value_4, _size_group_metadata_value_4),
+    0: (_read_group_metadata_value_0, _write_group_metadata_value_0),
+    1: (_read_group_metadata_value_1, _write_group_metadata_value_1),
+    2: (_read_group_metadata_value_2, _write_group_metadata_value_2),
+    3: (_read_group_metadata_value_3, _write_group_metadata_value_3),
+    4: (_read_group_metadata_value_4, _write_group_metadata_value_4),
 }
-_GroupMetadataValueConstants._facts = (
-    '{"name":"GroupMetadataValue","type":"coordinator-value","validVersions":"0-4","flexibleVer'
-    'sions":"4+","fields":[{"name":"protocol_type","json":"protocolType","type":"string","versi'
-    'ons":"0+","about":"Kind of group, such as consumer or connect; empty for a group that only'
-    ' stores offsets."},{"name":"generation","json":"generation","type":"int32","versions":"0+"'
-    ',"about":"Number that goes up by one with every completed rebalance."},{"name":"protocol",'
-    '"json":"protocol","type":"string","versions":"0+","nullableVersions":"0+","about":"Name of'
-    ' the assignment protocol all members agreed on, null when the group has none."},{"name":"l'
-    'eader","json":"leader","type":"string","versions":"0+","nullableVersions":"0+","about":"Me'
-    'mber id of the group leader, null when there is none."},{"name":"current_state_timestamp",'
-    '"json":"currentStateTimestamp","type":"int64","versions":"2+","ignorable":true,"default":-'
-    '1,"about":"Time the group entered its current state, in milliseconds since 1970, -1 when u'
-    'nknown."},{"name":"members","json":"members","type":"[]MemberMetadata","versions":"0+","ab'
-    'out":"All members in this generation, empty for an empty group."}],"structs":{"MemberMetad'
-    'ata":[{"name":"member_id","json":"memberId","type":"string","versions":"0+","about":"Id th'
-    'e coordinator gave this member."},{"name":"group_instance_id","json":"groupInstanceId","ty'
-    'pe":"string","versions":"3+","nullableVersions":"3+","ignorable":true,"default":null,"abou'
-    't":"Static id configured on the member, null for a dynamic member."},{"name":"client_id","'
-    'json":"clientId","type":"string","versions":"0+","about":"Client id the member sent in its'
-    ' request header."},{"name":"client_host","json":"clientHost","type":"string","versions":"0'
-    '+","about":"Address the member connected from."},{"name":"rebalance_timeout","json":"rebal'
-    'anceTimeout","type":"int32","versions":"1+","ignorable":true,"default":-1,"about":"Millise'
-    "conds the member gets to rejoin during a rebalance; -1 when not stored, then the session t"
-    'imeout is used."},{"name":"session_timeout","json":"sessionTimeout","type":"int32","versio'
-    'ns":"0+","about":"Milliseconds without a heartbeat after which the member is dropped."},{"'
-    'name":"subscription","json":"subscription","type":"bytes","versions":"0+","about":"Opaque '
-    'protocol metadata from JoinGroup; for consumers an encoded subscription."},{"name":"assign'
-    'ment","json":"assignment","type":"bytes","versions":"0+","about":"Opaque assignment the gr'
-    'oup leader gave in SyncGroup; for consumers an encoded partition list."}]}}'
+_GroupMetadataValueConstants._descriptor = (
+    '{"name":"GroupMetadataValue","type":"coordinator-value","validVersions":"0-4","flexibleVersions":"4+","fields":['
+    '{"name":"protocol_type","json":"protocolType","type":"string","versions":"0+","about":"Kind of group, such as consumer or connect; empty for a group that only stores offsets."},'
+    '{"name":"generation","json":"generation","type":"int32","versions":"0+","about":"Number that goes up by one with every completed rebalance."},'
+    '{"name":"protocol","json":"protocol","type":"string","versions":"0+","nullableVersions":"0+","about":"Name of the assignment protocol all members agreed on, null when the group has none."},'
+    '{"name":"leader","json":"leader","type":"string","versions":"0+","nullableVersions":"0+","about":"Member id of the group leader, null when there is none."},'
+    '{"name":"current_state_timestamp","json":"currentStateTimestamp","type":"int64","versions":"2+","ignorable":true,"default":-1,"about":"Time the group entered its current state, in milliseconds since 1970, -1 when unknown."},'
+    '{"name":"members","json":"members","type":"[]MemberMetadata","versions":"0+","about":"All members in this generation, empty for an empty group."}'
+    '],"structs":{"MemberMetadata":['
+    '{"name":"member_id","json":"memberId","type":"string","versions":"0+","about":"Id the coordinator gave this member."},'
+    '{"name":"group_instance_id","json":"groupInstanceId","type":"string","versions":"3+","nullableVersions":"3+","ignorable":true,"default":null,"about":"Static id configured on the member, null for a dynamic member."},'
+    '{"name":"client_id","json":"clientId","type":"string","versions":"0+","about":"Client id the member sent in its request header."},'
+    '{"name":"client_host","json":"clientHost","type":"string","versions":"0+","about":"Address the member connected from."},'
+    '{"name":"rebalance_timeout","json":"rebalanceTimeout","type":"int32","versions":"1+","ignorable":true,"default":-1,"about":"Milliseconds the member gets to rejoin during a rebalance; -1 when not stored, then the session timeout is used."},'
+    '{"name":"session_timeout","json":"sessionTimeout","type":"int32","versions":"0+","about":"Milliseconds without a heartbeat after which the member is dropped."},'
+    '{"name":"subscription","json":"subscription","type":"bytes","versions":"0+","about":"Opaque protocol metadata from JoinGroup; for consumers an encoded subscription."},'
+    '{"name":"assignment","json":"assignment","type":"bytes","versions":"0+","about":"Opaque assignment the group leader gave in SyncGroup; for consumers an encoded partition list."}'
+    "]}}"
 )
 _GroupMetadataValueConstants._plan = (
     "1\n"
-    ":MemberMetadata member_id/s group_instance_id/s?=~ client_id/s client_host/s rebalance_tim"
-    "eout/i=-1 session_timeout/i subscription/y assignment/y\n"
+    ":MemberMetadata member_id/s group_instance_id/s?=~ client_id/s client_host/s rebalance_timeout/i=-1 session_timeout/i subscription/y assignment/y\n"
     "0 0 2 3 5 6 7 -1 -4\n"
     "1-2 0 2 3 4 5 6 7 -1\n"
     "3 0 1n 2 3 4 5 6 7\n"
     "4 0c 1cn 2c 3c 4 5 6c 7c ;\n"
-    ":GroupMetadataValue protocol_type/s generation/i protocol/s? leader/s? current_state_times"
-    "tamp/q=-1 members/[@MemberMetadata\n"
+    ":GroupMetadataValue protocol_type/s generation/i protocol/s? leader/s? current_state_timestamp/q=-1 members/[@MemberMetadata\n"
     "0 0 1 2n 3n 5@0 -4\n"
     "1 0 1 2n 3n 5@1 -4\n"
     "2 0 1 2n 3n 4 5@1\n"

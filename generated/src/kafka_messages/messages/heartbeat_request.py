@@ -8,18 +8,15 @@ from struct import Struct
 from .._base.message import Request
 from .._core.dataclass import dataclass
 from .._core.wire import (
+    TEXT_LENGTHS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -78,17 +75,6 @@ class HeartbeatRequest(_HeartbeatRequestConstants):
         self.group_instance_id = group_instance_id
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, HeartbeatRequest):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.generation_id == other.generation_id
-            and self.member_id == other.member_id
-            and self.group_instance_id == other.group_instance_id
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_heartbeat_request_0(data: bytes, pos: int) -> tuple[HeartbeatRequest, int]:
     x = new(HeartbeatRequest)
@@ -126,15 +112,6 @@ def _write_heartbeat_request_0(out: list[bytes], x: HeartbeatRequest) -> None:
     n = len(s)
     out.append(_pack_ih(x.generation_id, n))
     out.append(s)
-
-
-def _size_heartbeat_request_0(x: HeartbeatRequest) -> int:
-    size = 8
-    size += string_length(len(x.group_id.encode()))
-    size += string_length(len(x.member_id.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_heartbeat_request_3(data: bytes, pos: int) -> tuple[HeartbeatRequest, int]:
@@ -186,17 +163,6 @@ def _write_heartbeat_request_3(out: list[bytes], x: HeartbeatRequest) -> None:
         n = len(s)
     out.append(_pack_h(n))
     out.append(s)
-
-
-def _size_heartbeat_request_3(x: HeartbeatRequest) -> int:
-    size = 10
-    size += string_length(len(x.group_id.encode()))
-    size += string_length(len(x.member_id.encode()))
-    if x.group_instance_id is not None:
-        size += string_length(len(x.group_instance_id.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_heartbeat_request_4(data: bytes, pos: int) -> tuple[HeartbeatRequest, int]:
@@ -263,36 +229,19 @@ def _write_heartbeat_request_4(out: list[bytes], x: HeartbeatRequest) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_heartbeat_request_4(x: HeartbeatRequest) -> int:
-    size = 8
-    n = string_length(len(x.group_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.member_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.group_instance_id is not None:
-        n = string_length(len(x.group_instance_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _HeartbeatRequestConstants._codecs = {
-    0: (_read_heartbeat_request_0, _write_heartbeat_request_0, _size_heartbeat_request_0),
-    1: (_read_heartbeat_request_0, _write_heartbeat_request_0, _size_heartbeat_request_0),
-    2: (_read_heartbeat_request_0, _write_heartbeat_request_0, _size_heartbeat_request_0),
-    3: (_read_heartbeat_request_3, _write_heartbeat_request_3, _size_heartbeat_request_3),
-    4: (_read_heartbeat_request_4, _write_heartbeat_request_4, _size_heartbeat_request_4),
+    0: (_read_heartbeat_request_0, _write_heartbeat_request_0),
+    1: (_read_heartbeat_request_0, _write_heartbeat_request_0),
+    2: (_read_heartbeat_request_0, _write_heartbeat_request_0),
+    3: (_read_heartbeat_request_3, _write_heartbeat_request_3),
+    4: (_read_heartbeat_request_4, _write_heartbeat_request_4),
 }
-_HeartbeatRequestConstants._facts = (
-    '{"name":"HeartbeatRequest","type":"request","validVersions":"0-4","flexibleVersions":"4+",'
-    '"fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType"'
-    ':"groupId","about":"Group the member belongs to."},{"name":"generation_id","json":"generat'
-    'ionId","type":"int32","versions":"0+","enumeration":"GenerationId","about":"Generation of '
-    'the group that the member joined."},{"name":"member_id","json":"memberId","type":"string",'
-    '"versions":"0+","about":"Id the group coordinator gave to this member."},{"name":"group_in'
-    'stance_id","json":"groupInstanceId","type":"string","versions":"3+","nullableVersions":"3+'
-    '","default":null,"about":"Configured static id of the member, null for a dynamic member."}'
+_HeartbeatRequestConstants._descriptor = (
+    '{"name":"HeartbeatRequest","type":"request","validVersions":"0-4","flexibleVersions":"4+","fields":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Group the member belongs to."},'
+    '{"name":"generation_id","json":"generationId","type":"int32","versions":"0+","enumeration":"GenerationId","about":"Generation of the group that the member joined."},'
+    '{"name":"member_id","json":"memberId","type":"string","versions":"0+","about":"Id the group coordinator gave to this member."},'
+    '{"name":"group_instance_id","json":"groupInstanceId","type":"string","versions":"3+","nullableVersions":"3+","default":null,"about":"Configured static id of the member, null for a dynamic member."}'
     "]}"
 )
 _HeartbeatRequestConstants._plan = (

@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Response
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, Refused, new, tags, tags_size, unknown_tags
+from .._core.wire import RawTaggedFields, Refused, new, tags, unknown_tags
 
 _pack_h = Struct(">h").pack
 _pack_ih = Struct(">ih").pack
@@ -41,24 +41,11 @@ class HeartbeatResponse(_HeartbeatResponseConstants):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, throttle_time_ms: int = 0, error_code: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, HeartbeatResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_heartbeat_response_0(data: bytes, pos: int) -> tuple[HeartbeatResponse, int]:
@@ -76,13 +63,6 @@ def _write_heartbeat_response_0(out: list[bytes], x: HeartbeatResponse) -> None:
     out.append(_pack_h(x.error_code))
 
 
-def _size_heartbeat_response_0(x: HeartbeatResponse) -> int:
-    size = 2
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_heartbeat_response_1(data: bytes, pos: int) -> tuple[HeartbeatResponse, int]:
     x = new(HeartbeatResponse)
     x.unknown_tagged_fields = ()
@@ -95,13 +75,6 @@ def _write_heartbeat_response_1(out: list[bytes], x: HeartbeatResponse) -> None:
     if x.unknown_tagged_fields:
         raise Refused
     out.append(_pack_ih(x.throttle_time_ms, x.error_code))
-
-
-def _size_heartbeat_response_1(x: HeartbeatResponse) -> int:
-    size = 6
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_heartbeat_response_4(data: bytes, pos: int) -> tuple[HeartbeatResponse, int]:
@@ -123,28 +96,17 @@ def _write_heartbeat_response_4(out: list[bytes], x: HeartbeatResponse) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_heartbeat_response_4(x: HeartbeatResponse) -> int:
-    size = 7
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _HeartbeatResponseConstants._codecs = {
-    0: (_read_heartbeat_response_0, _write_heartbeat_response_0, _size_heartbeat_response_0),
-    1: (_read_heartbeat_response_1, _write_heartbeat_response_1, _size_heartbeat_response_1),
-    2: (_read_heartbeat_response_1, _write_heartbeat_response_1, _size_heartbeat_response_1),
-    3: (_read_heartbeat_response_1, _write_heartbeat_response_1, _size_heartbeat_response_1),
-    4: (_read_heartbeat_response_4, _write_heartbeat_response_4, _size_heartbeat_response_4),
+    0: (_read_heartbeat_response_0, _write_heartbeat_response_0),
+    1: (_read_heartbeat_response_1, _write_heartbeat_response_1),
+    2: (_read_heartbeat_response_1, _write_heartbeat_response_1),
+    3: (_read_heartbeat_response_1, _write_heartbeat_response_1),
+    4: (_read_heartbeat_response_4, _write_heartbeat_response_4),
 }
-_HeartbeatResponseConstants._facts = (
-    '{"name":"HeartbeatResponse","type":"response","validVersions":"0-4","flexibleVersions":"4+'
-    '","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"'
-    '1+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 me'
-    'ans it was not throttled."},{"name":"error_code","json":"errorCode","type":"int16","versio'
-    'ns":"0+","enumeration":"ErrorCode","about":"Error code of the heartbeat, 0 for none; one o'
-    'f the codes announces a rebalance in progress."}]}'
+_HeartbeatResponseConstants._descriptor = (
+    '{"name":"HeartbeatResponse","type":"response","validVersions":"0-4","flexibleVersions":"4+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"1+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the heartbeat, 0 for none; one of the codes announces a rebalance in progress."}'
+    "]}"
 )
-_HeartbeatResponseConstants._plan = (
-    "1\n" ":HeartbeatResponse throttle_time_ms/i error_code/h\n" "0 1 -0\n" "1-3 0 1\n" "4 0 1 ;\n"
-)
+_HeartbeatResponseConstants._plan = "1\n:HeartbeatResponse throttle_time_ms/i error_code/h\n0 1 -0\n1-3 0 1\n4 0 1 ;\n"

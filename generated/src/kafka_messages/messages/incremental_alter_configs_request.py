@@ -12,27 +12,25 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     UNSET,
     VARINTS,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .incremental_alter_configs_response import IncrementalAlterConfigsResponse as _IncrementalAlterConfigsResponse
 
 _pack_B = Struct(">B").pack
@@ -77,16 +75,6 @@ class AlterableConfig(StructBase):
         self.config_operation = config_operation
         self.value = value
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterableConfig):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.config_operation == other.config_operation
-            and self.value == other.value
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class AlterableConfigCollection(KeyedCollection[AlterableConfig]):
@@ -137,16 +125,6 @@ class AlterConfigsResource(StructBase):
             else AlterableConfigCollection(elements_of(configs, "configs", "AlterableConfig"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterConfigsResource):
-            return NotImplemented
-        return (
-            self.resource_type == other.resource_type
-            and self.resource_name == other.resource_name
-            and self.configs == other.configs
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class AlterConfigsResourceCollection(KeyedCollection[AlterConfigsResource]):
@@ -210,15 +188,6 @@ class IncrementalAlterConfigsRequest(_IncrementalAlterConfigsRequestConstants):
         self.validate_only = validate_only
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, IncrementalAlterConfigsRequest):
-            return NotImplemented
-        return (
-            self.resources == other.resources
-            and self.validate_only == other.validate_only
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_alterable_config_0(data: bytes, pos: int, count: int) -> tuple[AlterableConfigCollection, int]:
     out: list[AlterableConfig] = []
@@ -261,18 +230,6 @@ def _write_all_alterable_config_0(out: list[bytes], items: Iterable[AlterableCon
             n = len(s)
         out.append(_pack_bh(x.config_operation, n))
         out.append(s)
-
-
-def _size_all_alterable_config_0(items: Iterable[AlterableConfig]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        size += string_length(len(x.name.encode()))
-        if x.value is not None:
-            size += string_length(len(x.value.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_alterable_config_1(data: bytes, pos: int, count: int) -> tuple[AlterableConfigCollection, int]:
@@ -331,20 +288,6 @@ def _write_all_alterable_config_1(out: list[bytes], items: Iterable[AlterableCon
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_alterable_config_1(items: Iterable[AlterableConfig]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.value is not None:
-            n = string_length(len(x.value.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_alter_configs_resource_0(data: bytes, pos: int, count: int) -> tuple[AlterConfigsResourceCollection, int]:
     out: list[AlterConfigsResource] = []
     for _ in range(count):
@@ -382,17 +325,6 @@ def _write_all_alter_configs_resource_0(out: list[bytes], items: Iterable[AlterC
             _write_all_alterable_config_0(out, x.configs)
         elif type(x.configs) is not list and type(x.configs) in NO_LISTS:
             raise Refused
-
-
-def _size_all_alter_configs_resource_0(items: Iterable[AlterConfigsResource]) -> int:
-    size = 0
-    for x in items:
-        size += 7
-        size += string_length(len(x.resource_name.encode()))
-        size += _size_all_alterable_config_0(x.configs)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_alter_configs_resource_1(data: bytes, pos: int, count: int) -> tuple[AlterConfigsResourceCollection, int]:
@@ -446,21 +378,6 @@ def _write_all_alter_configs_resource_1(out: list[bytes], items: Iterable[AlterC
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_alter_configs_resource_1(items: Iterable[AlterConfigsResource]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        n = string_length(len(x.resource_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_alterable_config_1(x.configs)
-        n = len(x.configs)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_incremental_alter_configs_request_0(data: bytes, pos: int) -> tuple[IncrementalAlterConfigsRequest, int]:
     x = new(IncrementalAlterConfigsRequest)
     (n,) = _unpack_i(data, pos)
@@ -485,14 +402,6 @@ def _write_incremental_alter_configs_request_0(out: list[bytes], x: IncrementalA
     elif type(x.resources) is not list and type(x.resources) in NO_LISTS:
         raise Refused
     out.append(_pack_B(TRUTH[x.validate_only]))
-
-
-def _size_incremental_alter_configs_request_0(x: IncrementalAlterConfigsRequest) -> int:
-    size = 5
-    size += _size_all_alter_configs_resource_0(x.resources)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_incremental_alter_configs_request_1(data: bytes, pos: int) -> tuple[IncrementalAlterConfigsRequest, int]:
@@ -527,49 +436,23 @@ def _write_incremental_alter_configs_request_1(out: list[bytes], x: IncrementalA
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_incremental_alter_configs_request_1(x: IncrementalAlterConfigsRequest) -> int:
-    size = 3
-    size += _size_all_alter_configs_resource_1(x.resources)
-    n = len(x.resources)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _IncrementalAlterConfigsRequestConstants._codecs = {
-    0: (
-        _read_incremental_alter_configs_request_0,
-        _write_incremental_alter_configs_request_0,
-        _size_incremental_alter_configs_request_0,
-    ),
-    1: (
-        _read_incremental_alter_configs_request_1,
-        _write_incremental_alter_configs_request_1,
-        _size_incremental_alter_configs_request_1,
-    ),
+    0: (_read_incremental_alter_configs_request_0, _write_incremental_alter_configs_request_0),
+    1: (_read_incremental_alter_configs_request_1, _write_incremental_alter_configs_request_1),
 }
-_IncrementalAlterConfigsRequestConstants._facts = (
-    '{"name":"IncrementalAlterConfigsRequest","type":"request","validVersions":"0-1","flexibleV'
-    'ersions":"1+","fields":[{"name":"resources","json":"resources","type":"[]AlterConfigsResou'
-    'rce","versions":"0+","about":"One resource with the changes to make to it."},{"name":"vali'
-    'date_only","json":"validateOnly","type":"bool","versions":"0+","about":"True to only check'
-    ' the changes without applying them."}],"structs":{"AlterConfigsResource":[{"name":"resourc'
-    'e_type","json":"resourceType","type":"int8","versions":"0+","enumeration":"ConfigResourceT'
-    'ype","mapKey":true,"about":"Kind of the resource: 2 topic, 4 broker, 8 broker logger, 16 c'
-    'lient metrics, 32 group."},{"name":"resource_name","json":"resourceName","type":"string","'
-    'versions":"0+","mapKey":true,"about":"Name of the topic, group or subscription, or the bro'
-    'ker id as text; an empty name with type broker means the default of all brokers."},{"name"'
-    ':"configs","json":"configs","type":"[]AlterableConfig","versions":"0+","about":"One change'
-    ' of one configuration entry."}],"AlterableConfig":[{"name":"name","json":"name","type":"st'
-    'ring","versions":"0+","mapKey":true,"about":"Name of the setting."},{"name":"config_operat'
-    'ion","json":"configOperation","type":"int8","versions":"0+","enumeration":"AlterConfigOper'
-    'ation","mapKey":true,"about":"What to do: 0 set, 1 delete (back to the default), 2 append '
-    'to a list, 3 subtract from a list."},{"name":"value","json":"value","type":"string","versi'
-    'ons":"0+","nullableVersions":"0+","secret":{"name":"name","resourceType":"resource_type"},'
-    '"about":"New value, or the list elements to append or subtract; null is meant for deletion'
-    's."}]}}'
+_IncrementalAlterConfigsRequestConstants._descriptor = (
+    '{"name":"IncrementalAlterConfigsRequest","type":"request","validVersions":"0-1","flexibleVersions":"1+","fields":['
+    '{"name":"resources","json":"resources","type":"[]AlterConfigsResource","versions":"0+","about":"One resource with the changes to make to it."},'
+    '{"name":"validate_only","json":"validateOnly","type":"bool","versions":"0+","about":"True to only check the changes without applying them."}'
+    '],"structs":{"AlterConfigsResource":['
+    '{"name":"resource_type","json":"resourceType","type":"int8","versions":"0+","enumeration":"ConfigResourceType","mapKey":true,"about":"Kind of the resource: 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32 group."},'
+    '{"name":"resource_name","json":"resourceName","type":"string","versions":"0+","mapKey":true,"about":"Name of the topic, group or subscription, or the broker id as text; an empty name with type broker means the default of all brokers."},'
+    '{"name":"configs","json":"configs","type":"[]AlterableConfig","versions":"0+","about":"One change of one configuration entry."}'
+    '],"AlterableConfig":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true,"about":"Name of the setting."},'
+    '{"name":"config_operation","json":"configOperation","type":"int8","versions":"0+","enumeration":"AlterConfigOperation","mapKey":true,"about":"What to do: 0 set, 1 delete (back to the default), 2 append to a list, 3 subtract from a list."},'
+    '{"name":"value","json":"value","type":"string","versions":"0+","nullableVersions":"0+","secret":{"name":"name","resourceType":"resource_type"},"about":"New value, or the list elements to append or subtract; null is meant for deletions."}'
+    "]}}"
 )
 _IncrementalAlterConfigsRequestConstants._plan = (
     "1\n"

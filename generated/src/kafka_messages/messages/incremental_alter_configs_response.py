@@ -11,20 +11,17 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -78,17 +75,6 @@ class AlterConfigsResourceResponse(StructBase):
         self.resource_name = resource_name
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AlterConfigsResourceResponse):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.resource_type == other.resource_type
-            and self.resource_name == other.resource_name
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _IncrementalAlterConfigsResponseConstants(Response):
     __slots__ = ()
@@ -128,15 +114,6 @@ class IncrementalAlterConfigsResponse(_IncrementalAlterConfigsResponseConstants)
             else list(elements_of(responses, "responses", "AlterConfigsResourceResponse"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, IncrementalAlterConfigsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.responses == other.responses
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_alter_configs_resource_response_0(
@@ -184,18 +161,6 @@ def _write_all_alter_configs_resource_response_0(
         n = len(s)
         out.append(_pack_bh(x.resource_type, n))
         out.append(s)
-
-
-def _size_all_alter_configs_resource_response_0(items: Iterable[AlterConfigsResourceResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 7
-        if x.error_message is not None:
-            size += string_length(len(x.error_message.encode()))
-        size += string_length(len(x.resource_name.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_alter_configs_resource_response_1(
@@ -262,20 +227,6 @@ def _write_all_alter_configs_resource_response_1(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_alter_configs_resource_response_1(items: Iterable[AlterConfigsResourceResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.resource_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_incremental_alter_configs_response_0(data: bytes, pos: int) -> tuple[IncrementalAlterConfigsResponse, int]:
     x = new(IncrementalAlterConfigsResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -297,14 +248,6 @@ def _write_incremental_alter_configs_response_0(out: list[bytes], x: Incremental
         _write_all_alter_configs_resource_response_0(out, x.responses)
     elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
         raise Refused
-
-
-def _size_incremental_alter_configs_response_0(x: IncrementalAlterConfigsResponse) -> int:
-    size = 8
-    size += _size_all_alter_configs_resource_response_0(x.responses)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_incremental_alter_configs_response_1(data: bytes, pos: int) -> tuple[IncrementalAlterConfigsResponse, int]:
@@ -342,53 +285,27 @@ def _write_incremental_alter_configs_response_1(out: list[bytes], x: Incremental
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_incremental_alter_configs_response_1(x: IncrementalAlterConfigsResponse) -> int:
-    size = 6
-    size += _size_all_alter_configs_resource_response_1(x.responses)
-    n = len(x.responses)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _IncrementalAlterConfigsResponseConstants._codecs = {
-    0: (
-        _read_incremental_alter_configs_response_0,
-        _write_incremental_alter_configs_response_0,
-        _size_incremental_alter_configs_response_0,
-    ),
-    1: (
-        _read_incremental_alter_configs_response_1,
-        _write_incremental_alter_configs_response_1,
-        _size_incremental_alter_configs_response_1,
-    ),
+    0: (_read_incremental_alter_configs_response_0, _write_incremental_alter_configs_response_0),
+    1: (_read_incremental_alter_configs_response_1, _write_incremental_alter_configs_response_1),
 }
-_IncrementalAlterConfigsResponseConstants._facts = (
-    '{"name":"IncrementalAlterConfigsResponse","type":"response","validVersions":"0-1","flexibl'
-    'eVersions":"1+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32'
-    '","versions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means'
-    ' it was not throttled."},{"name":"responses","json":"responses","type":"[]AlterConfigsReso'
-    'urceResponse","versions":"0+","about":"The outcome for one resource."}],"structs":{"AlterC'
-    'onfigsResourceResponse":[{"name":"error_code","json":"errorCode","type":"int16","versions"'
-    ':"0+","enumeration":"ErrorCode","about":"Error code of this resource, 0 for none."},{"name'
-    '":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions"'
-    ':"0+","about":"Text explaining the error of this resource, null if there is none to tell."'
-    '},{"name":"resource_type","json":"resourceType","type":"int8","versions":"0+","enumeration'
-    '":"ConfigResourceType","about":"Kind of the resource: 2 topic, 4 broker, 8 broker logger, '
-    '16 client metrics, 32 group."},{"name":"resource_name","json":"resourceName","type":"strin'
-    'g","versions":"0+","about":"Name of what has the settings, such as a topic, or the id of a'
-    ' broker."}]}}'
+_IncrementalAlterConfigsResponseConstants._descriptor = (
+    '{"name":"IncrementalAlterConfigsResponse","type":"response","validVersions":"0-1","flexibleVersions":"1+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
+    '{"name":"responses","json":"responses","type":"[]AlterConfigsResourceResponse","versions":"0+","about":"The outcome for one resource."}'
+    '],"structs":{"AlterConfigsResourceResponse":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this resource, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Text explaining the error of this resource, null if there is none to tell."},'
+    '{"name":"resource_type","json":"resourceType","type":"int8","versions":"0+","enumeration":"ConfigResourceType","about":"Kind of the resource: 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32 group."},'
+    '{"name":"resource_name","json":"resourceName","type":"string","versions":"0+","about":"Name of what has the settings, such as a topic, or the id of a broker."}'
+    "]}}"
 )
 _IncrementalAlterConfigsResponseConstants._plan = (
     "1\n"
-    ":AlterConfigsResourceResponse error_code/h error_message/s? resource_type/b resource_name/"
-    "s\n"
+    ":AlterConfigsResourceResponse error_code/h error_message/s? resource_type/b resource_name/s\n"
     "0 0 1n 2 3\n"
     "1 0 1cn 2 3c ;\n"
-    ":IncrementalAlterConfigsResponse throttle_time_ms/i responses/[@AlterConfigsResourceRespon"
-    "se\n"
+    ":IncrementalAlterConfigsResponse throttle_time_ms/i responses/[@AlterConfigsResourceResponse\n"
     "0 0 1@0\n"
     "1 0 1@1c ;\n"
 )

@@ -7,19 +7,7 @@ from struct import Struct
 
 from .._base.message import Request
 from .._core.dataclass import dataclass
-from .._core.wire import (
-    RawTaggedFields,
-    Refused,
-    TEXT_LENGTHS,
-    TRUTH,
-    long_nullable_string,
-    new,
-    string_length,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._core.wire import TEXT_LENGTHS, TRUTH, RawTaggedFields, Refused, long_nullable_string, new, tags, unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,19 +81,6 @@ class InitProducerIdRequest(_InitProducerIdRequestConstants):
         self.keep_prepared_txn = keep_prepared_txn
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, InitProducerIdRequest):
-            return NotImplemented
-        return (
-            self.transactional_id == other.transactional_id
-            and self.transaction_timeout_ms == other.transaction_timeout_ms
-            and self.producer_id == other.producer_id
-            and self.producer_epoch == other.producer_epoch
-            and self.enable2_pc == other.enable2_pc
-            and self.keep_prepared_txn == other.keep_prepared_txn
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_init_producer_id_request_0(data: bytes, pos: int) -> tuple[InitProducerIdRequest, int]:
     x = new(InitProducerIdRequest)
@@ -147,15 +122,6 @@ def _write_init_producer_id_request_0(out: list[bytes], x: InitProducerIdRequest
     out.append(_pack_h(n))
     out.append(s)
     out.append(_pack_i(x.transaction_timeout_ms))
-
-
-def _size_init_producer_id_request_0(x: InitProducerIdRequest) -> int:
-    size = 6
-    if x.transactional_id is not None:
-        size += string_length(len(x.transactional_id.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_init_producer_id_request_2(data: bytes, pos: int) -> tuple[InitProducerIdRequest, int]:
@@ -207,16 +173,6 @@ def _write_init_producer_id_request_2(out: list[bytes], x: InitProducerIdRequest
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_init_producer_id_request_2(x: InitProducerIdRequest) -> int:
-    size = 6
-    if x.transactional_id is not None:
-        n = string_length(len(x.transactional_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_init_producer_id_request_3(data: bytes, pos: int) -> tuple[InitProducerIdRequest, int]:
     x = new(InitProducerIdRequest)
     n = data[pos]
@@ -258,16 +214,6 @@ def _write_init_producer_id_request_3(out: list[bytes], x: InitProducerIdRequest
     else:
         out.append(_pack_iqh(x.transaction_timeout_ms, x.producer_id, x.producer_epoch))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_init_producer_id_request_3(x: InitProducerIdRequest) -> int:
-    size = 16
-    if x.transactional_id is not None:
-        n = string_length(len(x.transactional_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_init_producer_id_request_6(data: bytes, pos: int) -> tuple[InitProducerIdRequest, int]:
@@ -326,46 +272,28 @@ def _write_init_producer_id_request_6(out: list[bytes], x: InitProducerIdRequest
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_init_producer_id_request_6(x: InitProducerIdRequest) -> int:
-    size = 18
-    if x.transactional_id is not None:
-        n = string_length(len(x.transactional_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _InitProducerIdRequestConstants._codecs = {
-    0: (_read_init_producer_id_request_0, _write_init_producer_id_request_0, _size_init_producer_id_request_0),
-    1: (_read_init_producer_id_request_0, _write_init_producer_id_request_0, _size_init_producer_id_request_0),
-    2: (_read_init_producer_id_request_2, _write_init_producer_id_request_2, _size_init_producer_id_request_2),
-    3: (_read_init_producer_id_request_3, _write_init_producer_id_request_3, _size_init_producer_id_request_3),
-    4: (_read_init_producer_id_request_3, _write_init_producer_id_request_3, _size_init_producer_id_request_3),
-    5: (_read_init_producer_id_request_3, _write_init_producer_id_request_3, _size_init_producer_id_request_3),
-    6: (_read_init_producer_id_request_6, _write_init_producer_id_request_6, _size_init_producer_id_request_6),
+    0: (_read_init_producer_id_request_0, _write_init_producer_id_request_0),
+    1: (_read_init_producer_id_request_0, _write_init_producer_id_request_0),
+    2: (_read_init_producer_id_request_2, _write_init_producer_id_request_2),
+    3: (_read_init_producer_id_request_3, _write_init_producer_id_request_3),
+    4: (_read_init_producer_id_request_3, _write_init_producer_id_request_3),
+    5: (_read_init_producer_id_request_3, _write_init_producer_id_request_3),
+    6: (_read_init_producer_id_request_6, _write_init_producer_id_request_6),
 }
-_InitProducerIdRequestConstants._facts = (
-    '{"name":"InitProducerIdRequest","type":"request","validVersions":"0-6","flexibleVersions":'
-    '"2+","fields":[{"name":"transactional_id","json":"transactionalId","type":"string","versio'
-    'ns":"0+","nullableVersions":"0+","entityType":"transactionalId","about":"Transactional id '
-    'of the producer, null for a producer that is only idempotent."},{"name":"transaction_timeo'
-    'ut_ms","json":"transactionTimeoutMs","type":"int32","versions":"0+","about":"Milliseconds '
-    "a transaction may stay open before the coordinator aborts it; of no use without a transact"
-    'ional id."},{"name":"producer_id","json":"producerId","type":"int64","versions":"3+","enti'
-    'tyType":"producerId","enumeration":"ProducerId","default":-1,"about":"Producer id already '
-    'held when the producer wants its epoch raised, -1 to get a fresh one."},{"name":"producer_'
-    'epoch","json":"producerEpoch","type":"int16","versions":"3+","enumeration":"ProducerEpoch"'
-    ',"default":-1,"about":"Epoch already held together with the producer id, -1 if there is no'
-    'ne."},{"name":"enable2_pc","json":"enable2Pc","type":"bool","versions":"6+","about":"True '
-    'if an outside coordinator decides the transactions in a two-phase commit."},{"name":"keep_'
-    'prepared_txn","json":"keepPreparedTxn","type":"bool","versions":"6+","about":"True to keep'
-    ' a transaction left open by an earlier instance instead of aborting it."}]}'
+_InitProducerIdRequestConstants._descriptor = (
+    '{"name":"InitProducerIdRequest","type":"request","validVersions":"0-6","flexibleVersions":"2+","fields":['
+    '{"name":"transactional_id","json":"transactionalId","type":"string","versions":"0+","nullableVersions":"0+","entityType":"transactionalId","about":"Transactional id of the producer, null for a producer that is only idempotent."},'
+    '{"name":"transaction_timeout_ms","json":"transactionTimeoutMs","type":"int32","versions":"0+","about":"Milliseconds a transaction may stay open before the coordinator aborts it; of no use without a transactional id."},'
+    '{"name":"producer_id","json":"producerId","type":"int64","versions":"3+","entityType":"producerId","enumeration":"ProducerId","default":-1,"about":"Producer id already held when the producer wants its epoch raised, -1 to get a fresh one."},'
+    '{"name":"producer_epoch","json":"producerEpoch","type":"int16","versions":"3+","enumeration":"ProducerEpoch","default":-1,"about":"Epoch already held together with the producer id, -1 if there is none."},'
+    '{"name":"enable2_pc","json":"enable2Pc","type":"bool","versions":"6+","about":"True if an outside coordinator decides the transactions in a two-phase commit."},'
+    '{"name":"keep_prepared_txn","json":"keepPreparedTxn","type":"bool","versions":"6+","about":"True to keep a transaction left open by an earlier instance instead of aborting it."}'
+    "]}"
 )
 _InitProducerIdRequestConstants._plan = (
     "1\n"
-    ":InitProducerIdRequest transactional_id/s? transaction_timeout_ms/i producer_id/q=-1 produ"
-    "cer_epoch/h=-1 enable2_pc/t keep_prepared_txn/t\n"
+    ":InitProducerIdRequest transactional_id/s? transaction_timeout_ms/i producer_id/q=-1 producer_epoch/h=-1 enable2_pc/t keep_prepared_txn/t\n"
     "0-1 0n 1 -2! -3! -4! -5!\n"
     "2 0cn 1 -2! -3! -4! -5! ;\n"
     "3-5 0cn 1 2 3 -4! -5! ;\n"

@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Response
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, Refused, new, tags, tags_size, unknown_tags
+from .._core.wire import RawTaggedFields, Refused, new, tags, unknown_tags
 
 _pack_ihqh = Struct(">ihqh").pack
 _pack_ihqhB = Struct(">ihqhB").pack
@@ -68,19 +68,6 @@ class InitProducerIdResponse(_InitProducerIdResponseConstants):
         self.ongoing_txn_producer_epoch = ongoing_txn_producer_epoch
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, InitProducerIdResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.producer_id == other.producer_id
-            and self.producer_epoch == other.producer_epoch
-            and self.ongoing_txn_producer_id == other.ongoing_txn_producer_id
-            and self.ongoing_txn_producer_epoch == other.ongoing_txn_producer_epoch
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_init_producer_id_response_0(data: bytes, pos: int) -> tuple[InitProducerIdResponse, int]:
     x = new(InitProducerIdResponse)
@@ -100,13 +87,6 @@ def _write_init_producer_id_response_0(out: list[bytes], x: InitProducerIdRespon
     if x.unknown_tagged_fields:
         raise Refused
     out.append(_pack_ihqh(x.throttle_time_ms, x.error_code, x.producer_id, x.producer_epoch))
-
-
-def _size_init_producer_id_response_0(x: InitProducerIdResponse) -> int:
-    size = 16
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_init_producer_id_response_2(data: bytes, pos: int) -> tuple[InitProducerIdResponse, int]:
@@ -132,13 +112,6 @@ def _write_init_producer_id_response_2(out: list[bytes], x: InitProducerIdRespon
     else:
         out.append(_pack_ihqh(x.throttle_time_ms, x.error_code, x.producer_id, x.producer_epoch))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_init_producer_id_response_2(x: InitProducerIdResponse) -> int:
-    size = 17
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_init_producer_id_response_6(data: bytes, pos: int) -> tuple[InitProducerIdResponse, int]:
@@ -187,43 +160,28 @@ def _write_init_producer_id_response_6(out: list[bytes], x: InitProducerIdRespon
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_init_producer_id_response_6(x: InitProducerIdResponse) -> int:
-    size = 27
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _InitProducerIdResponseConstants._codecs = {
-    0: (_read_init_producer_id_response_0, _write_init_producer_id_response_0, _size_init_producer_id_response_0),
-    1: (_read_init_producer_id_response_0, _write_init_producer_id_response_0, _size_init_producer_id_response_0),
-    2: (_read_init_producer_id_response_2, _write_init_producer_id_response_2, _size_init_producer_id_response_2),
-    3: (_read_init_producer_id_response_2, _write_init_producer_id_response_2, _size_init_producer_id_response_2),
-    4: (_read_init_producer_id_response_2, _write_init_producer_id_response_2, _size_init_producer_id_response_2),
-    5: (_read_init_producer_id_response_2, _write_init_producer_id_response_2, _size_init_producer_id_response_2),
-    6: (_read_init_producer_id_response_6, _write_init_producer_id_response_6, _size_init_producer_id_response_6),
+    0: (_read_init_producer_id_response_0, _write_init_producer_id_response_0),
+    1: (_read_init_producer_id_response_0, _write_init_producer_id_response_0),
+    2: (_read_init_producer_id_response_2, _write_init_producer_id_response_2),
+    3: (_read_init_producer_id_response_2, _write_init_producer_id_response_2),
+    4: (_read_init_producer_id_response_2, _write_init_producer_id_response_2),
+    5: (_read_init_producer_id_response_2, _write_init_producer_id_response_2),
+    6: (_read_init_producer_id_response_6, _write_init_producer_id_response_6),
 }
-_InitProducerIdResponseConstants._facts = (
-    '{"name":"InitProducerIdResponse","type":"response","validVersions":"0-6","flexibleVersions'
-    '":"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versio'
-    'ns":"0+","ignorable":true,"about":"How long quotas held this client back, in milliseconds;'
-    ' 0 means it was not throttled."},{"name":"error_code","json":"errorCode","type":"int16","v'
-    'ersions":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for n'
-    'one."},{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","entityTyp'
-    'e":"producerId","enumeration":"ProducerId","default":-1,"about":"Producer id to use from n'
-    'ow on, -1 on error."},{"name":"producer_epoch","json":"producerEpoch","type":"int16","vers'
-    'ions":"0+","enumeration":"ProducerEpoch","about":"Epoch to use with the producer id; lower'
-    ' epochs are fenced."},{"name":"ongoing_txn_producer_id","json":"ongoingTxnProducerId","typ'
-    'e":"int64","versions":"6+","entityType":"producerId","enumeration":"ProducerId","default":'
-    '-1,"about":"Producer id of a transaction that was kept open, -1 if there is none."},{"name'
-    '":"ongoing_txn_producer_epoch","json":"ongoingTxnProducerEpoch","type":"int16","versions":'
-    '"6+","enumeration":"ProducerEpoch","default":-1,"about":"Producer epoch of a transaction t'
-    'hat was kept open, -1 if there is none."}]}'
+_InitProducerIdResponseConstants._descriptor = (
+    '{"name":"InitProducerIdResponse","type":"response","validVersions":"0-6","flexibleVersions":"2+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},'
+    '{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","entityType":"producerId","enumeration":"ProducerId","default":-1,"about":"Producer id to use from now on, -1 on error."},'
+    '{"name":"producer_epoch","json":"producerEpoch","type":"int16","versions":"0+","enumeration":"ProducerEpoch","about":"Epoch to use with the producer id; lower epochs are fenced."},'
+    '{"name":"ongoing_txn_producer_id","json":"ongoingTxnProducerId","type":"int64","versions":"6+","entityType":"producerId","enumeration":"ProducerId","default":-1,"about":"Producer id of a transaction that was kept open, -1 if there is none."},'
+    '{"name":"ongoing_txn_producer_epoch","json":"ongoingTxnProducerEpoch","type":"int16","versions":"6+","enumeration":"ProducerEpoch","default":-1,"about":"Producer epoch of a transaction that was kept open, -1 if there is none."}'
+    "]}"
 )
 _InitProducerIdResponseConstants._plan = (
     "1\n"
-    ":InitProducerIdResponse throttle_time_ms/i error_code/h producer_id/q=-1 producer_epoch/h "
-    "ongoing_txn_producer_id/q=-1 ongoing_txn_producer_epoch/h=-1\n"
+    ":InitProducerIdResponse throttle_time_ms/i error_code/h producer_id/q=-1 producer_epoch/h ongoing_txn_producer_id/q=-1 ongoing_txn_producer_epoch/h=-1\n"
     "0-1 0 1 2 3 -4! -5!\n"
     "2-5 0 1 2 3 -4! -5! ;\n"
     "6 0 1 2 3 4 5 ;\n"

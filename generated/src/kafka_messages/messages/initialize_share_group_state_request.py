@@ -12,25 +12,23 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .initialize_share_group_state_response import (
         InitializeShareGroupStateResponse as _InitializeShareGroupStateResponse,
     )
@@ -69,16 +67,6 @@ class PartitionData(StructBase):
         self.start_offset = start_offset
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionData):
-            return NotImplemented
-        return (
-            self.partition == other.partition
-            and self.state_epoch == other.state_epoch
-            and self.start_offset == other.start_offset
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class InitializeStateData(StructBase):
@@ -104,15 +92,6 @@ class InitializeStateData(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, InitializeStateData):
-            return NotImplemented
-        return (
-            self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _InitializeShareGroupStateRequestConstants(Request["_InitializeShareGroupStateResponse"]):
     __slots__ = ()
@@ -130,7 +109,7 @@ class _InitializeShareGroupStateRequestConstants(Request["_InitializeShareGroupS
 class InitializeShareGroupStateRequest(_InitializeShareGroupStateRequestConstants):
     """The group coordinator asks the share coordinator to set up the stored state of share-partitions.
 
-    Request, API key 83, versions 0, flexible from 0. Since Kafka 4.1.0.
+    Request, API key 83, version 0, flexible from 0. Since Kafka 4.1.0.
     """
 
     group_id: str = ""
@@ -150,15 +129,6 @@ class InitializeShareGroupStateRequest(_InitializeShareGroupStateRequestConstant
         self.group_id = group_id
         self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "InitializeStateData"))
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, InitializeShareGroupStateRequest):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
@@ -182,15 +152,6 @@ def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]
         else:
             out.append(_pack_iiq(x.partition, x.state_epoch, x.start_offset))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 17
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_initialize_state_data_0(data: bytes, pos: int, count: int) -> tuple[list[InitializeStateData], int]:
@@ -231,19 +192,6 @@ def _write_all_initialize_state_data_0(out: list[bytes], items: Iterable[Initial
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_initialize_state_data_0(items: Iterable[InitializeStateData]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_partition_data_0(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_initialize_share_group_state_request_0(data: bytes, pos: int) -> tuple[InitializeShareGroupStateRequest, int]:
@@ -289,40 +237,21 @@ def _write_initialize_share_group_state_request_0(out: list[bytes], x: Initializ
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_initialize_share_group_state_request_0(x: InitializeShareGroupStateRequest) -> int:
-    size = 3
-    n = string_length(len(x.group_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_initialize_state_data_0(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _InitializeShareGroupStateRequestConstants._codecs = {
-    0: (
-        _read_initialize_share_group_state_request_0,
-        _write_initialize_share_group_state_request_0,
-        _size_initialize_share_group_state_request_0,
-    ),
+    0: (_read_initialize_share_group_state_request_0, _write_initialize_share_group_state_request_0)
 }
-_InitializeShareGroupStateRequestConstants._facts = (
-    '{"name":"InitializeShareGroupStateRequest","type":"request","validVersions":"0","flexibleV'
-    'ersions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+'
-    '","about":"Share group that owns the state."},{"name":"topics","json":"topics","type":"[]I'
-    'nitializeStateData","versions":"0+","about":"One topic with the partitions to set up."}],"'
-    'structs":{"InitializeStateData":[{"name":"topic_id","json":"topicId","type":"uuid","versio'
-    'ns":"0+","about":"Unique id of the topic."},{"name":"partitions","json":"partitions","type'
-    '":"[]PartitionData","versions":"0+","about":"One partition whose state is to be set up."}]'
-    ',"PartitionData":[{"name":"partition","json":"partition","type":"int32","versions":"0+","a'
-    'bout":"Number of the partition within its topic, from 0."},{"name":"state_epoch","json":"s'
-    'tateEpoch","type":"int32","versions":"0+","about":"Epoch of the share-partition state, rai'
-    'sed each time the state is initialized anew."},{"name":"start_offset","json":"startOffset"'
-    ',"type":"int64","versions":"0+","about":"Offset from which the group is to consume, -1 to '
-    'leave it undecided for now."}]}}'
+_InitializeShareGroupStateRequestConstants._descriptor = (
+    '{"name":"InitializeShareGroupStateRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","about":"Share group that owns the state."},'
+    '{"name":"topics","json":"topics","type":"[]InitializeStateData","versions":"0+","about":"One topic with the partitions to set up."}'
+    '],"structs":{"InitializeStateData":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+","about":"One partition whose state is to be set up."}'
+    '],"PartitionData":['
+    '{"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"state_epoch","json":"stateEpoch","type":"int32","versions":"0+","about":"Epoch of the share-partition state, raised each time the state is initialized anew."},'
+    '{"name":"start_offset","json":"startOffset","type":"int64","versions":"0+","about":"Offset from which the group is to consume, -1 to leave it undecided for now."}'
+    "]}}"
 )
 _InitializeShareGroupStateRequestConstants._plan = (
     "1\n"

@@ -12,20 +12,17 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -66,16 +63,6 @@ class PartitionResult(StructBase):
         self.error_message = error_message
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionResult):
-            return NotImplemented
-        return (
-            self.partition == other.partition
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class InitializeStateResult(StructBase):
@@ -103,15 +90,6 @@ class InitializeStateResult(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, InitializeStateResult):
-            return NotImplemented
-        return (
-            self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _InitializeShareGroupStateResponseConstants(Response):
     __slots__ = ()
@@ -128,7 +106,7 @@ class _InitializeShareGroupStateResponseConstants(Response):
 class InitializeShareGroupStateResponse(_InitializeShareGroupStateResponseConstants):
     """Reports to the group coordinator for which share-partitions the state was set up.
 
-    Response, API key 83, versions 0, flexible from 0. Since Kafka 4.1.0.
+    Response, API key 83, version 0, flexible from 0. Since Kafka 4.1.0.
     """
 
     results: list[InitializeStateResult] = field(default_factory=list)
@@ -137,20 +115,12 @@ class InitializeShareGroupStateResponse(_InitializeShareGroupStateResponseConsta
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        results: Iterable[InitializeStateResult] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, results: Iterable[InitializeStateResult] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.results = (
             results if isinstance(results, list) else list(elements_of(results, "results", "InitializeStateResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, InitializeShareGroupStateResponse):
-            return NotImplemented
-        return self.results == other.results and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_all_partition_result_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionResult], int]:
@@ -197,18 +167,6 @@ def _write_all_partition_result_0(out: list[bytes], items: Iterable[PartitionRes
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_partition_result_0(items: Iterable[PartitionResult]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_initialize_state_result_0(data: bytes, pos: int, count: int) -> tuple[list[InitializeStateResult], int]:
     out: list[InitializeStateResult] = []
     for _ in range(count):
@@ -249,19 +207,6 @@ def _write_all_initialize_state_result_0(out: list[bytes], items: Iterable[Initi
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_initialize_state_result_0(items: Iterable[InitializeStateResult]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_partition_result_0(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_initialize_share_group_state_response_0(
     data: bytes, pos: int
 ) -> tuple[InitializeShareGroupStateResponse, int]:
@@ -295,37 +240,20 @@ def _write_initialize_share_group_state_response_0(out: list[bytes], x: Initiali
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_initialize_share_group_state_response_0(x: InitializeShareGroupStateResponse) -> int:
-    size = 2
-    size += _size_all_initialize_state_result_0(x.results)
-    n = len(x.results)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _InitializeShareGroupStateResponseConstants._codecs = {
-    0: (
-        _read_initialize_share_group_state_response_0,
-        _write_initialize_share_group_state_response_0,
-        _size_initialize_share_group_state_response_0,
-    ),
+    0: (_read_initialize_share_group_state_response_0, _write_initialize_share_group_state_response_0)
 }
-_InitializeShareGroupStateResponseConstants._facts = (
-    '{"name":"InitializeShareGroupStateResponse","type":"response","validVersions":"0","flexibl'
-    'eVersions":"0+","fields":[{"name":"results","json":"results","type":"[]InitializeStateResu'
-    'lt","versions":"0+","about":"The outcomes for one topic."}],"structs":{"InitializeStateRes'
-    'ult":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id'
-    ' of the topic."},{"name":"partitions","json":"partitions","type":"[]PartitionResult","vers'
-    'ions":"0+","about":"The outcome for one partition."}],"PartitionResult":[{"name":"partitio'
-    'n","json":"partition","type":"int32","versions":"0+","about":"Number of the partition with'
-    'in its topic, from 0."},{"name":"error_code","json":"errorCode","type":"int16","versions":'
-    '"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},{"name'
-    '":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions"'
-    ':"0+","default":null,"about":"Text explaining the error of this partition, null if there i'
-    's none to tell."}]}}'
+_InitializeShareGroupStateResponseConstants._descriptor = (
+    '{"name":"InitializeShareGroupStateResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"results","json":"results","type":"[]InitializeStateResult","versions":"0+","about":"The outcomes for one topic."}'
+    '],"structs":{"InitializeStateResult":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]PartitionResult","versions":"0+","about":"The outcome for one partition."}'
+    '],"PartitionResult":['
+    '{"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Text explaining the error of this partition, null if there is none to tell."}'
+    "]}}"
 )
 _InitializeShareGroupStateResponseConstants._plan = (
     "1\n"

@@ -12,26 +12,24 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_bytes,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .join_group_response import JoinGroupResponse as _JoinGroupResponse
 
 _pack_h = Struct(">h").pack
@@ -58,25 +56,10 @@ class JoinGroupRequestProtocol(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        name: str = "",
-        metadata: bytes = b"",
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, name: str = "", metadata: bytes = b"", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.name = name
         self.metadata = metadata
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, JoinGroupRequestProtocol):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.metadata == other.metadata
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class JoinGroupRequestProtocolCollection(KeyedCollection[JoinGroupRequestProtocol]):
@@ -163,21 +146,6 @@ class JoinGroupRequest(_JoinGroupRequestConstants):
         self.reason = reason
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, JoinGroupRequest):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.session_timeout_ms == other.session_timeout_ms
-            and self.rebalance_timeout_ms == other.rebalance_timeout_ms
-            and self.member_id == other.member_id
-            and self.group_instance_id == other.group_instance_id
-            and self.protocol_type == other.protocol_type
-            and self.protocols == other.protocols
-            and self.reason == other.reason
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_join_group_request_protocol_0(
     data: bytes, pos: int, count: int
@@ -218,17 +186,6 @@ def _write_all_join_group_request_protocol_0(out: list[bytes], items: Iterable[J
         n = len(s)
         out.append(_pack_i(n))
         out.append(s)
-
-
-def _size_all_join_group_request_protocol_0(items: Iterable[JoinGroupRequestProtocol]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += len(x.metadata)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_join_group_request_protocol_6(
@@ -281,19 +238,6 @@ def _write_all_join_group_request_protocol_6(out: list[bytes], items: Iterable[J
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_join_group_request_protocol_6(items: Iterable[JoinGroupRequestProtocol]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = len(x.metadata)
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_join_group_request_0(data: bytes, pos: int) -> tuple[JoinGroupRequest, int]:
@@ -360,17 +304,6 @@ def _write_join_group_request_0(out: list[bytes], x: JoinGroupRequest) -> None:
         raise Refused
 
 
-def _size_join_group_request_0(x: JoinGroupRequest) -> int:
-    size = 14
-    size += string_length(len(x.group_id.encode()))
-    size += string_length(len(x.member_id.encode()))
-    size += string_length(len(x.protocol_type.encode()))
-    size += _size_all_join_group_request_protocol_0(x.protocols)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_join_group_request_1(data: bytes, pos: int) -> tuple[JoinGroupRequest, int]:
     x = new(JoinGroupRequest)
     (n,) = _unpack_h(data, pos)
@@ -432,17 +365,6 @@ def _write_join_group_request_1(out: list[bytes], x: JoinGroupRequest) -> None:
         _write_all_join_group_request_protocol_0(out, x.protocols)
     elif type(x.protocols) is not list and type(x.protocols) in NO_LISTS:
         raise Refused
-
-
-def _size_join_group_request_1(x: JoinGroupRequest) -> int:
-    size = 18
-    size += string_length(len(x.group_id.encode()))
-    size += string_length(len(x.member_id.encode()))
-    size += string_length(len(x.protocol_type.encode()))
-    size += _size_all_join_group_request_protocol_0(x.protocols)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_join_group_request_5(data: bytes, pos: int) -> tuple[JoinGroupRequest, int]:
@@ -519,19 +441,6 @@ def _write_join_group_request_5(out: list[bytes], x: JoinGroupRequest) -> None:
         _write_all_join_group_request_protocol_0(out, x.protocols)
     elif type(x.protocols) is not list and type(x.protocols) in NO_LISTS:
         raise Refused
-
-
-def _size_join_group_request_5(x: JoinGroupRequest) -> int:
-    size = 20
-    size += string_length(len(x.group_id.encode()))
-    size += string_length(len(x.member_id.encode()))
-    if x.group_instance_id is not None:
-        size += string_length(len(x.group_instance_id.encode()))
-    size += string_length(len(x.protocol_type.encode()))
-    size += _size_all_join_group_request_protocol_0(x.protocols)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_join_group_request_6(data: bytes, pos: int) -> tuple[JoinGroupRequest, int]:
@@ -622,26 +531,6 @@ def _write_join_group_request_6(out: list[bytes], x: JoinGroupRequest) -> None:
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_join_group_request_6(x: JoinGroupRequest) -> int:
-    size = 14
-    n = string_length(len(x.group_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.member_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.group_instance_id is not None:
-        n = string_length(len(x.group_instance_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.protocol_type.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_join_group_request_protocol_6(x.protocols)
-    n = len(x.protocols)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_join_group_request_8(data: bytes, pos: int) -> tuple[JoinGroupRequest, int]:
@@ -751,72 +640,39 @@ def _write_join_group_request_8(out: list[bytes], x: JoinGroupRequest) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_join_group_request_8(x: JoinGroupRequest) -> int:
-    size = 15
-    n = string_length(len(x.group_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.member_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.group_instance_id is not None:
-        n = string_length(len(x.group_instance_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.protocol_type.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_join_group_request_protocol_6(x.protocols)
-    n = len(x.protocols)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.reason is not None:
-        n = string_length(len(x.reason.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _JoinGroupRequestConstants._codecs = {
-    0: (_read_join_group_request_0, _write_join_group_request_0, _size_join_group_request_0),
-    1: (_read_join_group_request_1, _write_join_group_request_1, _size_join_group_request_1),
-    2: (_read_join_group_request_1, _write_join_group_request_1, _size_join_group_request_1),
-    3: (_read_join_group_request_1, _write_join_group_request_1, _size_join_group_request_1),
-    4: (_read_join_group_request_1, _write_join_group_request_1, _size_join_group_request_1),
-    5: (_read_join_group_request_5, _write_join_group_request_5, _size_join_group_request_5),
-    6: (_read_join_group_request_6, _write_join_group_request_6, _size_join_group_request_6),
-    7: (_read_join_group_request_6, _write_join_group_request_6, _size_join_group_request_6),
-    8: (_read_join_group_request_8, _write_join_group_request_8, _size_join_group_request_8),
-    9: (_read_join_group_request_8, _write_join_group_request_8, _size_join_group_request_8),
+    0: (_read_join_group_request_0, _write_join_group_request_0),
+    1: (_read_join_group_request_1, _write_join_group_request_1),
+    2: (_read_join_group_request_1, _write_join_group_request_1),
+    3: (_read_join_group_request_1, _write_join_group_request_1),
+    4: (_read_join_group_request_1, _write_join_group_request_1),
+    5: (_read_join_group_request_5, _write_join_group_request_5),
+    6: (_read_join_group_request_6, _write_join_group_request_6),
+    7: (_read_join_group_request_6, _write_join_group_request_6),
+    8: (_read_join_group_request_8, _write_join_group_request_8),
+    9: (_read_join_group_request_8, _write_join_group_request_8),
 }
-_JoinGroupRequestConstants._facts = (
-    '{"name":"JoinGroupRequest","type":"request","validVersions":"0-9","flexibleVersions":"6+",'
-    '"fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType"'
-    ':"groupId","about":"Group to join."},{"name":"session_timeout_ms","json":"sessionTimeoutMs'
-    '","type":"int32","versions":"0+","about":"Milliseconds without a heartbeat after which the'
-    ' coordinator drops the member."},{"name":"rebalance_timeout_ms","json":"rebalanceTimeoutMs'
-    '","type":"int32","versions":"1+","ignorable":true,"default":-1,"about":"Milliseconds the c'
-    "oordinator waits for members to rejoin in a rebalance; -1 means the session timeout serves"
-    ' instead."},{"name":"member_id","json":"memberId","type":"string","versions":"0+","about":'
-    '"Id given by the coordinator, empty on the first attempt to join."},{"name":"group_instanc'
-    'e_id","json":"groupInstanceId","type":"string","versions":"5+","nullableVersions":"5+","de'
-    'fault":null,"about":"Configured static id of the member, null for a dynamic member."},{"na'
-    'me":"protocol_type","json":"protocolType","type":"string","versions":"0+","enumeration":"G'
-    'roupProtocolType","about":"Class of protocols in use, such as consumer or connect; all mem'
-    'bers must agree on it."},{"name":"protocols","json":"protocols","type":"[]JoinGroupRequest'
-    'Protocol","versions":"0+","about":"One assignment protocol the member supports, in order o'
-    'f preference."},{"name":"reason","json":"reason","type":"string","versions":"8+","nullable'
-    'Versions":"8+","ignorable":true,"default":null,"about":"Why the member (re)joins, for the '
-    'broker\'s log; null if not told."}],"structs":{"JoinGroupRequestProtocol":[{"name":"name","'
-    'json":"name","type":"string","versions":"0+","mapKey":true,"about":"Name of the protocol, '
-    'for consumers that of an assignment strategy."},{"name":"metadata","json":"metadata","type'
-    '":"bytes","versions":"0+","about":"Data for the group leader in the format of the protocol'
-    ', for consumers the subscription."}]}}'
+_JoinGroupRequestConstants._descriptor = (
+    '{"name":"JoinGroupRequest","type":"request","validVersions":"0-9","flexibleVersions":"6+","fields":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Group to join."},'
+    '{"name":"session_timeout_ms","json":"sessionTimeoutMs","type":"int32","versions":"0+","about":"Milliseconds without a heartbeat after which the coordinator drops the member."},'
+    '{"name":"rebalance_timeout_ms","json":"rebalanceTimeoutMs","type":"int32","versions":"1+","ignorable":true,"default":-1,"about":"Milliseconds the coordinator waits for members to rejoin in a rebalance; -1 means the session timeout serves instead."},'
+    '{"name":"member_id","json":"memberId","type":"string","versions":"0+","about":"Id given by the coordinator, empty on the first attempt to join."},'
+    '{"name":"group_instance_id","json":"groupInstanceId","type":"string","versions":"5+","nullableVersions":"5+","default":null,"about":"Configured static id of the member, null for a dynamic member."},'
+    '{"name":"protocol_type","json":"protocolType","type":"string","versions":"0+","enumeration":"GroupProtocolType","about":"Class of protocols in use, such as consumer or connect; all members must agree on it."},'
+    '{"name":"protocols","json":"protocols","type":"[]JoinGroupRequestProtocol","versions":"0+","about":"One assignment protocol the member supports, in order of preference."},'
+    '{"name":"reason","json":"reason","type":"string","versions":"8+","nullableVersions":"8+","ignorable":true,"default":null,"about":"Why the member (re)joins, for the broker\'s log; null if not told."}'
+    '],"structs":{"JoinGroupRequestProtocol":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true,"about":"Name of the protocol, for consumers that of an assignment strategy."},'
+    '{"name":"metadata","json":"metadata","type":"bytes","versions":"0+","about":"Data for the group leader in the format of the protocol, for consumers the subscription."}'
+    "]}}"
 )
 _JoinGroupRequestConstants._plan = (
     "1\n"
     ":JoinGroupRequestProtocol name/s metadata/y\n"
     "0-5 0 1\n"
     "6-9 0c 1c ;\n"
-    ":JoinGroupRequest group_id/s session_timeout_ms/i rebalance_timeout_ms/i=-1 member_id/s gr"
-    "oup_instance_id/s?=~ protocol_type/s protocols/{@JoinGroupRequestProtocol reason/s?=~\n"
+    ":JoinGroupRequest group_id/s session_timeout_ms/i rebalance_timeout_ms/i=-1 member_id/s group_instance_id/s?=~ protocol_type/s protocols/{@JoinGroupRequestProtocol reason/s?=~\n"
     "0 0 1 3 5 6@0 -2 -4! -7\n"
     "1-4 0 1 2 3 5 6@0 -4! -7\n"
     "5 0 1 2 3 4n 5 6@0 -7\n"

@@ -11,22 +11,19 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_bytes,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -74,16 +71,6 @@ class JoinGroupResponseMember(StructBase):
         self.group_instance_id = group_instance_id
         self.metadata = metadata
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, JoinGroupResponseMember):
-            return NotImplemented
-        return (
-            self.member_id == other.member_id
-            and self.group_instance_id == other.group_instance_id
-            and self.metadata == other.metadata
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _JoinGroupResponseConstants(Response):
@@ -152,22 +139,6 @@ class JoinGroupResponse(_JoinGroupResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, JoinGroupResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.generation_id == other.generation_id
-            and self.protocol_type == other.protocol_type
-            and self.protocol_name == other.protocol_name
-            and self.leader == other.leader
-            and self.skip_assignment == other.skip_assignment
-            and self.member_id == other.member_id
-            and self.members == other.members
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_join_group_response_member_0(
     data: bytes, pos: int, count: int
@@ -209,17 +180,6 @@ def _write_all_join_group_response_member_0(out: list[bytes], items: Iterable[Jo
         n = len(s)
         out.append(_pack_i(n))
         out.append(s)
-
-
-def _size_all_join_group_response_member_0(items: Iterable[JoinGroupResponseMember]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.member_id.encode()))
-        size += len(x.metadata)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_join_group_response_member_5(
@@ -277,19 +237,6 @@ def _write_all_join_group_response_member_5(out: list[bytes], items: Iterable[Jo
         n = len(s)
         out.append(_pack_i(n))
         out.append(s)
-
-
-def _size_all_join_group_response_member_5(items: Iterable[JoinGroupResponseMember]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        size += string_length(len(x.member_id.encode()))
-        if x.group_instance_id is not None:
-            size += string_length(len(x.group_instance_id.encode()))
-        size += len(x.metadata)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_join_group_response_member_6(
@@ -362,22 +309,6 @@ def _write_all_join_group_response_member_6(out: list[bytes], items: Iterable[Jo
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_join_group_response_member_6(items: Iterable[JoinGroupResponseMember]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        n = string_length(len(x.member_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.group_instance_id is not None:
-            n = string_length(len(x.group_instance_id.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = len(x.metadata)
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_join_group_response_0(data: bytes, pos: int) -> tuple[JoinGroupResponse, int]:
     x = new(JoinGroupResponse)
     x.error_code, x.generation_id, n = _unpack_hih(data, pos)
@@ -442,19 +373,6 @@ def _write_join_group_response_0(out: list[bytes], x: JoinGroupResponse) -> None
         _write_all_join_group_response_member_0(out, x.members)
     elif type(x.members) is not list and type(x.members) in NO_LISTS:
         raise Refused
-
-
-def _size_join_group_response_0(x: JoinGroupResponse) -> int:
-    size = 16
-    if x.protocol_name is None:
-        raise Refused
-    size += string_length(len(x.protocol_name.encode()))
-    size += string_length(len(x.leader.encode()))
-    size += string_length(len(x.member_id.encode()))
-    size += _size_all_join_group_response_member_0(x.members)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_join_group_response_2(data: bytes, pos: int) -> tuple[JoinGroupResponse, int]:
@@ -522,19 +440,6 @@ def _write_join_group_response_2(out: list[bytes], x: JoinGroupResponse) -> None
         raise Refused
 
 
-def _size_join_group_response_2(x: JoinGroupResponse) -> int:
-    size = 20
-    if x.protocol_name is None:
-        raise Refused
-    size += string_length(len(x.protocol_name.encode()))
-    size += string_length(len(x.leader.encode()))
-    size += string_length(len(x.member_id.encode()))
-    size += _size_all_join_group_response_member_0(x.members)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_join_group_response_5(data: bytes, pos: int) -> tuple[JoinGroupResponse, int]:
     x = new(JoinGroupResponse)
     x.throttle_time_ms, x.error_code, x.generation_id, n = _unpack_ihih(data, pos)
@@ -598,19 +503,6 @@ def _write_join_group_response_5(out: list[bytes], x: JoinGroupResponse) -> None
         _write_all_join_group_response_member_5(out, x.members)
     elif type(x.members) is not list and type(x.members) in NO_LISTS:
         raise Refused
-
-
-def _size_join_group_response_5(x: JoinGroupResponse) -> int:
-    size = 20
-    if x.protocol_name is None:
-        raise Refused
-    size += string_length(len(x.protocol_name.encode()))
-    size += string_length(len(x.leader.encode()))
-    size += string_length(len(x.member_id.encode()))
-    size += _size_all_join_group_response_member_5(x.members)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_join_group_response_6(data: bytes, pos: int) -> tuple[JoinGroupResponse, int]:
@@ -688,25 +580,6 @@ def _write_join_group_response_6(out: list[bytes], x: JoinGroupResponse) -> None
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_join_group_response_6(x: JoinGroupResponse) -> int:
-    size = 15
-    if x.protocol_name is None:
-        raise Refused
-    n = string_length(len(x.protocol_name.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.leader.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.member_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_join_group_response_member_6(x.members)
-    n = len(x.members)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_join_group_response_7(data: bytes, pos: int) -> tuple[JoinGroupResponse, int]:
@@ -805,27 +678,6 @@ def _write_join_group_response_7(out: list[bytes], x: JoinGroupResponse) -> None
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_join_group_response_7(x: JoinGroupResponse) -> int:
-    size = 16
-    if x.protocol_type is not None:
-        n = string_length(len(x.protocol_type.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.protocol_name is not None:
-        n = string_length(len(x.protocol_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.leader.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.member_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_join_group_response_member_6(x.members)
-    n = len(x.members)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_join_group_response_9(data: bytes, pos: int) -> tuple[JoinGroupResponse, int]:
@@ -927,65 +779,34 @@ def _write_join_group_response_9(out: list[bytes], x: JoinGroupResponse) -> None
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_join_group_response_9(x: JoinGroupResponse) -> int:
-    size = 17
-    if x.protocol_type is not None:
-        n = string_length(len(x.protocol_type.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.protocol_name is not None:
-        n = string_length(len(x.protocol_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.leader.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.member_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_join_group_response_member_6(x.members)
-    n = len(x.members)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _JoinGroupResponseConstants._codecs = {
-    0: (_read_join_group_response_0, _write_join_group_response_0, _size_join_group_response_0),
-    1: (_read_join_group_response_0, _write_join_group_response_0, _size_join_group_response_0),
-    2: (_read_join_group_response_2, _write_join_group_response_2, _size_join_group_response_2),
-    3: (_read_join_group_response_2, _write_join_group_response_2, _size_join_group_response_2),
-    4: (_read_join_group_response_2, _write_join_group_response_2, _size_join_group_response_2),
-    5: (_read_join_group_response_5, _write_join_group_response_5, _size_join_group_response_5),
-    6: (_read_join_group_response_6, _write_join_group_response_6, _size_join_group_response_6),
-    7: (_read_join_group_response_7, _write_join_group_response_7, _size_join_group_response_7),
-    8: (_read_join_group_response_7, _write_join_group_response_7, _size_join_group_response_7),
-    9: (_read_join_group_response_9, _write_join_group_response_9, _size_join_group_response_9),
+    0: (_read_join_group_response_0, _write_join_group_response_0),
+    1: (_read_join_group_response_0, _write_join_group_response_0),
+    2: (_read_join_group_response_2, _write_join_group_response_2),
+    3: (_read_join_group_response_2, _write_join_group_response_2),
+    4: (_read_join_group_response_2, _write_join_group_response_2),
+    5: (_read_join_group_response_5, _write_join_group_response_5),
+    6: (_read_join_group_response_6, _write_join_group_response_6),
+    7: (_read_join_group_response_7, _write_join_group_response_7),
+    8: (_read_join_group_response_7, _write_join_group_response_7),
+    9: (_read_join_group_response_9, _write_join_group_response_9),
 }
-_JoinGroupResponseConstants._facts = (
-    '{"name":"JoinGroupResponse","type":"response","validVersions":"0-9","flexibleVersions":"6+'
-    '","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"'
-    '2+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 me'
-    'ans it was not throttled."},{"name":"error_code","json":"errorCode","type":"int16","versio'
-    'ns":"0+","enumeration":"ErrorCode","about":"Error code of the join, 0 for none."},{"name":'
-    '"generation_id","json":"generationId","type":"int32","versions":"0+","enumeration":"Genera'
-    'tionId","default":-1,"about":"Number of the generation that the rebalance started, -1 if t'
-    'he join failed."},{"name":"protocol_type","json":"protocolType","type":"string","versions"'
-    ':"7+","nullableVersions":"7+","enumeration":"GroupProtocolType","ignorable":true,"default"'
-    ':null,"about":"Protocol class of the group, null if not known, as after an error."},{"name'
-    '":"protocol_name","json":"protocolName","type":"string","versions":"0+","nullableVersions"'
-    ':"7+","about":"Assignment protocol chosen for the group, null if none was chosen, as after'
-    ' an error."},{"name":"leader","json":"leader","type":"string","versions":"0+","about":"Mem'
-    'ber id of the group leader."},{"name":"skip_assignment","json":"skipAssignment","type":"bo'
-    'ol","versions":"9+","about":"True if the leader must not compute a new assignment because '
-    'the present one stays."},{"name":"member_id","json":"memberId","type":"string","versions":'
-    '"0+","about":"Member id the client is to use from now on."},{"name":"members","json":"memb'
-    'ers","type":"[]JoinGroupResponseMember","versions":"0+","about":"One member of the group; '
-    'the list is filled only for the group leader."}],"structs":{"JoinGroupResponseMember":[{"n'
-    'ame":"member_id","json":"memberId","type":"string","versions":"0+","about":"Id of the memb'
-    'er within its group."},{"name":"group_instance_id","json":"groupInstanceId","type":"string'
-    '","versions":"5+","nullableVersions":"5+","ignorable":true,"default":null,"about":"Configu'
-    'red static id of the member, null for a dynamic member."},{"name":"metadata","json":"metad'
-    'ata","type":"bytes","versions":"0+","about":"What this member sent for the chosen protocol'
-    ', for consumers its subscription."}]}}'
+_JoinGroupResponseConstants._descriptor = (
+    '{"name":"JoinGroupResponse","type":"response","validVersions":"0-9","flexibleVersions":"6+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"2+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the join, 0 for none."},'
+    '{"name":"generation_id","json":"generationId","type":"int32","versions":"0+","enumeration":"GenerationId","default":-1,"about":"Number of the generation that the rebalance started, -1 if the join failed."},'
+    '{"name":"protocol_type","json":"protocolType","type":"string","versions":"7+","nullableVersions":"7+","enumeration":"GroupProtocolType","ignorable":true,"default":null,"about":"Protocol class of the group, null if not known, as after an error."},'
+    '{"name":"protocol_name","json":"protocolName","type":"string","versions":"0+","nullableVersions":"7+","about":"Assignment protocol chosen for the group, null if none was chosen, as after an error."},'
+    '{"name":"leader","json":"leader","type":"string","versions":"0+","about":"Member id of the group leader."},'
+    '{"name":"skip_assignment","json":"skipAssignment","type":"bool","versions":"9+","about":"True if the leader must not compute a new assignment because the present one stays."},'
+    '{"name":"member_id","json":"memberId","type":"string","versions":"0+","about":"Member id the client is to use from now on."},'
+    '{"name":"members","json":"members","type":"[]JoinGroupResponseMember","versions":"0+","about":"One member of the group; the list is filled only for the group leader."}'
+    '],"structs":{"JoinGroupResponseMember":['
+    '{"name":"member_id","json":"memberId","type":"string","versions":"0+","about":"Id of the member within its group."},'
+    '{"name":"group_instance_id","json":"groupInstanceId","type":"string","versions":"5+","nullableVersions":"5+","ignorable":true,"default":null,"about":"Configured static id of the member, null for a dynamic member."},'
+    '{"name":"metadata","json":"metadata","type":"bytes","versions":"0+","about":"What this member sent for the chosen protocol, for consumers its subscription."}'
+    "]}}"
 )
 _JoinGroupResponseConstants._plan = (
     "1\n"
@@ -993,8 +814,7 @@ _JoinGroupResponseConstants._plan = (
     "0-4 0 2 -1\n"
     "5 0 1n 2\n"
     "6-9 0c 1cn 2c ;\n"
-    ":JoinGroupResponse throttle_time_ms/i error_code/h generation_id/i=-1 protocol_type/s?=~ p"
-    "rotocol_name/s? leader/s skip_assignment/t member_id/s members/[@JoinGroupResponseMember\n"
+    ":JoinGroupResponse throttle_time_ms/i error_code/h generation_id/i=-1 protocol_type/s?=~ protocol_name/s? leader/s skip_assignment/t member_id/s members/[@JoinGroupResponseMember\n"
     "0-1 1 2 4 5 7 8@0 -0 -3 -6!\n"
     "2-4 0 1 2 4 5 7 8@0 -3 -6!\n"
     "5 0 1 2 4 5 7 8@1 -3 -6!\n"

@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._core.wire import RawTaggedFields, new, tags, unknown_tags
 
 _pack_hh = Struct(">hh").pack
 _pack_hhB = Struct(">hhB").pack
@@ -26,7 +26,7 @@ class _KRaftVersionRecordConstants(Message):
 class KRaftVersionRecord(_KRaftVersionRecordConstants):
     """Control record in the cluster metadata log that states which KRaft protocol version is in force.
 
-    Data, versions 0, flexible from 0. Since Kafka 3.8.0.
+    Data, version 0, flexible from 0. Since Kafka 3.8.0.
     """
 
     version: int = 0
@@ -37,24 +37,11 @@ class KRaftVersionRecord(_KRaftVersionRecordConstants):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        version: int = 0,
-        kraft_version: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, version: int = 0, kraft_version: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.version = version
         self.kraft_version = kraft_version
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, KRaftVersionRecord):
-            return NotImplemented
-        return (
-            self.version == other.version
-            and self.kraft_version == other.kraft_version
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_kraft_version_record_0(data: bytes, pos: int) -> tuple[KRaftVersionRecord, int]:
@@ -76,21 +63,11 @@ def _write_kraft_version_record_0(out: list[bytes], x: KRaftVersionRecord) -> No
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_kraft_version_record_0(x: KRaftVersionRecord) -> int:
-    size = 5
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-_KRaftVersionRecordConstants._codecs = {
-    0: (_read_kraft_version_record_0, _write_kraft_version_record_0, _size_kraft_version_record_0),
-}
-_KRaftVersionRecordConstants._facts = (
-    '{"name":"KRaftVersionRecord","type":"data","validVersions":"0","flexibleVersions":"0+","fi'
-    'elds":[{"name":"version","json":"version","type":"int16","versions":"0+","about":"Schema v'
-    'ersion of this record."},{"name":"kraft_version","json":"kRaftVersion","type":"int16","ver'
-    'sions":"0+","about":"KRaft version: 0 for a static voter set, 1 for voters that can change'
-    ' at run time."}]}'
+_KRaftVersionRecordConstants._codecs = {0: (_read_kraft_version_record_0, _write_kraft_version_record_0)}
+_KRaftVersionRecordConstants._descriptor = (
+    '{"name":"KRaftVersionRecord","type":"data","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"version","json":"version","type":"int16","versions":"0+","about":"Schema version of this record."},'
+    '{"name":"kraft_version","json":"kRaftVersion","type":"int16","versions":"0+","about":"KRaft version: 0 for a static voter set, 1 for voters that can change at run time."}'
+    "]}"
 )
-_KRaftVersionRecordConstants._plan = "1\n" ":KRaftVersionRecord version/h kraft_version/h\n" "0 0 1 ;\n"
+_KRaftVersionRecordConstants._plan = "1\n:KRaftVersionRecord version/h kraft_version/h\n0 0 1 ;\n"

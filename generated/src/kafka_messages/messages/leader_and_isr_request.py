@@ -12,27 +12,25 @@ from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_array,
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
     ZERO_UUID,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .leader_and_isr_response import LeaderAndIsrResponse as _LeaderAndIsrResponse
 
 _pack_B = Struct(">B").pack
@@ -137,25 +135,6 @@ class LeaderAndIsrPartitionState(StructBase):
         self.leader_recovery_state = leader_recovery_state
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LeaderAndIsrPartitionState):
-            return NotImplemented
-        return (
-            self.topic_name == other.topic_name
-            and self.partition_index == other.partition_index
-            and self.controller_epoch == other.controller_epoch
-            and self.leader == other.leader
-            and self.leader_epoch == other.leader_epoch
-            and self.isr == other.isr
-            and self.partition_epoch == other.partition_epoch
-            and self.replicas == other.replicas
-            and self.adding_replicas == other.adding_replicas
-            and self.removing_replicas == other.removing_replicas
-            and self.is_new == other.is_new
-            and self.leader_recovery_state == other.leader_recovery_state
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class LeaderAndIsrTopicState(StructBase):
@@ -187,16 +166,6 @@ class LeaderAndIsrTopicState(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LeaderAndIsrTopicState):
-            return NotImplemented
-        return (
-            self.topic_name == other.topic_name
-            and self.topic_id == other.topic_id
-            and self.partition_states == other.partition_states
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class LeaderAndIsrLiveLeader(StructBase):
@@ -212,27 +181,12 @@ class LeaderAndIsrLiveLeader(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        broker_id: int = 0,
-        host_name: str = "",
-        port: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, broker_id: int = 0, host_name: str = "", port: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.broker_id = broker_id
         self.host_name = host_name
         self.port = port
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LeaderAndIsrLiveLeader):
-            return NotImplemented
-        return (
-            self.broker_id == other.broker_id
-            and self.host_name == other.host_name
-            and self.port == other.port
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _LeaderAndIsrRequestConstants(Request["_LeaderAndIsrResponse"]):
@@ -311,21 +265,6 @@ class LeaderAndIsrRequest(_LeaderAndIsrRequestConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LeaderAndIsrRequest):
-            return NotImplemented
-        return (
-            self.controller_id == other.controller_id
-            and self.is_kraft_controller == other.is_kraft_controller
-            and self.controller_epoch == other.controller_epoch
-            and self.broker_epoch == other.broker_epoch
-            and self.type == other.type
-            and self.ungrouped_partition_states == other.ungrouped_partition_states
-            and self.topic_states == other.topic_states
-            and self.live_leaders == other.live_leaders
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_leader_and_isr_partition_state_0(
     data: bytes, pos: int, count: int
@@ -392,18 +331,6 @@ def _write_all_leader_and_isr_partition_state_0(out: list[bytes], items: Iterabl
                 out.append(PACK_I[n](*x.replicas))
             else:
                 out.append(fixed_elements(x.replicas, "i"))
-
-
-def _size_all_leader_and_isr_partition_state_0(items: Iterable[LeaderAndIsrPartitionState]) -> int:
-    size = 0
-    for x in items:
-        size += 30
-        size += string_length(len(x.topic_name.encode()))
-        size += len(x.isr) * 4
-        size += len(x.replicas) * 4
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_leader_and_isr_partition_state_1(
@@ -475,18 +402,6 @@ def _write_all_leader_and_isr_partition_state_1(out: list[bytes], items: Iterabl
         out.append(_pack_B(TRUTH[x.is_new]))
 
 
-def _size_all_leader_and_isr_partition_state_1(items: Iterable[LeaderAndIsrPartitionState]) -> int:
-    size = 0
-    for x in items:
-        size += 31
-        size += string_length(len(x.topic_name.encode()))
-        size += len(x.isr) * 4
-        size += len(x.replicas) * 4
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_leader_and_isr_partition_state_2(
     data: bytes, pos: int, count: int
 ) -> tuple[list[LeaderAndIsrPartitionState], int]:
@@ -543,17 +458,6 @@ def _write_all_leader_and_isr_partition_state_2(out: list[bytes], items: Iterabl
             else:
                 out.append(fixed_elements(x.replicas, "i"))
         out.append(_pack_B(TRUTH[x.is_new]))
-
-
-def _size_all_leader_and_isr_partition_state_2(items: Iterable[LeaderAndIsrPartitionState]) -> int:
-    size = 0
-    for x in items:
-        size += 29
-        size += len(x.isr) * 4
-        size += len(x.replicas) * 4
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_leader_and_isr_partition_state_3(
@@ -646,19 +550,6 @@ def _write_all_leader_and_isr_partition_state_3(out: list[bytes], items: Iterabl
             else:
                 out.append(fixed_elements(x.removing_replicas, "i"))
         out.append(_pack_B(TRUTH[x.is_new]))
-
-
-def _size_all_leader_and_isr_partition_state_3(items: Iterable[LeaderAndIsrPartitionState]) -> int:
-    size = 0
-    for x in items:
-        size += 37
-        size += len(x.isr) * 4
-        size += len(x.replicas) * 4
-        size += len(x.adding_replicas) * 4
-        size += len(x.removing_replicas) * 4
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_leader_and_isr_partition_state_4(
@@ -766,31 +657,6 @@ def _write_all_leader_and_isr_partition_state_4(out: list[bytes], items: Iterabl
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_leader_and_isr_partition_state_4(items: Iterable[LeaderAndIsrPartitionState]) -> int:
-    size = 0
-    for x in items:
-        size += 26
-        size += len(x.isr) * 4
-        n = len(x.isr)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += len(x.replicas) * 4
-        n = len(x.replicas)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += len(x.adding_replicas) * 4
-        n = len(x.adding_replicas)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += len(x.removing_replicas) * 4
-        n = len(x.removing_replicas)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_leader_and_isr_partition_state_6(
     data: bytes, pos: int, count: int
 ) -> tuple[list[LeaderAndIsrPartitionState], int]:
@@ -893,31 +759,6 @@ def _write_all_leader_and_isr_partition_state_6(out: list[bytes], items: Iterabl
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_leader_and_isr_partition_state_6(items: Iterable[LeaderAndIsrPartitionState]) -> int:
-    size = 0
-    for x in items:
-        size += 27
-        size += len(x.isr) * 4
-        n = len(x.isr)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += len(x.replicas) * 4
-        n = len(x.replicas)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += len(x.adding_replicas) * 4
-        n = len(x.adding_replicas)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += len(x.removing_replicas) * 4
-        n = len(x.removing_replicas)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_leader_and_isr_topic_state_2(
     data: bytes, pos: int, count: int
 ) -> tuple[list[LeaderAndIsrTopicState], int]:
@@ -960,17 +801,6 @@ def _write_all_leader_and_isr_topic_state_2(out: list[bytes], items: Iterable[Le
             raise Refused
 
 
-def _size_all_leader_and_isr_topic_state_2(items: Iterable[LeaderAndIsrTopicState]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.topic_name.encode()))
-        size += _size_all_leader_and_isr_partition_state_2(x.partition_states)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_leader_and_isr_topic_state_3(
     data: bytes, pos: int, count: int
 ) -> tuple[list[LeaderAndIsrTopicState], int]:
@@ -1011,17 +841,6 @@ def _write_all_leader_and_isr_topic_state_3(out: list[bytes], items: Iterable[Le
             _write_all_leader_and_isr_partition_state_3(out, x.partition_states)
         elif type(x.partition_states) is not list and type(x.partition_states) in NO_LISTS:
             raise Refused
-
-
-def _size_all_leader_and_isr_topic_state_3(items: Iterable[LeaderAndIsrTopicState]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.topic_name.encode()))
-        size += _size_all_leader_and_isr_partition_state_3(x.partition_states)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_leader_and_isr_topic_state_4(
@@ -1072,21 +891,6 @@ def _write_all_leader_and_isr_topic_state_4(out: list[bytes], items: Iterable[Le
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_leader_and_isr_topic_state_4(items: Iterable[LeaderAndIsrTopicState]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_leader_and_isr_partition_state_4(x.partition_states)
-        n = len(x.partition_states)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_leader_and_isr_topic_state_5(
@@ -1143,21 +947,6 @@ def _write_all_leader_and_isr_topic_state_5(out: list[bytes], items: Iterable[Le
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_leader_and_isr_topic_state_5(items: Iterable[LeaderAndIsrTopicState]) -> int:
-    size = 0
-    for x in items:
-        size += 19
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_leader_and_isr_partition_state_4(x.partition_states)
-        n = len(x.partition_states)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_leader_and_isr_topic_state_6(
     data: bytes, pos: int, count: int
 ) -> tuple[list[LeaderAndIsrTopicState], int]:
@@ -1212,21 +1001,6 @@ def _write_all_leader_and_isr_topic_state_6(out: list[bytes], items: Iterable[Le
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_leader_and_isr_topic_state_6(items: Iterable[LeaderAndIsrTopicState]) -> int:
-    size = 0
-    for x in items:
-        size += 19
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_leader_and_isr_partition_state_6(x.partition_states)
-        n = len(x.partition_states)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_leader_and_isr_live_leader_0(
     data: bytes, pos: int, count: int
 ) -> tuple[list[LeaderAndIsrLiveLeader], int]:
@@ -1257,16 +1031,6 @@ def _write_all_leader_and_isr_live_leader_0(out: list[bytes], items: Iterable[Le
         out.append(_pack_ih(x.broker_id, n))
         out.append(s)
         out.append(_pack_i(x.port))
-
-
-def _size_all_leader_and_isr_live_leader_0(items: Iterable[LeaderAndIsrLiveLeader]) -> int:
-    size = 0
-    for x in items:
-        size += 10
-        size += string_length(len(x.host_name.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_leader_and_isr_live_leader_4(
@@ -1308,17 +1072,6 @@ def _write_all_leader_and_isr_live_leader_4(out: list[bytes], items: Iterable[Le
         else:
             out.append(_pack_i(x.port))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_leader_and_isr_live_leader_4(items: Iterable[LeaderAndIsrLiveLeader]) -> int:
-    size = 0
-    for x in items:
-        size += 10
-        n = string_length(len(x.host_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_leader_and_isr_request_0(data: bytes, pos: int) -> tuple[LeaderAndIsrRequest, int]:
@@ -1366,15 +1119,6 @@ def _write_leader_and_isr_request_0(out: list[bytes], x: LeaderAndIsrRequest) ->
         raise Refused
 
 
-def _size_leader_and_isr_request_0(x: LeaderAndIsrRequest) -> int:
-    size = 16
-    size += _size_all_leader_and_isr_partition_state_0(x.ungrouped_partition_states)
-    size += _size_all_leader_and_isr_live_leader_0(x.live_leaders)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_leader_and_isr_request_1(data: bytes, pos: int) -> tuple[LeaderAndIsrRequest, int]:
     x = new(LeaderAndIsrRequest)
     x.controller_id, x.controller_epoch, n = _unpack_iii(data, pos)
@@ -1418,15 +1162,6 @@ def _write_leader_and_isr_request_1(out: list[bytes], x: LeaderAndIsrRequest) ->
         _write_all_leader_and_isr_live_leader_0(out, x.live_leaders)
     elif type(x.live_leaders) is not list and type(x.live_leaders) in NO_LISTS:
         raise Refused
-
-
-def _size_leader_and_isr_request_1(x: LeaderAndIsrRequest) -> int:
-    size = 16
-    size += _size_all_leader_and_isr_partition_state_1(x.ungrouped_partition_states)
-    size += _size_all_leader_and_isr_live_leader_0(x.live_leaders)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_leader_and_isr_request_2(data: bytes, pos: int) -> tuple[LeaderAndIsrRequest, int]:
@@ -1473,15 +1208,6 @@ def _write_leader_and_isr_request_2(out: list[bytes], x: LeaderAndIsrRequest) ->
         raise Refused
 
 
-def _size_leader_and_isr_request_2(x: LeaderAndIsrRequest) -> int:
-    size = 24
-    size += _size_all_leader_and_isr_topic_state_2(x.topic_states)
-    size += _size_all_leader_and_isr_live_leader_0(x.live_leaders)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_leader_and_isr_request_3(data: bytes, pos: int) -> tuple[LeaderAndIsrRequest, int]:
     x = new(LeaderAndIsrRequest)
     x.controller_id, x.controller_epoch, x.broker_epoch, n = _unpack_iiqi(data, pos)
@@ -1524,15 +1250,6 @@ def _write_leader_and_isr_request_3(out: list[bytes], x: LeaderAndIsrRequest) ->
         _write_all_leader_and_isr_live_leader_0(out, x.live_leaders)
     elif type(x.live_leaders) is not list and type(x.live_leaders) in NO_LISTS:
         raise Refused
-
-
-def _size_leader_and_isr_request_3(x: LeaderAndIsrRequest) -> int:
-    size = 24
-    size += _size_all_leader_and_isr_topic_state_3(x.topic_states)
-    size += _size_all_leader_and_isr_live_leader_0(x.live_leaders)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_leader_and_isr_request_4(data: bytes, pos: int) -> tuple[LeaderAndIsrRequest, int]:
@@ -1592,21 +1309,6 @@ def _write_leader_and_isr_request_4(out: list[bytes], x: LeaderAndIsrRequest) ->
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_leader_and_isr_request_4(x: LeaderAndIsrRequest) -> int:
-    size = 19
-    size += _size_all_leader_and_isr_topic_state_4(x.topic_states)
-    n = len(x.topic_states)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_leader_and_isr_live_leader_4(x.live_leaders)
-    n = len(x.live_leaders)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_leader_and_isr_request_5(data: bytes, pos: int) -> tuple[LeaderAndIsrRequest, int]:
     x = new(LeaderAndIsrRequest)
     x.controller_id, x.controller_epoch, x.broker_epoch, x.type, n = _unpack_iiqbB(data, pos)
@@ -1661,21 +1363,6 @@ def _write_leader_and_isr_request_5(out: list[bytes], x: LeaderAndIsrRequest) ->
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_leader_and_isr_request_5(x: LeaderAndIsrRequest) -> int:
-    size = 20
-    size += _size_all_leader_and_isr_topic_state_5(x.topic_states)
-    n = len(x.topic_states)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_leader_and_isr_live_leader_4(x.live_leaders)
-    n = len(x.live_leaders)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_leader_and_isr_request_6(data: bytes, pos: int) -> tuple[LeaderAndIsrRequest, int]:
     x = new(LeaderAndIsrRequest)
     x.controller_id, x.controller_epoch, x.broker_epoch, x.type, n = _unpack_iiqbB(data, pos)
@@ -1728,21 +1415,6 @@ def _write_leader_and_isr_request_6(out: list[bytes], x: LeaderAndIsrRequest) ->
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_leader_and_isr_request_6(x: LeaderAndIsrRequest) -> int:
-    size = 20
-    size += _size_all_leader_and_isr_topic_state_6(x.topic_states)
-    n = len(x.topic_states)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_leader_and_isr_live_leader_4(x.live_leaders)
-    n = len(x.live_leaders)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_leader_and_isr_request_7(data: bytes, pos: int) -> tuple[LeaderAndIsrRequest, int]:
@@ -1802,93 +1474,59 @@ def _write_leader_and_isr_request_7(out: list[bytes], x: LeaderAndIsrRequest) ->
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_leader_and_isr_request_7(x: LeaderAndIsrRequest) -> int:
-    size = 21
-    size += _size_all_leader_and_isr_topic_state_6(x.topic_states)
-    n = len(x.topic_states)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_leader_and_isr_live_leader_4(x.live_leaders)
-    n = len(x.live_leaders)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _LeaderAndIsrRequestConstants._codecs = {
-    0: (_read_leader_and_isr_request_0, _write_leader_and_isr_request_0, _size_leader_and_isr_request_0),
-    1: (_read_leader_and_isr_request_1, _write_leader_and_isr_request_1, _size_leader_and_isr_request_1),
-    2: (_read_leader_and_isr_request_2, _write_leader_and_isr_request_2, _size_leader_and_isr_request_2),
-    3: (_read_leader_and_isr_request_3, _write_leader_and_isr_request_3, _size_leader_and_isr_request_3),
-    4: (_read_leader_and_isr_request_4, _write_leader_and_isr_request_4, _size_leader_and_isr_request_4),
-    5: (_read_leader_and_isr_request_5, _write_leader_and_isr_request_5, _size_leader_and_isr_request_5),
-    6: (_read_leader_and_isr_request_6, _write_leader_and_isr_request_6, _size_leader_and_isr_request_6),
-    7: (_read_leader_and_isr_request_7, _write_leader_and_isr_request_7, _size_leader_and_isr_request_7),
+    0: (_read_leader_and_isr_request_0, _write_leader_and_isr_request_0),
+    1: (_read_leader_and_isr_request_1, _write_leader_and_isr_request_1),
+    2: (_read_leader_and_isr_request_2, _write_leader_and_isr_request_2),
+    3: (_read_leader_and_isr_request_3, _write_leader_and_isr_request_3),
+    4: (_read_leader_and_isr_request_4, _write_leader_and_isr_request_4),
+    5: (_read_leader_and_isr_request_5, _write_leader_and_isr_request_5),
+    6: (_read_leader_and_isr_request_6, _write_leader_and_isr_request_6),
+    7: (_read_leader_and_isr_request_7, _write_leader_and_isr_request_7),
 }
-_LeaderAndIsrRequestConstants._facts = (
-    '{"name":"LeaderAndIsrRequest","type":"request","validVersions":"0-7","flexibleVersions":"4'
-    '+","fields":[{"name":"controller_id","json":"controllerId","type":"int32","versions":"0+",'
-    '"entityType":"brokerId","about":"Node id of the controller that sends this."},{"name":"is_'
-    'kraft_controller","json":"isKRaftController","type":"bool","versions":"7+","about":"Whethe'
-    'r the controller is one of KRaft, during the move from ZooKeeper."},{"name":"controller_ep'
-    'och","json":"controllerEpoch","type":"int32","versions":"0+","about":"Epoch of the control'
-    'ler, which grows with every election of one."},{"name":"broker_epoch","json":"brokerEpoch"'
-    ',"type":"int64","versions":"2+","ignorable":true,"default":-1,"about":"Epoch that the cont'
-    'roller gave the receiving broker when it registered."},{"name":"type","json":"type","type"'
-    ':"int8","versions":"5+","enumeration":"ControlRequestType","about":"What the request has: '
-    '0 not said, 1 what changed, 2 everything."},{"name":"ungrouped_partition_states","json":"u'
-    'ngroupedPartitionStates","type":"[]LeaderAndIsrPartitionState","versions":"0-1","about":"S'
-    'tates of partitions, each with the name of its topic."},{"name":"topic_states","json":"top'
-    'icStates","type":"[]LeaderAndIsrTopicState","versions":"2+","about":"The topics with the s'
-    'tates of their partitions."},{"name":"live_leaders","json":"liveLeaders","type":"[]LeaderA'
-    'ndIsrLiveLeader","versions":"0+","about":"The brokers that lead any of the partitions."}],'
-    '"structs":{"LeaderAndIsrPartitionState":[{"name":"topic_name","json":"topicName","type":"s'
-    'tring","versions":"0-1","entityType":"topicName","ignorable":true,"about":"Name of the top'
-    'ic."},{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","ab'
-    'out":"Number of the partition within its topic, from 0."},{"name":"controller_epoch","json'
-    '":"controllerEpoch","type":"int32","versions":"0+","about":"Epoch of the controller, which'
-    ' grows with every election of one."},{"name":"leader","json":"leader","type":"int32","vers'
-    'ions":"0+","entityType":"brokerId","enumeration":"TopicStateLeader","about":"Broker id of '
-    'the leader, -1 for none, -2 while the topic is being deleted."},{"name":"leader_epoch","js'
-    'on":"leaderEpoch","type":"int32","versions":"0+","about":"Epoch of the leader, which grows'
-    ' with every election of one."},{"name":"isr","json":"isr","type":"[]int32","versions":"0+"'
-    ',"entityType":"brokerId","about":"Broker ids of the replicas in sync."},{"name":"partition'
-    '_epoch","json":"partitionEpoch","type":"int32","versions":"0+","about":"Version of the sta'
-    'te of the partition."},{"name":"replicas","json":"replicas","type":"[]int32","versions":"0'
-    '+","entityType":"brokerId","about":"Broker ids of all replicas."},{"name":"adding_replicas'
-    '","json":"addingReplicas","type":"[]int32","versions":"3+","entityType":"brokerId","ignora'
-    'ble":true,"about":"Broker ids of replicas that a reassignment adds."},{"name":"removing_re'
-    'plicas","json":"removingReplicas","type":"[]int32","versions":"3+","entityType":"brokerId"'
-    ',"ignorable":true,"about":"Broker ids of replicas that a reassignment removes."},{"name":"'
-    'is_new","json":"isNew","type":"bool","versions":"1+","ignorable":true,"about":"Whether the'
-    ' replica is to be made if it is not there."},{"name":"leader_recovery_state","json":"leade'
-    'rRecoveryState","type":"int8","versions":"6+","enumeration":"LeaderRecoveryState","about":'
-    '"How the leader was elected: 1 if it has to recover from an unclean election, else 0."}],"'
-    'LeaderAndIsrTopicState":[{"name":"topic_name","json":"topicName","type":"string","versions'
-    '":"2+","entityType":"topicName","about":"Name of the topic."},{"name":"topic_id","json":"t'
-    'opicId","type":"uuid","versions":"5+","ignorable":true,"about":"Unique id of the topic."},'
-    '{"name":"partition_states","json":"partitionStates","type":"[]LeaderAndIsrPartitionState",'
-    '"versions":"2+","about":"States of the partitions of one topic."}],"LeaderAndIsrLiveLeader'
-    '":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType":"brok'
-    'erId","about":"Id of a broker."},{"name":"host_name","json":"hostName","type":"string","ve'
-    'rsions":"0+","about":"Host name of the broker."},{"name":"port","json":"port","type":"int3'
-    '2","versions":"0+","about":"Port of the broker."}]}}'
+_LeaderAndIsrRequestConstants._descriptor = (
+    '{"name":"LeaderAndIsrRequest","type":"request","validVersions":"0-7","flexibleVersions":"4+","fields":['
+    '{"name":"controller_id","json":"controllerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id of the controller that sends this."},'
+    '{"name":"is_kraft_controller","json":"isKRaftController","type":"bool","versions":"7+","about":"Whether the controller is one of KRaft, during the move from ZooKeeper."},'
+    '{"name":"controller_epoch","json":"controllerEpoch","type":"int32","versions":"0+","about":"Epoch of the controller, which grows with every election of one."},'
+    '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"2+","ignorable":true,"default":-1,"about":"Epoch that the controller gave the receiving broker when it registered."},'
+    '{"name":"type","json":"type","type":"int8","versions":"5+","enumeration":"ControlRequestType","about":"What the request has: 0 not said, 1 what changed, 2 everything."},'
+    '{"name":"ungrouped_partition_states","json":"ungroupedPartitionStates","type":"[]LeaderAndIsrPartitionState","versions":"0-1","about":"States of partitions, each with the name of its topic."},'
+    '{"name":"topic_states","json":"topicStates","type":"[]LeaderAndIsrTopicState","versions":"2+","about":"The topics with the states of their partitions."},'
+    '{"name":"live_leaders","json":"liveLeaders","type":"[]LeaderAndIsrLiveLeader","versions":"0+","about":"The brokers that lead any of the partitions."}'
+    '],"structs":{"LeaderAndIsrPartitionState":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0-1","entityType":"topicName","ignorable":true,"about":"Name of the topic."},'
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"controller_epoch","json":"controllerEpoch","type":"int32","versions":"0+","about":"Epoch of the controller, which grows with every election of one."},'
+    '{"name":"leader","json":"leader","type":"int32","versions":"0+","entityType":"brokerId","enumeration":"TopicStateLeader","about":"Broker id of the leader, -1 for none, -2 while the topic is being deleted."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Epoch of the leader, which grows with every election of one."},'
+    '{"name":"isr","json":"isr","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids of the replicas in sync."},'
+    '{"name":"partition_epoch","json":"partitionEpoch","type":"int32","versions":"0+","about":"Version of the state of the partition."},'
+    '{"name":"replicas","json":"replicas","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids of all replicas."},'
+    '{"name":"adding_replicas","json":"addingReplicas","type":"[]int32","versions":"3+","entityType":"brokerId","ignorable":true,"about":"Broker ids of replicas that a reassignment adds."},'
+    '{"name":"removing_replicas","json":"removingReplicas","type":"[]int32","versions":"3+","entityType":"brokerId","ignorable":true,"about":"Broker ids of replicas that a reassignment removes."},'
+    '{"name":"is_new","json":"isNew","type":"bool","versions":"1+","ignorable":true,"about":"Whether the replica is to be made if it is not there."},'
+    '{"name":"leader_recovery_state","json":"leaderRecoveryState","type":"int8","versions":"6+","enumeration":"LeaderRecoveryState","about":"How the leader was elected: 1 if it has to recover from an unclean election, else 0."}'
+    '],"LeaderAndIsrTopicState":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"2+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"5+","ignorable":true,"about":"Unique id of the topic."},'
+    '{"name":"partition_states","json":"partitionStates","type":"[]LeaderAndIsrPartitionState","versions":"2+","about":"States of the partitions of one topic."}'
+    '],"LeaderAndIsrLiveLeader":['
+    '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Id of a broker."},'
+    '{"name":"host_name","json":"hostName","type":"string","versions":"0+","about":"Host name of the broker."},'
+    '{"name":"port","json":"port","type":"int32","versions":"0+","about":"Port of the broker."}'
+    "]}}"
 )
 _LeaderAndIsrRequestConstants._plan = (
     "1\n"
-    ":LeaderAndIsrPartitionState topic_name/s partition_index/i controller_epoch/i leader/i lea"
-    "der_epoch/i isr/[i partition_epoch/i replicas/[i adding_replicas/[i removing_replicas/[i i"
-    "s_new/t leader_recovery_state/b\n"
+    ":LeaderAndIsrPartitionState topic_name/s partition_index/i controller_epoch/i leader/i leader_epoch/i isr/[i partition_epoch/i replicas/[i adding_replicas/[i removing_replicas/[i is_new/t leader_recovery_state/b\n"
     "0 0 1 2 3 4 5 6 7 -8 -9 -10 -11!\n"
     "1 0 1 2 3 4 5 6 7 10 -8 -9 -11!\n"
     "2 1 2 3 4 5 6 7 10 -0 -8 -9 -11!\n"
     "3 1 2 3 4 5 6 7 8 9 10 -0 -11!\n"
     "4-5 1 2 3 4 5c 6 7c 8c 9c 10 -0 -11! ;\n"
     "6-7 1 2 3 4 5c 6 7c 8c 9c 10 11 -0 ;\n"
-    ":LeaderAndIsrTopicState topic_name/s topic_id/u partition_states/[@LeaderAndIsrPartitionSt"
-    "ate\n"
+    ":LeaderAndIsrTopicState topic_name/s topic_id/u partition_states/[@LeaderAndIsrPartitionState\n"
     "2 0 2@2 -1\n"
     "3 0 2@3 -1\n"
     "4 0c 2@4c -1 ;\n"
@@ -1897,9 +1535,7 @@ _LeaderAndIsrRequestConstants._plan = (
     ":LeaderAndIsrLiveLeader broker_id/i host_name/s port/i\n"
     "0-3 0 1 2\n"
     "4-7 0 1c 2 ;\n"
-    ":LeaderAndIsrRequest controller_id/i is_kraft_controller/t controller_epoch/i broker_epoch"
-    "/q=-1 type/b ungrouped_partition_states/[@LeaderAndIsrPartitionState topic_states/[@Leader"
-    "AndIsrTopicState live_leaders/[@LeaderAndIsrLiveLeader\n"
+    ":LeaderAndIsrRequest controller_id/i is_kraft_controller/t controller_epoch/i broker_epoch/q=-1 type/b ungrouped_partition_states/[@LeaderAndIsrPartitionState topic_states/[@LeaderAndIsrTopicState live_leaders/[@LeaderAndIsrLiveLeader\n"
     "0 0 2 5@0 7@11 -1! -3 -4! -6!\n"
     "1 0 2 5@1 7@11 -1! -3 -4! -6!\n"
     "2 0 2 3 6@6 7@11 -1! -4! -5!\n"

@@ -13,21 +13,18 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -75,16 +72,6 @@ class LeaderAndIsrPartitionError(StructBase):
         self.error_code = error_code
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LeaderAndIsrPartitionError):
-            return NotImplemented
-        return (
-            self.topic_name == other.topic_name
-            and self.partition_index == other.partition_index
-            and self.error_code == other.error_code
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class LeaderAndIsrTopicError(StructBase):
@@ -111,15 +98,6 @@ class LeaderAndIsrTopicError(StructBase):
             else list(elements_of(partition_errors, "partition_errors", "LeaderAndIsrPartitionError"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LeaderAndIsrTopicError):
-            return NotImplemented
-        return (
-            self.topic_id == other.topic_id
-            and self.partition_errors == other.partition_errors
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class LeaderAndIsrTopicErrorCollection(KeyedCollection[LeaderAndIsrTopicError]):
@@ -188,16 +166,6 @@ class LeaderAndIsrResponse(_LeaderAndIsrResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LeaderAndIsrResponse):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.partition_errors == other.partition_errors
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_leader_and_isr_partition_error_0(
     data: bytes, pos: int, count: int
@@ -229,16 +197,6 @@ def _write_all_leader_and_isr_partition_error_0(out: list[bytes], items: Iterabl
         out.append(_pack_h(n))
         out.append(s)
         out.append(_pack_ih(x.partition_index, x.error_code))
-
-
-def _size_all_leader_and_isr_partition_error_0(items: Iterable[LeaderAndIsrPartitionError]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        size += string_length(len(x.topic_name.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_leader_and_isr_partition_error_4(
@@ -278,17 +236,6 @@ def _write_all_leader_and_isr_partition_error_4(out: list[bytes], items: Iterabl
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_leader_and_isr_partition_error_4(items: Iterable[LeaderAndIsrPartitionError]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_leader_and_isr_partition_error_5(
     data: bytes, pos: int, count: int
 ) -> tuple[list[LeaderAndIsrPartitionError], int]:
@@ -313,15 +260,6 @@ def _write_all_leader_and_isr_partition_error_5(out: list[bytes], items: Iterabl
         else:
             out.append(_pack_ih(x.partition_index, x.error_code))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_leader_and_isr_partition_error_5(items: Iterable[LeaderAndIsrPartitionError]) -> int:
-    size = 0
-    for x in items:
-        size += 7
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_leader_and_isr_topic_error_5(
@@ -366,19 +304,6 @@ def _write_all_leader_and_isr_topic_error_5(out: list[bytes], items: Iterable[Le
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_leader_and_isr_topic_error_5(items: Iterable[LeaderAndIsrTopicError]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_leader_and_isr_partition_error_5(x.partition_errors)
-        n = len(x.partition_errors)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_leader_and_isr_response_0(data: bytes, pos: int) -> tuple[LeaderAndIsrResponse, int]:
     x = new(LeaderAndIsrResponse)
     x.error_code, n = _unpack_hi(data, pos)
@@ -403,14 +328,6 @@ def _write_leader_and_isr_response_0(out: list[bytes], x: LeaderAndIsrResponse) 
         _write_all_leader_and_isr_partition_error_0(out, x.partition_errors)
     elif type(x.partition_errors) is not list and type(x.partition_errors) in NO_LISTS:
         raise Refused
-
-
-def _size_leader_and_isr_response_0(x: LeaderAndIsrResponse) -> int:
-    size = 6
-    size += _size_all_leader_and_isr_partition_error_0(x.partition_errors)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_leader_and_isr_response_4(data: bytes, pos: int) -> tuple[LeaderAndIsrResponse, int]:
@@ -451,17 +368,6 @@ def _write_leader_and_isr_response_4(out: list[bytes], x: LeaderAndIsrResponse) 
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_leader_and_isr_response_4(x: LeaderAndIsrResponse) -> int:
-    size = 4
-    size += _size_all_leader_and_isr_partition_error_4(x.partition_errors)
-    n = len(x.partition_errors)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_leader_and_isr_response_5(data: bytes, pos: int) -> tuple[LeaderAndIsrResponse, int]:
     x = new(LeaderAndIsrResponse)
     x.error_code, n = _unpack_hB(data, pos)
@@ -500,43 +406,29 @@ def _write_leader_and_isr_response_5(out: list[bytes], x: LeaderAndIsrResponse) 
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_leader_and_isr_response_5(x: LeaderAndIsrResponse) -> int:
-    size = 4
-    size += _size_all_leader_and_isr_topic_error_5(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _LeaderAndIsrResponseConstants._codecs = {
-    0: (_read_leader_and_isr_response_0, _write_leader_and_isr_response_0, _size_leader_and_isr_response_0),
-    1: (_read_leader_and_isr_response_0, _write_leader_and_isr_response_0, _size_leader_and_isr_response_0),
-    2: (_read_leader_and_isr_response_0, _write_leader_and_isr_response_0, _size_leader_and_isr_response_0),
-    3: (_read_leader_and_isr_response_0, _write_leader_and_isr_response_0, _size_leader_and_isr_response_0),
-    4: (_read_leader_and_isr_response_4, _write_leader_and_isr_response_4, _size_leader_and_isr_response_4),
-    5: (_read_leader_and_isr_response_5, _write_leader_and_isr_response_5, _size_leader_and_isr_response_5),
-    6: (_read_leader_and_isr_response_5, _write_leader_and_isr_response_5, _size_leader_and_isr_response_5),
-    7: (_read_leader_and_isr_response_5, _write_leader_and_isr_response_5, _size_leader_and_isr_response_5),
+    0: (_read_leader_and_isr_response_0, _write_leader_and_isr_response_0),
+    1: (_read_leader_and_isr_response_0, _write_leader_and_isr_response_0),
+    2: (_read_leader_and_isr_response_0, _write_leader_and_isr_response_0),
+    3: (_read_leader_and_isr_response_0, _write_leader_and_isr_response_0),
+    4: (_read_leader_and_isr_response_4, _write_leader_and_isr_response_4),
+    5: (_read_leader_and_isr_response_5, _write_leader_and_isr_response_5),
+    6: (_read_leader_and_isr_response_5, _write_leader_and_isr_response_5),
+    7: (_read_leader_and_isr_response_5, _write_leader_and_isr_response_5),
 }
-_LeaderAndIsrResponseConstants._facts = (
-    '{"name":"LeaderAndIsrResponse","type":"response","validVersions":"0-7","flexibleVersions":'
-    '"4+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enu'
-    'meration":"ErrorCode","about":"Error code, 0 for none."},{"name":"partition_errors","json"'
-    ':"partitionErrors","type":"[]LeaderAndIsrPartitionError","versions":"0-4","about":"The par'
-    'titions with their error codes."},{"name":"topics","json":"topics","type":"[]LeaderAndIsrT'
-    'opicError","versions":"5+","about":"The topics with the error codes of their partitions."}'
-    '],"structs":{"LeaderAndIsrPartitionError":[{"name":"topic_name","json":"topicName","type":'
-    '"string","versions":"0-4","entityType":"topicName","ignorable":true,"about":"Name of the t'
-    'opic."},{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","'
-    'about":"Number of the partition within its topic, from 0."},{"name":"error_code","json":"e'
-    'rrorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code, 0 '
-    'for none."}],"LeaderAndIsrTopicError":[{"name":"topic_id","json":"topicId","type":"uuid","'
-    'versions":"5+","mapKey":true,"about":"Unique id of the topic."},{"name":"partition_errors"'
-    ',"json":"partitionErrors","type":"[]LeaderAndIsrPartitionError","versions":"5+","about":"T'
-    'he partitions with their error codes."}]}}'
+_LeaderAndIsrResponseConstants._descriptor = (
+    '{"name":"LeaderAndIsrResponse","type":"response","validVersions":"0-7","flexibleVersions":"4+","fields":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code, 0 for none."},'
+    '{"name":"partition_errors","json":"partitionErrors","type":"[]LeaderAndIsrPartitionError","versions":"0-4","about":"The partitions with their error codes."},'
+    '{"name":"topics","json":"topics","type":"[]LeaderAndIsrTopicError","versions":"5+","about":"The topics with the error codes of their partitions."}'
+    '],"structs":{"LeaderAndIsrPartitionError":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0-4","entityType":"topicName","ignorable":true,"about":"Name of the topic."},'
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code, 0 for none."}'
+    '],"LeaderAndIsrTopicError":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"5+","mapKey":true,"about":"Unique id of the topic."},'
+    '{"name":"partition_errors","json":"partitionErrors","type":"[]LeaderAndIsrPartitionError","versions":"5+","about":"The partitions with their error codes."}'
+    "]}}"
 )
 _LeaderAndIsrResponseConstants._plan = (
     "1\n"
@@ -546,8 +438,7 @@ _LeaderAndIsrResponseConstants._plan = (
     "5-7 1 2 -0 ;\n"
     ":LeaderAndIsrTopicError topic_id/u partition_errors/[@LeaderAndIsrPartitionError\n"
     "5-7 0 1@2c ;\n"
-    ":LeaderAndIsrResponse error_code/h partition_errors/[@LeaderAndIsrPartitionError topics/{@"
-    "LeaderAndIsrTopicError\n"
+    ":LeaderAndIsrResponse error_code/h partition_errors/[@LeaderAndIsrPartitionError topics/{@LeaderAndIsrTopicError\n"
     "0-3 0 1@0 -2!\n"
     "4 0 1@1c -2! ;\n"
     "5-7 0 2@3c -1! ;\n"

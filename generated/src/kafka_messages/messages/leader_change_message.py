@@ -11,19 +11,7 @@ from .._base.message import Message
 from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
-from .._core.wire import (
-    RawTaggedFields,
-    Refused,
-    VARINTS,
-    ZERO_UUID,
-    long_count,
-    new,
-    tags,
-    tags_size,
-    unknown_tags,
-    uuid_from,
-    uvarint_size,
-)
+from .._core.wire import VARINTS, ZERO_UUID, RawTaggedFields, Refused, long_count, new, tags, unknown_tags, uuid_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,24 +40,11 @@ class Voter(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        voter_id: int = 0,
-        voter_directory_id: UUID = ZERO_UUID,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, voter_id: int = 0, voter_directory_id: UUID = ZERO_UUID, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.voter_id = voter_id
         self.voter_directory_id = voter_directory_id
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Voter):
-            return NotImplemented
-        return (
-            self.voter_id == other.voter_id
-            and self.voter_directory_id == other.voter_directory_id
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _LeaderChangeMessageConstants(Message):
@@ -118,17 +93,6 @@ class LeaderChangeMessage(_LeaderChangeMessageConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LeaderChangeMessage):
-            return NotImplemented
-        return (
-            self.version == other.version
-            and self.leader_id == other.leader_id
-            and self.voters == other.voters
-            and self.granting_voters == other.granting_voters
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_voter_0(data: bytes, pos: int, count: int) -> tuple[list[Voter], int]:
     out: list[Voter] = []
@@ -156,15 +120,6 @@ def _write_all_voter_0(out: list[bytes], items: Iterable[Voter]) -> None:
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_voter_0(items: Iterable[Voter]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_voter_1(data: bytes, pos: int, count: int) -> tuple[list[Voter], int]:
     out: list[Voter] = []
     for _ in range(count):
@@ -187,15 +142,6 @@ def _write_all_voter_1(out: list[bytes], items: Iterable[Voter]) -> None:
         else:
             out.append(_pack_iu(x.voter_id, x.voter_directory_id.int.to_bytes(16, "big")))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_voter_1(items: Iterable[Voter]) -> int:
-    size = 0
-    for x in items:
-        size += 21
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_leader_change_message_0(data: bytes, pos: int) -> tuple[LeaderChangeMessage, int]:
@@ -246,21 +192,6 @@ def _write_leader_change_message_0(out: list[bytes], x: LeaderChangeMessage) -> 
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_leader_change_message_0(x: LeaderChangeMessage) -> int:
-    size = 9
-    size += _size_all_voter_0(x.voters)
-    n = len(x.voters)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_voter_0(x.granting_voters)
-    n = len(x.granting_voters)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_leader_change_message_1(data: bytes, pos: int) -> tuple[LeaderChangeMessage, int]:
     x = new(LeaderChangeMessage)
     x.version, x.leader_id, n = _unpack_hiB(data, pos)
@@ -309,36 +240,20 @@ def _write_leader_change_message_1(out: list[bytes], x: LeaderChangeMessage) -> 
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_leader_change_message_1(x: LeaderChangeMessage) -> int:
-    size = 9
-    size += _size_all_voter_1(x.voters)
-    n = len(x.voters)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_voter_1(x.granting_voters)
-    n = len(x.granting_voters)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _LeaderChangeMessageConstants._codecs = {
-    0: (_read_leader_change_message_0, _write_leader_change_message_0, _size_leader_change_message_0),
-    1: (_read_leader_change_message_1, _write_leader_change_message_1, _size_leader_change_message_1),
+    0: (_read_leader_change_message_0, _write_leader_change_message_0),
+    1: (_read_leader_change_message_1, _write_leader_change_message_1),
 }
-_LeaderChangeMessageConstants._facts = (
-    '{"name":"LeaderChangeMessage","type":"data","validVersions":"0-1","flexibleVersions":"0+",'
-    '"fields":[{"name":"version","json":"version","type":"int16","versions":"0+","about":"Schem'
-    'a version of this record."},{"name":"leader_id","json":"leaderId","type":"int32","versions'
-    '":"0+","entityType":"brokerId","about":"Node id of the new leader."},{"name":"voters","jso'
-    'n":"voters","type":"[]Voter","versions":"0+","about":"All voters of the quorum at the time'
-    ' of the election."},{"name":"granting_voters","json":"grantingVoters","type":"[]Voter","ve'
-    'rsions":"0+","about":"The voters whose votes made the leader win."}],"structs":{"Voter":[{'
-    '"name":"voter_id","json":"voterId","type":"int32","versions":"0+","about":"Node id of the '
-    'voter."},{"name":"voter_directory_id","json":"voterDirectoryId","type":"uuid","versions":"'
-    '1+","about":"Id of the voter\'s metadata log directory, all zero if unknown."}]}}'
+_LeaderChangeMessageConstants._descriptor = (
+    '{"name":"LeaderChangeMessage","type":"data","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"version","json":"version","type":"int16","versions":"0+","about":"Schema version of this record."},'
+    '{"name":"leader_id","json":"leaderId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id of the new leader."},'
+    '{"name":"voters","json":"voters","type":"[]Voter","versions":"0+","about":"All voters of the quorum at the time of the election."},'
+    '{"name":"granting_voters","json":"grantingVoters","type":"[]Voter","versions":"0+","about":"The voters whose votes made the leader win."}'
+    '],"structs":{"Voter":['
+    '{"name":"voter_id","json":"voterId","type":"int32","versions":"0+","about":"Node id of the voter."},'
+    '{"name":"voter_directory_id","json":"voterDirectoryId","type":"uuid","versions":"1+","about":"Id of the voter\'s metadata log directory, all zero if unknown."}'
+    "]}}"
 )
 _LeaderChangeMessageConstants._plan = (
     "1\n"

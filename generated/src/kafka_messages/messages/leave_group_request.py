@@ -11,25 +11,23 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .leave_group_response import LeaveGroupResponse as _LeaveGroupResponse
 
 _pack_h = Struct(">h").pack
@@ -63,16 +61,6 @@ class MemberIdentity(StructBase):
         self.group_instance_id = group_instance_id
         self.reason = reason
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, MemberIdentity):
-            return NotImplemented
-        return (
-            self.member_id == other.member_id
-            and self.group_instance_id == other.group_instance_id
-            and self.reason == other.reason
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _LeaveGroupRequestConstants(Request["_LeaveGroupResponse"]):
@@ -114,16 +102,6 @@ class LeaveGroupRequest(_LeaveGroupRequestConstants):
         self.member_id = member_id
         self.members = members if isinstance(members, list) else list(elements_of(members, "members", "MemberIdentity"))
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LeaveGroupRequest):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.member_id == other.member_id
-            and self.members == other.members
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_member_identity_3(data: bytes, pos: int, count: int) -> tuple[list[MemberIdentity], int]:
@@ -168,18 +146,6 @@ def _write_all_member_identity_3(out: list[bytes], items: Iterable[MemberIdentit
             n = len(s)
         out.append(_pack_h(n))
         out.append(s)
-
-
-def _size_all_member_identity_3(items: Iterable[MemberIdentity]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        size += string_length(len(x.member_id.encode()))
-        if x.group_instance_id is not None:
-            size += string_length(len(x.group_instance_id.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_member_identity_4(data: bytes, pos: int, count: int) -> tuple[list[MemberIdentity], int]:
@@ -233,20 +199,6 @@ def _write_all_member_identity_4(out: list[bytes], items: Iterable[MemberIdentit
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_member_identity_4(items: Iterable[MemberIdentity]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.member_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.group_instance_id is not None:
-            n = string_length(len(x.group_instance_id.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_member_identity_5(data: bytes, pos: int, count: int) -> tuple[list[MemberIdentity], int]:
@@ -319,23 +271,6 @@ def _write_all_member_identity_5(out: list[bytes], items: Iterable[MemberIdentit
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_member_identity_5(items: Iterable[MemberIdentity]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        n = string_length(len(x.member_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.group_instance_id is not None:
-            n = string_length(len(x.group_instance_id.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.reason is not None:
-            n = string_length(len(x.reason.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_leave_group_request_0(data: bytes, pos: int) -> tuple[LeaveGroupRequest, int]:
     x = new(LeaveGroupRequest)
     (n,) = _unpack_h(data, pos)
@@ -374,15 +309,6 @@ def _write_leave_group_request_0(out: list[bytes], x: LeaveGroupRequest) -> None
     out.append(s)
 
 
-def _size_leave_group_request_0(x: LeaveGroupRequest) -> int:
-    size = 4
-    size += string_length(len(x.group_id.encode()))
-    size += string_length(len(x.member_id.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_leave_group_request_3(data: bytes, pos: int) -> tuple[LeaveGroupRequest, int]:
     x = new(LeaveGroupRequest)
     (n,) = _unpack_h(data, pos)
@@ -419,15 +345,6 @@ def _write_leave_group_request_3(out: list[bytes], x: LeaveGroupRequest) -> None
         _write_all_member_identity_3(out, x.members)
     elif type(x.members) is not list and type(x.members) in NO_LISTS:
         raise Refused
-
-
-def _size_leave_group_request_3(x: LeaveGroupRequest) -> int:
-    size = 6
-    size += string_length(len(x.group_id.encode()))
-    size += _size_all_member_identity_3(x.members)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_leave_group_request_4(data: bytes, pos: int) -> tuple[LeaveGroupRequest, int]:
@@ -476,19 +393,6 @@ def _write_leave_group_request_4(out: list[bytes], x: LeaveGroupRequest) -> None
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_leave_group_request_4(x: LeaveGroupRequest) -> int:
-    size = 3
-    n = string_length(len(x.group_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_member_identity_4(x.members)
-    n = len(x.members)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_leave_group_request_5(data: bytes, pos: int) -> tuple[LeaveGroupRequest, int]:
     x = new(LeaveGroupRequest)
     n = data[pos]
@@ -535,40 +439,24 @@ def _write_leave_group_request_5(out: list[bytes], x: LeaveGroupRequest) -> None
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_leave_group_request_5(x: LeaveGroupRequest) -> int:
-    size = 3
-    n = string_length(len(x.group_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_member_identity_5(x.members)
-    n = len(x.members)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _LeaveGroupRequestConstants._codecs = {
-    0: (_read_leave_group_request_0, _write_leave_group_request_0, _size_leave_group_request_0),
-    1: (_read_leave_group_request_0, _write_leave_group_request_0, _size_leave_group_request_0),
-    2: (_read_leave_group_request_0, _write_leave_group_request_0, _size_leave_group_request_0),
-    3: (_read_leave_group_request_3, _write_leave_group_request_3, _size_leave_group_request_3),
-    4: (_read_leave_group_request_4, _write_leave_group_request_4, _size_leave_group_request_4),
-    5: (_read_leave_group_request_5, _write_leave_group_request_5, _size_leave_group_request_5),
+    0: (_read_leave_group_request_0, _write_leave_group_request_0),
+    1: (_read_leave_group_request_0, _write_leave_group_request_0),
+    2: (_read_leave_group_request_0, _write_leave_group_request_0),
+    3: (_read_leave_group_request_3, _write_leave_group_request_3),
+    4: (_read_leave_group_request_4, _write_leave_group_request_4),
+    5: (_read_leave_group_request_5, _write_leave_group_request_5),
 }
-_LeaveGroupRequestConstants._facts = (
-    '{"name":"LeaveGroupRequest","type":"request","validVersions":"0-5","flexibleVersions":"4+"'
-    ',"fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType'
-    '":"groupId","about":"Group to leave."},{"name":"member_id","json":"memberId","type":"strin'
-    'g","versions":"0-2","about":"Id of the one member that leaves."},{"name":"members","json":'
-    '"members","type":"[]MemberIdentity","versions":"3+","about":"One member that leaves or is '
-    'removed."}],"structs":{"MemberIdentity":[{"name":"member_id","json":"memberId","type":"str'
-    'ing","versions":"3+","about":"Id of the member, empty to name a static member by its insta'
-    'nce id alone."},{"name":"group_instance_id","json":"groupInstanceId","type":"string","vers'
-    'ions":"3+","nullableVersions":"3+","default":null,"about":"Configured static id of the mem'
-    'ber, null for a dynamic member."},{"name":"reason","json":"reason","type":"string","versio'
-    'ns":"5+","nullableVersions":"5+","ignorable":true,"default":null,"about":"Why the member l'
-    "eaves, for the broker's log; null if not told.\"}]}}"
+_LeaveGroupRequestConstants._descriptor = (
+    '{"name":"LeaveGroupRequest","type":"request","validVersions":"0-5","flexibleVersions":"4+","fields":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Group to leave."},'
+    '{"name":"member_id","json":"memberId","type":"string","versions":"0-2","about":"Id of the one member that leaves."},'
+    '{"name":"members","json":"members","type":"[]MemberIdentity","versions":"3+","about":"One member that leaves or is removed."}'
+    '],"structs":{"MemberIdentity":['
+    '{"name":"member_id","json":"memberId","type":"string","versions":"3+","about":"Id of the member, empty to name a static member by its instance id alone."},'
+    '{"name":"group_instance_id","json":"groupInstanceId","type":"string","versions":"3+","nullableVersions":"3+","default":null,"about":"Configured static id of the member, null for a dynamic member."},'
+    '{"name":"reason","json":"reason","type":"string","versions":"5+","nullableVersions":"5+","ignorable":true,"default":null,"about":"Why the member leaves, for the broker\'s log; null if not told."}'
+    "]}}"
 )
 _LeaveGroupRequestConstants._plan = (
     "1\n"

@@ -11,20 +11,17 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -69,16 +66,6 @@ class MemberResponse(StructBase):
         self.error_code = error_code
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, MemberResponse):
-            return NotImplemented
-        return (
-            self.member_id == other.member_id
-            and self.group_instance_id == other.group_instance_id
-            and self.error_code == other.error_code
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _LeaveGroupResponseConstants(Response):
     __slots__ = ()
@@ -118,16 +105,6 @@ class LeaveGroupResponse(_LeaveGroupResponseConstants):
         self.error_code = error_code
         self.members = members if isinstance(members, list) else list(elements_of(members, "members", "MemberResponse"))
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LeaveGroupResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.members == other.members
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_member_response_3(data: bytes, pos: int, count: int) -> tuple[list[MemberResponse], int]:
@@ -174,18 +151,6 @@ def _write_all_member_response_3(out: list[bytes], items: Iterable[MemberRespons
         out.append(_pack_h(n))
         out.append(s)
         out.append(_pack_h(x.error_code))
-
-
-def _size_all_member_response_3(items: Iterable[MemberResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.member_id.encode()))
-        if x.group_instance_id is not None:
-            size += string_length(len(x.group_instance_id.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_member_response_4(data: bytes, pos: int, count: int) -> tuple[list[MemberResponse], int]:
@@ -241,20 +206,6 @@ def _write_all_member_response_4(out: list[bytes], items: Iterable[MemberRespons
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_member_response_4(items: Iterable[MemberResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        n = string_length(len(x.member_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.group_instance_id is not None:
-            n = string_length(len(x.group_instance_id.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_leave_group_response_0(data: bytes, pos: int) -> tuple[LeaveGroupResponse, int]:
     x = new(LeaveGroupResponse)
     x.throttle_time_ms = 0
@@ -273,13 +224,6 @@ def _write_leave_group_response_0(out: list[bytes], x: LeaveGroupResponse) -> No
     out.append(_pack_h(x.error_code))
 
 
-def _size_leave_group_response_0(x: LeaveGroupResponse) -> int:
-    size = 2
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_leave_group_response_1(data: bytes, pos: int) -> tuple[LeaveGroupResponse, int]:
     x = new(LeaveGroupResponse)
     x.members = []
@@ -295,13 +239,6 @@ def _write_leave_group_response_1(out: list[bytes], x: LeaveGroupResponse) -> No
     if x.unknown_tagged_fields:
         raise Refused
     out.append(_pack_ih(x.throttle_time_ms, x.error_code))
-
-
-def _size_leave_group_response_1(x: LeaveGroupResponse) -> int:
-    size = 6
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_leave_group_response_3(data: bytes, pos: int) -> tuple[LeaveGroupResponse, int]:
@@ -325,14 +262,6 @@ def _write_leave_group_response_3(out: list[bytes], x: LeaveGroupResponse) -> No
         _write_all_member_response_3(out, x.members)
     elif type(x.members) is not list and type(x.members) in NO_LISTS:
         raise Refused
-
-
-def _size_leave_group_response_3(x: LeaveGroupResponse) -> int:
-    size = 10
-    size += _size_all_member_response_3(x.members)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_leave_group_response_4(data: bytes, pos: int) -> tuple[LeaveGroupResponse, int]:
@@ -370,38 +299,24 @@ def _write_leave_group_response_4(out: list[bytes], x: LeaveGroupResponse) -> No
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_leave_group_response_4(x: LeaveGroupResponse) -> int:
-    size = 8
-    size += _size_all_member_response_4(x.members)
-    n = len(x.members)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _LeaveGroupResponseConstants._codecs = {
-    0: (_read_leave_group_response_0, _write_leave_group_response_0, _size_leave_group_response_0),
-    1: (_read_leave_group_response_1, _write_leave_group_response_1, _size_leave_group_response_1),
-    2: (_read_leave_group_response_1, _write_leave_group_response_1, _size_leave_group_response_1),
-    3: (_read_leave_group_response_3, _write_leave_group_response_3, _size_leave_group_response_3),
-    4: (_read_leave_group_response_4, _write_leave_group_response_4, _size_leave_group_response_4),
-    5: (_read_leave_group_response_4, _write_leave_group_response_4, _size_leave_group_response_4),
+    0: (_read_leave_group_response_0, _write_leave_group_response_0),
+    1: (_read_leave_group_response_1, _write_leave_group_response_1),
+    2: (_read_leave_group_response_1, _write_leave_group_response_1),
+    3: (_read_leave_group_response_3, _write_leave_group_response_3),
+    4: (_read_leave_group_response_4, _write_leave_group_response_4),
+    5: (_read_leave_group_response_4, _write_leave_group_response_4),
 }
-_LeaveGroupResponseConstants._facts = (
-    '{"name":"LeaveGroupResponse","type":"response","validVersions":"0-5","flexibleVersions":"4'
-    '+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":'
-    '"1+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 m'
-    'eans it was not throttled."},{"name":"error_code","json":"errorCode","type":"int16","versi'
-    'ons":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none.'
-    '"},{"name":"members","json":"members","type":"[]MemberResponse","versions":"3+","about":"T'
-    'he outcome for one member."}],"structs":{"MemberResponse":[{"name":"member_id","json":"mem'
-    'berId","type":"string","versions":"3+","about":"Id of the member within its group."},{"nam'
-    'e":"group_instance_id","json":"groupInstanceId","type":"string","versions":"3+","nullableV'
-    'ersions":"3+","about":"Configured static id of the member, null for a dynamic member."},{"'
-    'name":"error_code","json":"errorCode","type":"int16","versions":"3+","enumeration":"ErrorC'
-    'ode","about":"Error code of this member, 0 for none."}]}}'
+_LeaveGroupResponseConstants._descriptor = (
+    '{"name":"LeaveGroupResponse","type":"response","validVersions":"0-5","flexibleVersions":"4+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"1+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},'
+    '{"name":"members","json":"members","type":"[]MemberResponse","versions":"3+","about":"The outcome for one member."}'
+    '],"structs":{"MemberResponse":['
+    '{"name":"member_id","json":"memberId","type":"string","versions":"3+","about":"Id of the member within its group."},'
+    '{"name":"group_instance_id","json":"groupInstanceId","type":"string","versions":"3+","nullableVersions":"3+","about":"Configured static id of the member, null for a dynamic member."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"3+","enumeration":"ErrorCode","about":"Error code of this member, 0 for none."}'
+    "]}}"
 )
 _LeaveGroupResponseConstants._plan = (
     "1\n"

@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import Malformed, RawTaggedFields, Refused, new, string_length
+from .._core.wire import Malformed, RawTaggedFields, Refused, new
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -29,41 +29,26 @@ class LegacyOffsetCommitKey(_LegacyOffsetCommitKeyConstants):
     """Old form of the __consumer_offsets key for a committed offset; the same fields as OffsetCommitKey under
     record type 0.
 
-    Coordinator-key, record type 0, versions 0, none of them flexible. Since before Kafka 4.1.0, which defines
+    Coordinator-key, record type 0, version 0, none of them flexible. Since before Kafka 4.1.0, which defines
     it first.
     """
 
     group: str = ""
-    """Group that committed the offset. (versions 0)"""
+    """Group that committed the offset. (version 0)"""
     topic: str = ""
-    """Topic the offset is for. (versions 0)"""
+    """Topic the offset is for. (version 0)"""
     partition: int = 0
-    """Partition index the offset is for. (versions 0)"""
+    """Partition index the offset is for. (version 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
-        self,
-        *,
-        group: str = "",
-        topic: str = "",
-        partition: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, group: str = "", topic: str = "", partition: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.group = group
         self.topic = topic
         self.partition = partition
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LegacyOffsetCommitKey):
-            return NotImplemented
-        return (
-            self.group == other.group
-            and self.topic == other.topic
-            and self.partition == other.partition
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_legacy_offset_commit_key_0(data: bytes, pos: int) -> tuple[LegacyOffsetCommitKey, int]:
@@ -104,23 +89,12 @@ def _write_legacy_offset_commit_key_0(out: list[bytes], x: LegacyOffsetCommitKey
     out.append(_pack_i(x.partition))
 
 
-def _size_legacy_offset_commit_key_0(x: LegacyOffsetCommitKey) -> int:
-    size = 8
-    size += string_length(len(x.group.encode()))
-    size += string_length(len(x.topic.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
-_LegacyOffsetCommitKeyConstants._codecs = {
-    0: (_read_legacy_offset_commit_key_0, _write_legacy_offset_commit_key_0, _size_legacy_offset_commit_key_0),
-}
-_LegacyOffsetCommitKeyConstants._facts = (
-    '{"name":"LegacyOffsetCommitKey","type":"coordinator-key","validVersions":"0","flexibleVers'
-    'ions":"none","fields":[{"name":"group","json":"group","type":"string","versions":"0","abou'
-    't":"Group that committed the offset."},{"name":"topic","json":"topic","type":"string","ver'
-    'sions":"0","about":"Topic the offset is for."},{"name":"partition","json":"partition","typ'
-    'e":"int32","versions":"0","about":"Partition index the offset is for."}]}'
+_LegacyOffsetCommitKeyConstants._codecs = {0: (_read_legacy_offset_commit_key_0, _write_legacy_offset_commit_key_0)}
+_LegacyOffsetCommitKeyConstants._descriptor = (
+    '{"name":"LegacyOffsetCommitKey","type":"coordinator-key","validVersions":"0","flexibleVersions":"none","fields":['
+    '{"name":"group","json":"group","type":"string","versions":"0","about":"Group that committed the offset."},'
+    '{"name":"topic","json":"topic","type":"string","versions":"0","about":"Topic the offset is for."},'
+    '{"name":"partition","json":"partition","type":"int32","versions":"0","about":"Partition index the offset is for."}'
+    "]}"
 )
-_LegacyOffsetCommitKeyConstants._plan = "1\n" ":LegacyOffsetCommitKey group/s topic/s partition/i\n" "0 0 1 2\n"
+_LegacyOffsetCommitKeyConstants._plan = "1\n:LegacyOffsetCommitKey group/s topic/s partition/i\n0 0 1 2\n"

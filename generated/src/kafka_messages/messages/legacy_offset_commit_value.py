@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import Malformed, RawTaggedFields, Refused, new, string_length
+from .._core.wire import Malformed, RawTaggedFields, Refused, new
 
 _pack_q = Struct(">q").pack
 _pack_qh = Struct(">qh").pack
@@ -28,16 +28,16 @@ class _LegacyOffsetCommitValueConstants(Message):
 class LegacyOffsetCommitValue(_LegacyOffsetCommitValueConstants):
     """Old form of the __consumer_offsets value for a committed offset, paired with LegacyOffsetCommitKey.
 
-    Coordinator-value, record type 0, versions 0, none of them flexible. Since before Kafka 4.1.0, which
+    Coordinator-value, record type 0, version 0, none of them flexible. Since before Kafka 4.1.0, which
     defines it first.
     """
 
     offset: int = 0
-    """Committed offset, which is the next offset the group wants to read. (versions 0)"""
+    """Committed offset, which is the next offset the group wants to read. (version 0)"""
     metadata: str = ""
-    """Free text the client stored with the offset, often empty. (versions 0)"""
+    """Free text the client stored with the offset, often empty. (version 0)"""
     commit_timestamp: int = 0
-    """Time of the commit, in milliseconds since 1970. (versions 0)"""
+    """Time of the commit, in milliseconds since 1970. (version 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Empty, as no version has tagged fields: others are refused when writing."""
 
@@ -53,16 +53,6 @@ class LegacyOffsetCommitValue(_LegacyOffsetCommitValueConstants):
         self.metadata = metadata
         self.commit_timestamp = commit_timestamp
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LegacyOffsetCommitValue):
-            return NotImplemented
-        return (
-            self.offset == other.offset
-            and self.metadata == other.metadata
-            and self.commit_timestamp == other.commit_timestamp
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_legacy_offset_commit_value_0(data: bytes, pos: int) -> tuple[LegacyOffsetCommitValue, int]:
@@ -91,25 +81,16 @@ def _write_legacy_offset_commit_value_0(out: list[bytes], x: LegacyOffsetCommitV
     out.append(_pack_q(x.commit_timestamp))
 
 
-def _size_legacy_offset_commit_value_0(x: LegacyOffsetCommitValue) -> int:
-    size = 18
-    size += string_length(len(x.metadata.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 _LegacyOffsetCommitValueConstants._codecs = {
-    0: (_read_legacy_offset_commit_value_0, _write_legacy_offset_commit_value_0, _size_legacy_offset_commit_value_0),
+    0: (_read_legacy_offset_commit_value_0, _write_legacy_offset_commit_value_0)
 }
-_LegacyOffsetCommitValueConstants._facts = (
-    '{"name":"LegacyOffsetCommitValue","type":"coordinator-value","validVersions":"0","flexible'
-    'Versions":"none","fields":[{"name":"offset","json":"offset","type":"int64","versions":"0",'
-    '"about":"Committed offset, which is the next offset the group wants to read."},{"name":"me'
-    'tadata","json":"metadata","type":"string","versions":"0","about":"Free text the client sto'
-    'red with the offset, often empty."},{"name":"commit_timestamp","json":"commitTimestamp","t'
-    'ype":"int64","versions":"0","about":"Time of the commit, in milliseconds since 1970."}]}'
+_LegacyOffsetCommitValueConstants._descriptor = (
+    '{"name":"LegacyOffsetCommitValue","type":"coordinator-value","validVersions":"0","flexibleVersions":"none","fields":['
+    '{"name":"offset","json":"offset","type":"int64","versions":"0","about":"Committed offset, which is the next offset the group wants to read."},'
+    '{"name":"metadata","json":"metadata","type":"string","versions":"0","about":"Free text the client stored with the offset, often empty."},'
+    '{"name":"commit_timestamp","json":"commitTimestamp","type":"int64","versions":"0","about":"Time of the commit, in milliseconds since 1970."}'
+    "]}"
 )
 _LegacyOffsetCommitValueConstants._plan = (
-    "1\n" ":LegacyOffsetCommitValue offset/q metadata/s commit_timestamp/q\n" "0 0 1 2\n"
+    "1\n:LegacyOffsetCommitValue offset/q metadata/s commit_timestamp/q\n0 0 1 2\n"
 )

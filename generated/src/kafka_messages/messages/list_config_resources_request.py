@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from .._base.message import Request
 from .._core.arrays import PACK_B, UNPACK_B, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
-from .._core.wire import RawTaggedFields, Refused, VARINTS, new, tags, tags_size, unknown_tags, uvarint_size
+from .._core.wire import VARINTS, RawTaggedFields, Refused, new, tags, unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,19 +39,9 @@ class ListConfigResourcesRequest(_ListConfigResourcesRequestConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        resource_types: Iterable[int] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, resource_types: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.resource_types = resource_types if isinstance(resource_types, list) else list(resource_types)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ListConfigResourcesRequest):
-            return NotImplemented
-        return self.resource_types == other.resource_types and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_list_config_resources_request_0(data: bytes, pos: int) -> tuple[ListConfigResourcesRequest, int]:
@@ -73,13 +63,6 @@ def _write_list_config_resources_request_0(out: list[bytes], x: ListConfigResour
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_list_config_resources_request_0(x: ListConfigResourcesRequest) -> int:
-    size = 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_list_config_resources_request_1(data: bytes, pos: int) -> tuple[ListConfigResourcesRequest, int]:
@@ -118,35 +101,13 @@ def _write_list_config_resources_request_1(out: list[bytes], x: ListConfigResour
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_list_config_resources_request_1(x: ListConfigResourcesRequest) -> int:
-    size = 2
-    size += len(x.resource_types)
-    n = len(x.resource_types)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ListConfigResourcesRequestConstants._codecs = {
-    0: (
-        _read_list_config_resources_request_0,
-        _write_list_config_resources_request_0,
-        _size_list_config_resources_request_0,
-    ),
-    1: (
-        _read_list_config_resources_request_1,
-        _write_list_config_resources_request_1,
-        _size_list_config_resources_request_1,
-    ),
+    0: (_read_list_config_resources_request_0, _write_list_config_resources_request_0),
+    1: (_read_list_config_resources_request_1, _write_list_config_resources_request_1),
 }
-_ListConfigResourcesRequestConstants._facts = (
-    '{"name":"ListConfigResourcesRequest","type":"request","validVersions":"0-1","flexibleVersi'
-    'ons":"0+","fields":[{"name":"resource_types","json":"resourceTypes","type":"[]int8","versi'
-    'ons":"1+","enumeration":"ConfigResourceType","about":"Kinds to list: 2 topic, 4 broker, 8 '
-    'broker logger, 16 client metrics, 32 group; an empty list asks for all."}]}'
+_ListConfigResourcesRequestConstants._descriptor = (
+    '{"name":"ListConfigResourcesRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"resource_types","json":"resourceTypes","type":"[]int8","versions":"1+","enumeration":"ConfigResourceType","about":"Kinds to list: 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32 group; an empty list asks for all."}'
+    "]}"
 )
-_ListConfigResourcesRequestConstants._plan = (
-    "1\n" ":ListConfigResourcesRequest resource_types/[b\n" "0 -0! ;\n" "1 0c ;\n"
-)
+_ListConfigResourcesRequestConstants._plan = "1\n:ListConfigResourcesRequest resource_types/[b\n0 -0! ;\n1 0c ;\n"

@@ -11,18 +11,15 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -51,24 +48,11 @@ class ConfigResource(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        resource_name: str = "",
-        resource_type: int = 16,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, resource_name: str = "", resource_type: int = 16, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.resource_name = resource_name
         self.resource_type = resource_type
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ConfigResource):
-            return NotImplemented
-        return (
-            self.resource_name == other.resource_name
-            and self.resource_type == other.resource_type
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _ListConfigResourcesResponseConstants(Response):
@@ -114,16 +98,6 @@ class ListConfigResourcesResponse(_ListConfigResourcesResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ListConfigResourcesResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.config_resources == other.config_resources
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_config_resource_0(data: bytes, pos: int, count: int) -> tuple[list[ConfigResource], int]:
     out: list[ConfigResource] = []
@@ -158,17 +132,6 @@ def _write_all_config_resource_0(out: list[bytes], items: Iterable[ConfigResourc
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_config_resource_0(items: Iterable[ConfigResource]) -> int:
-    size = 0
-    for x in items:
-        size += 2
-        n = string_length(len(x.resource_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_config_resource_1(data: bytes, pos: int, count: int) -> tuple[list[ConfigResource], int]:
@@ -206,17 +169,6 @@ def _write_all_config_resource_1(out: list[bytes], items: Iterable[ConfigResourc
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_config_resource_1(items: Iterable[ConfigResource]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.resource_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_list_config_resources_response_0(data: bytes, pos: int) -> tuple[ListConfigResourcesResponse, int]:
     x = new(ListConfigResourcesResponse)
     x.throttle_time_ms, x.error_code, n = _unpack_ihB(data, pos)
@@ -250,17 +202,6 @@ def _write_list_config_resources_response_0(out: list[bytes], x: ListConfigResou
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_list_config_resources_response_0(x: ListConfigResourcesResponse) -> int:
-    size = 8
-    size += _size_all_config_resource_0(x.config_resources)
-    n = len(x.config_resources)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_list_config_resources_response_1(data: bytes, pos: int) -> tuple[ListConfigResourcesResponse, int]:
@@ -298,50 +239,26 @@ def _write_list_config_resources_response_1(out: list[bytes], x: ListConfigResou
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_list_config_resources_response_1(x: ListConfigResourcesResponse) -> int:
-    size = 8
-    size += _size_all_config_resource_1(x.config_resources)
-    n = len(x.config_resources)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ListConfigResourcesResponseConstants._codecs = {
-    0: (
-        _read_list_config_resources_response_0,
-        _write_list_config_resources_response_0,
-        _size_list_config_resources_response_0,
-    ),
-    1: (
-        _read_list_config_resources_response_1,
-        _write_list_config_resources_response_1,
-        _size_list_config_resources_response_1,
-    ),
+    0: (_read_list_config_resources_response_0, _write_list_config_resources_response_0),
+    1: (_read_list_config_resources_response_1, _write_list_config_resources_response_1),
 }
-_ListConfigResourcesResponseConstants._facts = (
-    '{"name":"ListConfigResourcesResponse","type":"response","validVersions":"0-1","flexibleVer'
-    'sions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","v'
-    'ersions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it '
-    'was not throttled."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+'
-    '","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},{"nam'
-    'e":"config_resources","json":"configResources","type":"[]ConfigResource","versions":"0+","'
-    'about":"One resource."}],"structs":{"ConfigResource":[{"name":"resource_name","json":"reso'
-    'urceName","type":"string","versions":"0+","about":"Name of what has the settings, such as '
-    'a topic, or the id of a broker."},{"name":"resource_type","json":"resourceType","type":"in'
-    't8","versions":"1+","enumeration":"ConfigResourceType","ignorable":true,"default":16,"abou'
-    't":"Kind of the resource: 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32 group.'
-    ' Version 0 knows only 16, hence the default."}]}}'
+_ListConfigResourcesResponseConstants._descriptor = (
+    '{"name":"ListConfigResourcesResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},'
+    '{"name":"config_resources","json":"configResources","type":"[]ConfigResource","versions":"0+","about":"One resource."}'
+    '],"structs":{"ConfigResource":['
+    '{"name":"resource_name","json":"resourceName","type":"string","versions":"0+","about":"Name of what has the settings, such as a topic, or the id of a broker."},'
+    '{"name":"resource_type","json":"resourceType","type":"int8","versions":"1+","enumeration":"ConfigResourceType","ignorable":true,"default":16,"about":"Kind of the resource: 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32 group. Version 0 knows only 16, hence the default."}'
+    "]}}"
 )
 _ListConfigResourcesResponseConstants._plan = (
     "1\n"
     ":ConfigResource resource_name/s resource_type/b=16\n"
     "0 0c -1 ;\n"
     "1 0c 1 ;\n"
-    ":ListConfigResourcesResponse throttle_time_ms/i error_code/h config_resources/[@ConfigReso"
-    "urce\n"
+    ":ListConfigResourcesResponse throttle_time_ms/i error_code/h config_resources/[@ConfigResource\n"
     "0 0 1 2@0c ;\n"
     "1 0 1 2@1c ;\n"
 )

@@ -6,15 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._base.message import Request
-from .._core.arrays import (
-    NO_LISTS,
-    compact_string_array,
-    compact_string_array_size,
-    compact_string_elements,
-    elements_of,
-)
+from .._core.arrays import NO_LISTS, compact_string_array, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
-from .._core.wire import RawTaggedFields, Refused, VARINTS, long_count, new, tags, tags_size, unknown_tags, uvarint_size
+from .._core.wire import VARINTS, RawTaggedFields, Refused, long_count, new, tags, unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,15 +58,6 @@ class ListGroupsRequest(_ListGroupsRequestConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ListGroupsRequest):
-            return NotImplemented
-        return (
-            self.states_filter == other.states_filter
-            and self.types_filter == other.types_filter
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_list_groups_request_0(data: bytes, pos: int) -> tuple[ListGroupsRequest, int]:
     x = new(ListGroupsRequest)
@@ -89,13 +74,6 @@ def _write_list_groups_request_0(out: list[bytes], x: ListGroupsRequest) -> None
         raise Refused
     if x.unknown_tagged_fields:
         raise Refused
-
-
-def _size_list_groups_request_0(x: ListGroupsRequest) -> int:
-    size = 0
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_list_groups_request_3(data: bytes, pos: int) -> tuple[ListGroupsRequest, int]:
@@ -120,13 +98,6 @@ def _write_list_groups_request_3(out: list[bytes], x: ListGroupsRequest) -> None
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_list_groups_request_3(x: ListGroupsRequest) -> int:
-    size = 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_list_groups_request_4(data: bytes, pos: int) -> tuple[ListGroupsRequest, int]:
@@ -161,17 +132,6 @@ def _write_list_groups_request_4(out: list[bytes], x: ListGroupsRequest) -> None
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_list_groups_request_4(x: ListGroupsRequest) -> int:
-    size = 2
-    size += compact_string_array_size(x.states_filter)
-    n = len(x.states_filter)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_list_groups_request_5(data: bytes, pos: int) -> tuple[ListGroupsRequest, int]:
@@ -218,36 +178,19 @@ def _write_list_groups_request_5(out: list[bytes], x: ListGroupsRequest) -> None
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_list_groups_request_5(x: ListGroupsRequest) -> int:
-    size = 3
-    size += compact_string_array_size(x.states_filter)
-    n = len(x.states_filter)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += compact_string_array_size(x.types_filter)
-    n = len(x.types_filter)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ListGroupsRequestConstants._codecs = {
-    0: (_read_list_groups_request_0, _write_list_groups_request_0, _size_list_groups_request_0),
-    1: (_read_list_groups_request_0, _write_list_groups_request_0, _size_list_groups_request_0),
-    2: (_read_list_groups_request_0, _write_list_groups_request_0, _size_list_groups_request_0),
-    3: (_read_list_groups_request_3, _write_list_groups_request_3, _size_list_groups_request_3),
-    4: (_read_list_groups_request_4, _write_list_groups_request_4, _size_list_groups_request_4),
-    5: (_read_list_groups_request_5, _write_list_groups_request_5, _size_list_groups_request_5),
+    0: (_read_list_groups_request_0, _write_list_groups_request_0),
+    1: (_read_list_groups_request_0, _write_list_groups_request_0),
+    2: (_read_list_groups_request_0, _write_list_groups_request_0),
+    3: (_read_list_groups_request_3, _write_list_groups_request_3),
+    4: (_read_list_groups_request_4, _write_list_groups_request_4),
+    5: (_read_list_groups_request_5, _write_list_groups_request_5),
 }
-_ListGroupsRequestConstants._facts = (
-    '{"name":"ListGroupsRequest","type":"request","validVersions":"0-5","flexibleVersions":"3+"'
-    ',"fields":[{"name":"states_filter","json":"statesFilter","type":"[]string","versions":"4+"'
-    ',"enumeration":"GroupState","about":"Names of group states to list, such as Stable or Empt'
-    'y; an empty list takes every state."},{"name":"types_filter","json":"typesFilter","type":"'
-    '[]string","versions":"5+","enumeration":"GroupType","about":"Names of group types to list,'
-    ' such as classic, consumer or share; an empty list takes every type."}]}'
+_ListGroupsRequestConstants._descriptor = (
+    '{"name":"ListGroupsRequest","type":"request","validVersions":"0-5","flexibleVersions":"3+","fields":['
+    '{"name":"states_filter","json":"statesFilter","type":"[]string","versions":"4+","enumeration":"GroupState","about":"Names of group states to list, such as Stable or Empty; an empty list takes every state."},'
+    '{"name":"types_filter","json":"typesFilter","type":"[]string","versions":"5+","enumeration":"GroupType","about":"Names of group types to list, such as classic, consumer or share; an empty list takes every type."}'
+    "]}"
 )
 _ListGroupsRequestConstants._plan = (
     "1\n"

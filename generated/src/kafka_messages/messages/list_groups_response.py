@@ -11,19 +11,16 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -73,17 +70,6 @@ class ListedGroup(StructBase):
         self.group_type = group_type
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ListedGroup):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.protocol_type == other.protocol_type
-            and self.group_state == other.group_state
-            and self.group_type == other.group_type
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _ListGroupsResponseConstants(Response):
     __slots__ = ()
@@ -123,16 +109,6 @@ class ListGroupsResponse(_ListGroupsResponseConstants):
         self.error_code = error_code
         self.groups = groups if isinstance(groups, list) else list(elements_of(groups, "groups", "ListedGroup"))
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ListGroupsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.groups == other.groups
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_listed_group_0(data: bytes, pos: int, count: int) -> tuple[list[ListedGroup], int]:
@@ -174,17 +150,6 @@ def _write_all_listed_group_0(out: list[bytes], items: Iterable[ListedGroup]) ->
         n = len(s)
         out.append(_pack_h(n))
         out.append(s)
-
-
-def _size_all_listed_group_0(items: Iterable[ListedGroup]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        size += string_length(len(x.group_id.encode()))
-        size += string_length(len(x.protocol_type.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_listed_group_3(data: bytes, pos: int, count: int) -> tuple[list[ListedGroup], int]:
@@ -233,19 +198,6 @@ def _write_all_listed_group_3(out: list[bytes], items: Iterable[ListedGroup]) ->
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_listed_group_3(items: Iterable[ListedGroup]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.group_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.protocol_type.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_listed_group_4(data: bytes, pos: int, count: int) -> tuple[list[ListedGroup], int]:
@@ -305,21 +257,6 @@ def _write_all_listed_group_4(out: list[bytes], items: Iterable[ListedGroup]) ->
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_listed_group_4(items: Iterable[ListedGroup]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        n = string_length(len(x.group_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.protocol_type.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.group_state.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_listed_group_5(data: bytes, pos: int, count: int) -> tuple[list[ListedGroup], int]:
@@ -392,23 +329,6 @@ def _write_all_listed_group_5(out: list[bytes], items: Iterable[ListedGroup]) ->
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_listed_group_5(items: Iterable[ListedGroup]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        n = string_length(len(x.group_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.protocol_type.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.group_state.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.group_type.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_list_groups_response_0(data: bytes, pos: int) -> tuple[ListGroupsResponse, int]:
     x = new(ListGroupsResponse)
     x.error_code, n = _unpack_hi(data, pos)
@@ -433,14 +353,6 @@ def _write_list_groups_response_0(out: list[bytes], x: ListGroupsResponse) -> No
         raise Refused
 
 
-def _size_list_groups_response_0(x: ListGroupsResponse) -> int:
-    size = 6
-    size += _size_all_listed_group_0(x.groups)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_list_groups_response_1(data: bytes, pos: int) -> tuple[ListGroupsResponse, int]:
     x = new(ListGroupsResponse)
     x.throttle_time_ms, x.error_code, n = _unpack_ihi(data, pos)
@@ -462,14 +374,6 @@ def _write_list_groups_response_1(out: list[bytes], x: ListGroupsResponse) -> No
         _write_all_listed_group_0(out, x.groups)
     elif type(x.groups) is not list and type(x.groups) in NO_LISTS:
         raise Refused
-
-
-def _size_list_groups_response_1(x: ListGroupsResponse) -> int:
-    size = 10
-    size += _size_all_listed_group_0(x.groups)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_list_groups_response_3(data: bytes, pos: int) -> tuple[ListGroupsResponse, int]:
@@ -507,17 +411,6 @@ def _write_list_groups_response_3(out: list[bytes], x: ListGroupsResponse) -> No
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_list_groups_response_3(x: ListGroupsResponse) -> int:
-    size = 8
-    size += _size_all_listed_group_3(x.groups)
-    n = len(x.groups)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_list_groups_response_4(data: bytes, pos: int) -> tuple[ListGroupsResponse, int]:
     x = new(ListGroupsResponse)
     x.throttle_time_ms, x.error_code, n = _unpack_ihB(data, pos)
@@ -551,17 +444,6 @@ def _write_list_groups_response_4(out: list[bytes], x: ListGroupsResponse) -> No
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_list_groups_response_4(x: ListGroupsResponse) -> int:
-    size = 8
-    size += _size_all_listed_group_4(x.groups)
-    n = len(x.groups)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_list_groups_response_5(data: bytes, pos: int) -> tuple[ListGroupsResponse, int]:
@@ -599,42 +481,25 @@ def _write_list_groups_response_5(out: list[bytes], x: ListGroupsResponse) -> No
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_list_groups_response_5(x: ListGroupsResponse) -> int:
-    size = 8
-    size += _size_all_listed_group_5(x.groups)
-    n = len(x.groups)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ListGroupsResponseConstants._codecs = {
-    0: (_read_list_groups_response_0, _write_list_groups_response_0, _size_list_groups_response_0),
-    1: (_read_list_groups_response_1, _write_list_groups_response_1, _size_list_groups_response_1),
-    2: (_read_list_groups_response_1, _write_list_groups_response_1, _size_list_groups_response_1),
-    3: (_read_list_groups_response_3, _write_list_groups_response_3, _size_list_groups_response_3),
-    4: (_read_list_groups_response_4, _write_list_groups_response_4, _size_list_groups_response_4),
-    5: (_read_list_groups_response_5, _write_list_groups_response_5, _size_list_groups_response_5),
+    0: (_read_list_groups_response_0, _write_list_groups_response_0),
+    1: (_read_list_groups_response_1, _write_list_groups_response_1),
+    2: (_read_list_groups_response_1, _write_list_groups_response_1),
+    3: (_read_list_groups_response_3, _write_list_groups_response_3),
+    4: (_read_list_groups_response_4, _write_list_groups_response_4),
+    5: (_read_list_groups_response_5, _write_list_groups_response_5),
 }
-_ListGroupsResponseConstants._facts = (
-    '{"name":"ListGroupsResponse","type":"response","validVersions":"0-5","flexibleVersions":"3'
-    '+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":'
-    '"1+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 m'
-    'eans it was not throttled."},{"name":"error_code","json":"errorCode","type":"int16","versi'
-    'ons":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none.'
-    '"},{"name":"groups","json":"groups","type":"[]ListedGroup","versions":"0+","about":"One gr'
-    'oup that the broker coordinates and the filters let through."}],"structs":{"ListedGroup":['
-    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId"'
-    ',"about":"Id of a group that this broker coordinates."},{"name":"protocol_type","json":"pr'
-    'otocolType","type":"string","versions":"0+","enumeration":"GroupProtocolType","about":"Cla'
-    "ss of protocols the members use, such as consumer; empty for a group that only stores offs"
-    'ets."},{"name":"group_state","json":"groupState","type":"string","versions":"4+","enumerat'
-    'ion":"GroupState","ignorable":true,"about":"Name of the state the group is in, such as Sta'
-    'ble."},{"name":"group_type","json":"groupType","type":"string","versions":"5+","enumeratio'
-    'n":"GroupType","ignorable":true,"about":"Name of the group type, such as classic, consumer'
-    ' or share."}]}}'
+_ListGroupsResponseConstants._descriptor = (
+    '{"name":"ListGroupsResponse","type":"response","validVersions":"0-5","flexibleVersions":"3+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"1+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},'
+    '{"name":"groups","json":"groups","type":"[]ListedGroup","versions":"0+","about":"One group that the broker coordinates and the filters let through."}'
+    '],"structs":{"ListedGroup":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Id of a group that this broker coordinates."},'
+    '{"name":"protocol_type","json":"protocolType","type":"string","versions":"0+","enumeration":"GroupProtocolType","about":"Class of protocols the members use, such as consumer; empty for a group that only stores offsets."},'
+    '{"name":"group_state","json":"groupState","type":"string","versions":"4+","enumeration":"GroupState","ignorable":true,"about":"Name of the state the group is in, such as Stable."},'
+    '{"name":"group_type","json":"groupType","type":"string","versions":"5+","enumeration":"GroupType","ignorable":true,"about":"Name of the group type, such as classic, consumer or share."}'
+    "]}}"
 )
 _ListGroupsResponseConstants._plan = (
     "1\n"

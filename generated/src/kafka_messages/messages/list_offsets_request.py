@@ -11,24 +11,22 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .list_offsets_response import ListOffsetsResponse as _ListOffsetsResponse
 
 _pack_h = Struct(">h").pack
@@ -69,7 +67,7 @@ class ListOffsetsPartition(StructBase):
     -5 last offset in tiered storage, -6 first offset not yet tiered. (versions 0+)
     """
     max_num_offsets: int = 1
-    """The most offsets to return for this partition. (versions 0)"""
+    """The most offsets to return for this partition. (version 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -87,17 +85,6 @@ class ListOffsetsPartition(StructBase):
         self.timestamp = timestamp
         self.max_num_offsets = max_num_offsets
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ListOffsetsPartition):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.current_leader_epoch == other.current_leader_epoch
-            and self.timestamp == other.timestamp
-            and self.max_num_offsets == other.max_num_offsets
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -125,15 +112,6 @@ class ListOffsetsTopic(StructBase):
             else list(elements_of(partitions, "partitions", "ListOffsetsPartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ListOffsetsTopic):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _ListOffsetsRequestConstants(Request["_ListOffsetsResponse"]):
@@ -181,17 +159,6 @@ class ListOffsetsRequest(_ListOffsetsRequestConstants):
         self.timeout_ms = timeout_ms
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ListOffsetsRequest):
-            return NotImplemented
-        return (
-            self.replica_id == other.replica_id
-            and self.isolation_level == other.isolation_level
-            and self.topics == other.topics
-            and self.timeout_ms == other.timeout_ms
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_list_offsets_partition_0(data: bytes, pos: int, count: int) -> tuple[list[ListOffsetsPartition], int]:
     out: list[ListOffsetsPartition] = []
@@ -210,15 +177,6 @@ def _write_all_list_offsets_partition_0(out: list[bytes], items: Iterable[ListOf
         if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_iqi(x.partition_index, x.timestamp, x.max_num_offsets))
-
-
-def _size_all_list_offsets_partition_0(items: Iterable[ListOffsetsPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 16
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_list_offsets_partition_1(data: bytes, pos: int, count: int) -> tuple[list[ListOffsetsPartition], int]:
@@ -243,15 +201,6 @@ def _write_all_list_offsets_partition_1(out: list[bytes], items: Iterable[ListOf
         out.append(_pack_iq(x.partition_index, x.timestamp))
 
 
-def _size_all_list_offsets_partition_1(items: Iterable[ListOffsetsPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 12
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_list_offsets_partition_4(data: bytes, pos: int, count: int) -> tuple[list[ListOffsetsPartition], int]:
     out: list[ListOffsetsPartition] = []
     for _ in range(count):
@@ -271,15 +220,6 @@ def _write_all_list_offsets_partition_4(out: list[bytes], items: Iterable[ListOf
         if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_iiq(x.partition_index, x.current_leader_epoch, x.timestamp))
-
-
-def _size_all_list_offsets_partition_4(items: Iterable[ListOffsetsPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 16
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_list_offsets_partition_6(data: bytes, pos: int, count: int) -> tuple[list[ListOffsetsPartition], int]:
@@ -306,15 +246,6 @@ def _write_all_list_offsets_partition_6(out: list[bytes], items: Iterable[ListOf
         else:
             out.append(_pack_iiq(x.partition_index, x.current_leader_epoch, x.timestamp))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_list_offsets_partition_6(items: Iterable[ListOffsetsPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 17
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_list_offsets_topic_0(data: bytes, pos: int, count: int) -> tuple[list[ListOffsetsTopic], int]:
@@ -356,17 +287,6 @@ def _write_all_list_offsets_topic_0(out: list[bytes], items: Iterable[ListOffset
             raise Refused
 
 
-def _size_all_list_offsets_topic_0(items: Iterable[ListOffsetsTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += _size_all_list_offsets_partition_0(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_list_offsets_topic_1(data: bytes, pos: int, count: int) -> tuple[list[ListOffsetsTopic], int]:
     out: list[ListOffsetsTopic] = []
     for _ in range(count):
@@ -406,17 +326,6 @@ def _write_all_list_offsets_topic_1(out: list[bytes], items: Iterable[ListOffset
             raise Refused
 
 
-def _size_all_list_offsets_topic_1(items: Iterable[ListOffsetsTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += _size_all_list_offsets_partition_1(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_list_offsets_topic_4(data: bytes, pos: int, count: int) -> tuple[list[ListOffsetsTopic], int]:
     out: list[ListOffsetsTopic] = []
     for _ in range(count):
@@ -454,17 +363,6 @@ def _write_all_list_offsets_topic_4(out: list[bytes], items: Iterable[ListOffset
             _write_all_list_offsets_partition_4(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
-
-
-def _size_all_list_offsets_topic_4(items: Iterable[ListOffsetsTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += _size_all_list_offsets_partition_4(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_list_offsets_topic_6(data: bytes, pos: int, count: int) -> tuple[list[ListOffsetsTopic], int]:
@@ -514,21 +412,6 @@ def _write_all_list_offsets_topic_6(out: list[bytes], items: Iterable[ListOffset
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_list_offsets_topic_6(items: Iterable[ListOffsetsTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_list_offsets_partition_6(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_list_offsets_request_0(data: bytes, pos: int) -> tuple[ListOffsetsRequest, int]:
     x = new(ListOffsetsRequest)
     x.replica_id, n = _unpack_ii(data, pos)
@@ -554,14 +437,6 @@ def _write_list_offsets_request_0(out: list[bytes], x: ListOffsetsRequest) -> No
         _write_all_list_offsets_topic_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_list_offsets_request_0(x: ListOffsetsRequest) -> int:
-    size = 8
-    size += _size_all_list_offsets_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_list_offsets_request_1(data: bytes, pos: int) -> tuple[ListOffsetsRequest, int]:
@@ -591,14 +466,6 @@ def _write_list_offsets_request_1(out: list[bytes], x: ListOffsetsRequest) -> No
         raise Refused
 
 
-def _size_list_offsets_request_1(x: ListOffsetsRequest) -> int:
-    size = 8
-    size += _size_all_list_offsets_topic_1(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_list_offsets_request_2(data: bytes, pos: int) -> tuple[ListOffsetsRequest, int]:
     x = new(ListOffsetsRequest)
     x.replica_id, x.isolation_level, n = _unpack_ibi(data, pos)
@@ -623,14 +490,6 @@ def _write_list_offsets_request_2(out: list[bytes], x: ListOffsetsRequest) -> No
         raise Refused
 
 
-def _size_list_offsets_request_2(x: ListOffsetsRequest) -> int:
-    size = 9
-    size += _size_all_list_offsets_topic_1(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_list_offsets_request_4(data: bytes, pos: int) -> tuple[ListOffsetsRequest, int]:
     x = new(ListOffsetsRequest)
     x.replica_id, x.isolation_level, n = _unpack_ibi(data, pos)
@@ -653,14 +512,6 @@ def _write_list_offsets_request_4(out: list[bytes], x: ListOffsetsRequest) -> No
         _write_all_list_offsets_topic_4(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_list_offsets_request_4(x: ListOffsetsRequest) -> int:
-    size = 9
-    size += _size_all_list_offsets_topic_4(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_list_offsets_request_6(data: bytes, pos: int) -> tuple[ListOffsetsRequest, int]:
@@ -699,17 +550,6 @@ def _write_list_offsets_request_6(out: list[bytes], x: ListOffsetsRequest) -> No
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_list_offsets_request_6(x: ListOffsetsRequest) -> int:
-    size = 7
-    size += _size_all_list_offsets_topic_6(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_list_offsets_request_10(data: bytes, pos: int) -> tuple[ListOffsetsRequest, int]:
     x = new(ListOffsetsRequest)
     x.replica_id, x.isolation_level, n = _unpack_ibB(data, pos)
@@ -746,60 +586,39 @@ def _write_list_offsets_request_10(out: list[bytes], x: ListOffsetsRequest) -> N
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_list_offsets_request_10(x: ListOffsetsRequest) -> int:
-    size = 11
-    size += _size_all_list_offsets_topic_6(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ListOffsetsRequestConstants._codecs = {
-    0: (_read_list_offsets_request_0, _write_list_offsets_request_0, _size_list_offsets_request_0),
-    1: (_read_list_offsets_request_1, _write_list_offsets_request_1, _size_list_offsets_request_1),
-    2: (_read_list_offsets_request_2, _write_list_offsets_request_2, _size_list_offsets_request_2),
-    3: (_read_list_offsets_request_2, _write_list_offsets_request_2, _size_list_offsets_request_2),
-    4: (_read_list_offsets_request_4, _write_list_offsets_request_4, _size_list_offsets_request_4),
-    5: (_read_list_offsets_request_4, _write_list_offsets_request_4, _size_list_offsets_request_4),
-    6: (_read_list_offsets_request_6, _write_list_offsets_request_6, _size_list_offsets_request_6),
-    7: (_read_list_offsets_request_6, _write_list_offsets_request_6, _size_list_offsets_request_6),
-    8: (_read_list_offsets_request_6, _write_list_offsets_request_6, _size_list_offsets_request_6),
-    9: (_read_list_offsets_request_6, _write_list_offsets_request_6, _size_list_offsets_request_6),
-    10: (_read_list_offsets_request_10, _write_list_offsets_request_10, _size_list_offsets_request_10),
-    11: (_read_list_offsets_request_10, _write_list_offsets_request_10, _size_list_offsets_request_10),
+    0: (_read_list_offsets_request_0, _write_list_offsets_request_0),
+    1: (_read_list_offsets_request_1, _write_list_offsets_request_1),
+    2: (_read_list_offsets_request_2, _write_list_offsets_request_2),
+    3: (_read_list_offsets_request_2, _write_list_offsets_request_2),
+    4: (_read_list_offsets_request_4, _write_list_offsets_request_4),
+    5: (_read_list_offsets_request_4, _write_list_offsets_request_4),
+    6: (_read_list_offsets_request_6, _write_list_offsets_request_6),
+    7: (_read_list_offsets_request_6, _write_list_offsets_request_6),
+    8: (_read_list_offsets_request_6, _write_list_offsets_request_6),
+    9: (_read_list_offsets_request_6, _write_list_offsets_request_6),
+    10: (_read_list_offsets_request_10, _write_list_offsets_request_10),
+    11: (_read_list_offsets_request_10, _write_list_offsets_request_10),
 }
-_ListOffsetsRequestConstants._facts = (
-    '{"name":"ListOffsetsRequest","type":"request","validVersions":"0-11","flexibleVersions":"6'
-    '+","fields":[{"name":"replica_id","json":"replicaId","type":"int32","versions":"0+","entit'
-    'yType":"brokerId","enumeration":"ReplicaId","about":"Broker id of the asking follower, -1 '
-    'for an ordinary client."},{"name":"isolation_level","json":"isolationLevel","type":"int8",'
-    '"versions":"2+","enumeration":"IsolationLevel","about":"0 to count all records, 1 to see o'
-    'nly up to the last stable offset, so no open transactions."},{"name":"topics","json":"topi'
-    'cs","type":"[]ListOffsetsTopic","versions":"0+","about":"One topic with the partitions to '
-    'look at."},{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"10+","ignora'
-    'ble":true,"about":"Milliseconds the broker may spend on lookups that have to read tiered s'
-    'torage."}],"structs":{"ListOffsetsTopic":[{"name":"name","json":"name","type":"string","ve'
-    'rsions":"0+","entityType":"topicName","about":"Name of the topic."},{"name":"partitions","'
-    'json":"partitions","type":"[]ListOffsetsPartition","versions":"0+","about":"One partition '
-    'with the time to look for."}],"ListOffsetsPartition":[{"name":"partition_index","json":"pa'
-    'rtitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its t'
-    'opic, from 0."},{"name":"current_leader_epoch","json":"currentLeaderEpoch","type":"int32",'
-    '"versions":"4+","enumeration":"LeaderEpoch","ignorable":true,"default":-1,"about":"Leader '
-    "epoch the sender knows for this partition, used to detect stale senders and brokers; -1 sk"
-    'ips the check."},{"name":"timestamp","json":"timestamp","type":"int64","versions":"0+","en'
-    'umeration":"ListOffsetsTimestamp","about":"Milliseconds since 1970, or -1 log end, -2 log '
-    "start, -3 record with the highest time, -4 local log start, -5 last offset in tiered stora"
-    'ge, -6 first offset not yet tiered."},{"name":"max_num_offsets","json":"maxNumOffsets","ty'
-    'pe":"int32","versions":"0","default":1,"about":"The most offsets to return for this partit'
-    'ion."}]}}'
+_ListOffsetsRequestConstants._descriptor = (
+    '{"name":"ListOffsetsRequest","type":"request","validVersions":"0-11","flexibleVersions":"6+","fields":['
+    '{"name":"replica_id","json":"replicaId","type":"int32","versions":"0+","entityType":"brokerId","enumeration":"ReplicaId","about":"Broker id of the asking follower, -1 for an ordinary client."},'
+    '{"name":"isolation_level","json":"isolationLevel","type":"int8","versions":"2+","enumeration":"IsolationLevel","about":"0 to count all records, 1 to see only up to the last stable offset, so no open transactions."},'
+    '{"name":"topics","json":"topics","type":"[]ListOffsetsTopic","versions":"0+","about":"One topic with the partitions to look at."},'
+    '{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"10+","ignorable":true,"about":"Milliseconds the broker may spend on lookups that have to read tiered storage."}'
+    '],"structs":{"ListOffsetsTopic":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]ListOffsetsPartition","versions":"0+","about":"One partition with the time to look for."}'
+    '],"ListOffsetsPartition":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"current_leader_epoch","json":"currentLeaderEpoch","type":"int32","versions":"4+","enumeration":"LeaderEpoch","ignorable":true,"default":-1,"about":"Leader epoch the sender knows for this partition, used to detect stale senders and brokers; -1 skips the check."},'
+    '{"name":"timestamp","json":"timestamp","type":"int64","versions":"0+","enumeration":"ListOffsetsTimestamp","about":"Milliseconds since 1970, or -1 log end, -2 log start, -3 record with the highest time, -4 local log start, -5 last offset in tiered storage, -6 first offset not yet tiered."},'
+    '{"name":"max_num_offsets","json":"maxNumOffsets","type":"int32","versions":"0","default":1,"about":"The most offsets to return for this partition."}'
+    "]}}"
 )
 _ListOffsetsRequestConstants._plan = (
     "1\n"
-    ":ListOffsetsPartition partition_index/i current_leader_epoch/i=-1 timestamp/q max_num_offs"
-    "ets/i=1\n"
+    ":ListOffsetsPartition partition_index/i current_leader_epoch/i=-1 timestamp/q max_num_offsets/i=1\n"
     "0 0 2 3 -1\n"
     "1-3 0 2 -1 -3!\n"
     "4-5 0 1 2 -3!\n"

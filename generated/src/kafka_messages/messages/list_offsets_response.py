@@ -11,19 +11,16 @@ from .._core.arrays import NO_LISTS, PACK_Q, UNPACK_Q, elements_of, fixed_array,
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -57,7 +54,7 @@ class ListOffsetsPartitionResponse(StructBase):
     error_code: int = 0
     """Error code of this partition, 0 for none. (versions 0+)"""
     old_style_offsets: list[int] = field(default_factory=list)
-    """Starts of log segments, the newest first; later versions return one offset. (versions 0)"""
+    """Starts of log segments, the newest first; later versions return one offset. (version 0)"""
     timestamp: int = -1
     """Time of the record found in milliseconds since 1970, -1 if there is none or the query was not for a
     record. (versions 1+)
@@ -88,19 +85,6 @@ class ListOffsetsPartitionResponse(StructBase):
         self.leader_epoch = leader_epoch
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ListOffsetsPartitionResponse):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.error_code == other.error_code
-            and self.old_style_offsets == other.old_style_offsets
-            and self.timestamp == other.timestamp
-            and self.offset == other.offset
-            and self.leader_epoch == other.leader_epoch
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ListOffsetsTopicResponse(StructBase):
@@ -127,15 +111,6 @@ class ListOffsetsTopicResponse(StructBase):
             else list(elements_of(partitions, "partitions", "ListOffsetsPartitionResponse"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ListOffsetsTopicResponse):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _ListOffsetsResponseConstants(Response):
@@ -175,15 +150,6 @@ class ListOffsetsResponse(_ListOffsetsResponseConstants):
             topics if isinstance(topics, list) else list(elements_of(topics, "topics", "ListOffsetsTopicResponse"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ListOffsetsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_list_offsets_partition_response_0(
@@ -230,16 +196,6 @@ def _write_all_list_offsets_partition_response_0(
                 out.append(fixed_elements(x.old_style_offsets, "q"))
 
 
-def _size_all_list_offsets_partition_response_0(items: Iterable[ListOffsetsPartitionResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 10
-        size += len(x.old_style_offsets) * 8
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_list_offsets_partition_response_1(
     data: bytes, pos: int, count: int
 ) -> tuple[list[ListOffsetsPartitionResponse], int]:
@@ -268,15 +224,6 @@ def _write_all_list_offsets_partition_response_1(
         out.append(_pack_ihqq(x.partition_index, x.error_code, x.timestamp, x.offset))
 
 
-def _size_all_list_offsets_partition_response_1(items: Iterable[ListOffsetsPartitionResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 22
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_list_offsets_partition_response_4(
     data: bytes, pos: int, count: int
 ) -> tuple[list[ListOffsetsPartitionResponse], int]:
@@ -300,15 +247,6 @@ def _write_all_list_offsets_partition_response_4(
         if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_ihqqi(x.partition_index, x.error_code, x.timestamp, x.offset, x.leader_epoch))
-
-
-def _size_all_list_offsets_partition_response_4(items: Iterable[ListOffsetsPartitionResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 26
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_list_offsets_partition_response_6(
@@ -339,15 +277,6 @@ def _write_all_list_offsets_partition_response_6(
         else:
             out.append(_pack_ihqqi(x.partition_index, x.error_code, x.timestamp, x.offset, x.leader_epoch))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_list_offsets_partition_response_6(items: Iterable[ListOffsetsPartitionResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 27
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_list_offsets_topic_response_0(
@@ -391,17 +320,6 @@ def _write_all_list_offsets_topic_response_0(out: list[bytes], items: Iterable[L
             raise Refused
 
 
-def _size_all_list_offsets_topic_response_0(items: Iterable[ListOffsetsTopicResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += _size_all_list_offsets_partition_response_0(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_list_offsets_topic_response_1(
     data: bytes, pos: int, count: int
 ) -> tuple[list[ListOffsetsTopicResponse], int]:
@@ -443,17 +361,6 @@ def _write_all_list_offsets_topic_response_1(out: list[bytes], items: Iterable[L
             raise Refused
 
 
-def _size_all_list_offsets_topic_response_1(items: Iterable[ListOffsetsTopicResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += _size_all_list_offsets_partition_response_1(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_list_offsets_topic_response_4(
     data: bytes, pos: int, count: int
 ) -> tuple[list[ListOffsetsTopicResponse], int]:
@@ -493,17 +400,6 @@ def _write_all_list_offsets_topic_response_4(out: list[bytes], items: Iterable[L
             _write_all_list_offsets_partition_response_4(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
-
-
-def _size_all_list_offsets_topic_response_4(items: Iterable[ListOffsetsTopicResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += _size_all_list_offsets_partition_response_4(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_list_offsets_topic_response_6(
@@ -555,21 +451,6 @@ def _write_all_list_offsets_topic_response_6(out: list[bytes], items: Iterable[L
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_list_offsets_topic_response_6(items: Iterable[ListOffsetsTopicResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_list_offsets_partition_response_6(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_list_offsets_response_0(data: bytes, pos: int) -> tuple[ListOffsetsResponse, int]:
     x = new(ListOffsetsResponse)
     (n,) = _unpack_i(data, pos)
@@ -592,14 +473,6 @@ def _write_list_offsets_response_0(out: list[bytes], x: ListOffsetsResponse) -> 
         _write_all_list_offsets_topic_response_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_list_offsets_response_0(x: ListOffsetsResponse) -> int:
-    size = 4
-    size += _size_all_list_offsets_topic_response_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_list_offsets_response_1(data: bytes, pos: int) -> tuple[ListOffsetsResponse, int]:
@@ -626,14 +499,6 @@ def _write_list_offsets_response_1(out: list[bytes], x: ListOffsetsResponse) -> 
         raise Refused
 
 
-def _size_list_offsets_response_1(x: ListOffsetsResponse) -> int:
-    size = 4
-    size += _size_all_list_offsets_topic_response_1(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_list_offsets_response_2(data: bytes, pos: int) -> tuple[ListOffsetsResponse, int]:
     x = new(ListOffsetsResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -657,14 +522,6 @@ def _write_list_offsets_response_2(out: list[bytes], x: ListOffsetsResponse) -> 
         raise Refused
 
 
-def _size_list_offsets_response_2(x: ListOffsetsResponse) -> int:
-    size = 8
-    size += _size_all_list_offsets_topic_response_1(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_list_offsets_response_4(data: bytes, pos: int) -> tuple[ListOffsetsResponse, int]:
     x = new(ListOffsetsResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -686,14 +543,6 @@ def _write_list_offsets_response_4(out: list[bytes], x: ListOffsetsResponse) -> 
         _write_all_list_offsets_topic_response_4(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_list_offsets_response_4(x: ListOffsetsResponse) -> int:
-    size = 8
-    size += _size_all_list_offsets_topic_response_4(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_list_offsets_response_6(data: bytes, pos: int) -> tuple[ListOffsetsResponse, int]:
@@ -731,57 +580,39 @@ def _write_list_offsets_response_6(out: list[bytes], x: ListOffsetsResponse) -> 
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_list_offsets_response_6(x: ListOffsetsResponse) -> int:
-    size = 6
-    size += _size_all_list_offsets_topic_response_6(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ListOffsetsResponseConstants._codecs = {
-    0: (_read_list_offsets_response_0, _write_list_offsets_response_0, _size_list_offsets_response_0),
-    1: (_read_list_offsets_response_1, _write_list_offsets_response_1, _size_list_offsets_response_1),
-    2: (_read_list_offsets_response_2, _write_list_offsets_response_2, _size_list_offsets_response_2),
-    3: (_read_list_offsets_response_2, _write_list_offsets_response_2, _size_list_offsets_response_2),
-    4: (_read_list_offsets_response_4, _write_list_offsets_response_4, _size_list_offsets_response_4),
-    5: (_read_list_offsets_response_4, _write_list_offsets_response_4, _size_list_offsets_response_4),
-    6: (_read_list_offsets_response_6, _write_list_offsets_response_6, _size_list_offsets_response_6),
-    7: (_read_list_offsets_response_6, _write_list_offsets_response_6, _size_list_offsets_response_6),
-    8: (_read_list_offsets_response_6, _write_list_offsets_response_6, _size_list_offsets_response_6),
-    9: (_read_list_offsets_response_6, _write_list_offsets_response_6, _size_list_offsets_response_6),
-    10: (_read_list_offsets_response_6, _write_list_offsets_response_6, _size_list_offsets_response_6),
-    11: (_read_list_offsets_response_6, _write_list_offsets_response_6, _size_list_offsets_response_6),
+    0: (_read_list_offsets_response_0, _write_list_offsets_response_0),
+    1: (_read_list_offsets_response_1, _write_list_offsets_response_1),
+    2: (_read_list_offsets_response_2, _write_list_offsets_response_2),
+    3: (_read_list_offsets_response_2, _write_list_offsets_response_2),
+    4: (_read_list_offsets_response_4, _write_list_offsets_response_4),
+    5: (_read_list_offsets_response_4, _write_list_offsets_response_4),
+    6: (_read_list_offsets_response_6, _write_list_offsets_response_6),
+    7: (_read_list_offsets_response_6, _write_list_offsets_response_6),
+    8: (_read_list_offsets_response_6, _write_list_offsets_response_6),
+    9: (_read_list_offsets_response_6, _write_list_offsets_response_6),
+    10: (_read_list_offsets_response_6, _write_list_offsets_response_6),
+    11: (_read_list_offsets_response_6, _write_list_offsets_response_6),
 }
-_ListOffsetsResponseConstants._facts = (
-    '{"name":"ListOffsetsResponse","type":"response","validVersions":"0-11","flexibleVersions":'
-    '"6+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
-    '":"2+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0'
-    ' means it was not throttled."},{"name":"topics","json":"topics","type":"[]ListOffsetsTopic'
-    'Response","versions":"0+","about":"The results for one topic."}],"structs":{"ListOffsetsTo'
-    'picResponse":[{"name":"name","json":"name","type":"string","versions":"0+","entityType":"t'
-    'opicName","about":"Name of the topic."},{"name":"partitions","json":"partitions","type":"['
-    ']ListOffsetsPartitionResponse","versions":"0+","about":"The result for one partition."}],"'
-    'ListOffsetsPartitionResponse":[{"name":"partition_index","json":"partitionIndex","type":"i'
-    'nt32","versions":"0+","about":"Number of the partition within its topic, from 0."},{"name"'
-    ':"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode",'
-    '"about":"Error code of this partition, 0 for none."},{"name":"old_style_offsets","json":"o'
-    'ldStyleOffsets","type":"[]int64","versions":"0","about":"Starts of log segments, the newes'
-    't first; later versions return one offset."},{"name":"timestamp","json":"timestamp","type"'
-    ':"int64","versions":"1+","default":-1,"about":"Time of the record found in milliseconds si'
-    'nce 1970, -1 if there is none or the query was not for a record."},{"name":"offset","json"'
-    ':"offset","type":"int64","versions":"1+","default":-1,"about":"The offset found, -1 if not'
-    'hing matched."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"4+"'
-    ',"enumeration":"LeaderEpoch","default":-1,"about":"Leader epoch in which the record at thi'
-    's offset was written, -1 if unknown."}]}}'
+_ListOffsetsResponseConstants._descriptor = (
+    '{"name":"ListOffsetsResponse","type":"response","validVersions":"0-11","flexibleVersions":"6+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"2+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
+    '{"name":"topics","json":"topics","type":"[]ListOffsetsTopicResponse","versions":"0+","about":"The results for one topic."}'
+    '],"structs":{"ListOffsetsTopicResponse":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]ListOffsetsPartitionResponse","versions":"0+","about":"The result for one partition."}'
+    '],"ListOffsetsPartitionResponse":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},'
+    '{"name":"old_style_offsets","json":"oldStyleOffsets","type":"[]int64","versions":"0","about":"Starts of log segments, the newest first; later versions return one offset."},'
+    '{"name":"timestamp","json":"timestamp","type":"int64","versions":"1+","default":-1,"about":"Time of the record found in milliseconds since 1970, -1 if there is none or the query was not for a record."},'
+    '{"name":"offset","json":"offset","type":"int64","versions":"1+","default":-1,"about":"The offset found, -1 if nothing matched."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"4+","enumeration":"LeaderEpoch","default":-1,"about":"Leader epoch in which the record at this offset was written, -1 if unknown."}'
+    "]}}"
 )
 _ListOffsetsResponseConstants._plan = (
     "1\n"
-    ":ListOffsetsPartitionResponse partition_index/i error_code/h old_style_offsets/[q timestam"
-    "p/q=-1 offset/q=-1 leader_epoch/i=-1\n"
+    ":ListOffsetsPartitionResponse partition_index/i error_code/h old_style_offsets/[q timestamp/q=-1 offset/q=-1 leader_epoch/i=-1\n"
     "0 0 1 2 -3! -4! -5!\n"
     "1-3 0 1 3 4 -2! -5!\n"
     "4-5 0 1 3 4 5 -2!\n"

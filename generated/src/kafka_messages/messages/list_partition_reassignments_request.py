@@ -11,23 +11,21 @@ from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elemen
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_nullable_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .list_partition_reassignments_response import (
         ListPartitionReassignmentsResponse as _ListPartitionReassignmentsResponse,
     )
@@ -49,24 +47,11 @@ class ListPartitionReassignmentsTopics(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        name: str = "",
-        partition_indexes: Iterable[int] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, name: str = "", partition_indexes: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.name = name
         self.partition_indexes = partition_indexes if isinstance(partition_indexes, list) else list(partition_indexes)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ListPartitionReassignmentsTopics):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.partition_indexes == other.partition_indexes
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _ListPartitionReassignmentsRequestConstants(Request["_ListPartitionReassignmentsResponse"]):
@@ -84,7 +69,7 @@ class _ListPartitionReassignmentsRequestConstants(Request["_ListPartitionReassig
 class ListPartitionReassignmentsRequest(_ListPartitionReassignmentsRequestConstants):
     """An admin client asks which partitions are being moved to other replicas.
 
-    Request, API key 46, versions 0, flexible from 0. Since Kafka 2.4.0.
+    Request, API key 46, version 0, flexible from 0. Since Kafka 2.4.0.
     """
 
     timeout_ms: int = 60000
@@ -112,15 +97,6 @@ class ListPartitionReassignmentsRequest(_ListPartitionReassignmentsRequestConsta
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ListPartitionReassignmentsRequest):
-            return NotImplemented
-        return (
-            self.timeout_ms == other.timeout_ms
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_list_partition_reassignments_topics_0(
@@ -179,21 +155,6 @@ def _write_all_list_partition_reassignments_topics_0(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_list_partition_reassignments_topics_0(items: Iterable[ListPartitionReassignmentsTopics]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += len(x.partition_indexes) * 4
-        n = len(x.partition_indexes)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_list_partition_reassignments_request_0(
     data: bytes, pos: int
 ) -> tuple[ListPartitionReassignmentsRequest, int]:
@@ -236,41 +197,22 @@ def _write_list_partition_reassignments_request_0(out: list[bytes], x: ListParti
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_list_partition_reassignments_request_0(x: ListPartitionReassignmentsRequest) -> int:
-    size = 6
-    if x.topics is not None:
-        size += _size_all_list_partition_reassignments_topics_0(x.topics)
-        n = len(x.topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ListPartitionReassignmentsRequestConstants._codecs = {
-    0: (
-        _read_list_partition_reassignments_request_0,
-        _write_list_partition_reassignments_request_0,
-        _size_list_partition_reassignments_request_0,
-    ),
+    0: (_read_list_partition_reassignments_request_0, _write_list_partition_reassignments_request_0)
 }
-_ListPartitionReassignmentsRequestConstants._facts = (
-    '{"name":"ListPartitionReassignmentsRequest","type":"request","validVersions":"0","flexible'
-    'Versions":"0+","fields":[{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions"'
-    ':"0+","default":60000,"about":"Milliseconds the server may take to answer; 60000 unless se'
-    't."},{"name":"topics","json":"topics","type":"[]ListPartitionReassignmentsTopics","version'
-    's":"0+","nullableVersions":"0+","default":null,"about":"One topic to report on; null asks '
-    'for every reassignment under way."}],"structs":{"ListPartitionReassignmentsTopics":[{"name'
-    '":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","about":"N'
-    'ame of the topic."},{"name":"partition_indexes","json":"partitionIndexes","type":"[]int32"'
-    ',"versions":"0+","about":"Partitions of the topic to report on."}]}}'
+_ListPartitionReassignmentsRequestConstants._descriptor = (
+    '{"name":"ListPartitionReassignmentsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","default":60000,"about":"Milliseconds the server may take to answer; 60000 unless set."},'
+    '{"name":"topics","json":"topics","type":"[]ListPartitionReassignmentsTopics","versions":"0+","nullableVersions":"0+","default":null,"about":"One topic to report on; null asks for every reassignment under way."}'
+    '],"structs":{"ListPartitionReassignmentsTopics":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partition_indexes","json":"partitionIndexes","type":"[]int32","versions":"0+","about":"Partitions of the topic to report on."}'
+    "]}}"
 )
 _ListPartitionReassignmentsRequestConstants._plan = (
     "1\n"
     ":ListPartitionReassignmentsTopics name/s partition_indexes/[i\n"
     "0 0c 1c ;\n"
-    ":ListPartitionReassignmentsRequest timeout_ms/i=60000 topics/[@ListPartitionReassignmentsT"
-    "opics?=~\n"
+    ":ListPartitionReassignmentsRequest timeout_ms/i=60000 topics/[@ListPartitionReassignmentsTopics?=~\n"
     "0 0 1@0cn ;\n"
 )

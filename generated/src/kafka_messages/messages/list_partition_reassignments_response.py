@@ -11,19 +11,16 @@ from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elemen
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -68,17 +65,6 @@ class OngoingPartitionReassignment(StructBase):
         self.removing_replicas = removing_replicas if isinstance(removing_replicas, list) else list(removing_replicas)
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OngoingPartitionReassignment):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.replicas == other.replicas
-            and self.adding_replicas == other.adding_replicas
-            and self.removing_replicas == other.removing_replicas
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OngoingTopicReassignment(StructBase):
@@ -106,15 +92,6 @@ class OngoingTopicReassignment(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OngoingTopicReassignment):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _ListPartitionReassignmentsResponseConstants(Response):
     __slots__ = ()
@@ -131,7 +108,7 @@ class _ListPartitionReassignmentsResponseConstants(Response):
 class ListPartitionReassignmentsResponse(_ListPartitionReassignmentsResponseConstants):
     """Lists the partition reassignments that are under way.
 
-    Response, API key 46, versions 0, flexible from 0. Since Kafka 2.4.0.
+    Response, API key 46, version 0, flexible from 0. Since Kafka 2.4.0.
     """
 
     throttle_time_ms: int = 0
@@ -161,17 +138,6 @@ class ListPartitionReassignmentsResponse(_ListPartitionReassignmentsResponseCons
             topics if isinstance(topics, list) else list(elements_of(topics, "topics", "OngoingTopicReassignment"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ListPartitionReassignmentsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_ongoing_partition_reassignment_0(
@@ -258,27 +224,6 @@ def _write_all_ongoing_partition_reassignment_0(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_ongoing_partition_reassignment_0(items: Iterable[OngoingPartitionReassignment]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        size += len(x.replicas) * 4
-        n = len(x.replicas)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += len(x.adding_replicas) * 4
-        n = len(x.adding_replicas)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += len(x.removing_replicas) * 4
-        n = len(x.removing_replicas)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_ongoing_topic_reassignment_0(
     data: bytes, pos: int, count: int
 ) -> tuple[list[OngoingTopicReassignment], int]:
@@ -326,21 +271,6 @@ def _write_all_ongoing_topic_reassignment_0(out: list[bytes], items: Iterable[On
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_ongoing_topic_reassignment_0(items: Iterable[OngoingTopicReassignment]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_ongoing_partition_reassignment_0(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_list_partition_reassignments_response_0(
@@ -398,57 +328,31 @@ def _write_list_partition_reassignments_response_0(out: list[bytes], x: ListPart
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_list_partition_reassignments_response_0(x: ListPartitionReassignmentsResponse) -> int:
-    size = 9
-    if x.error_message is not None:
-        n = string_length(len(x.error_message.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_ongoing_topic_reassignment_0(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ListPartitionReassignmentsResponseConstants._codecs = {
-    0: (
-        _read_list_partition_reassignments_response_0,
-        _write_list_partition_reassignments_response_0,
-        _size_list_partition_reassignments_response_0,
-    ),
+    0: (_read_list_partition_reassignments_response_0, _write_list_partition_reassignments_response_0)
 }
-_ListPartitionReassignmentsResponseConstants._facts = (
-    '{"name":"ListPartitionReassignmentsResponse","type":"response","validVersions":"0","flexib'
-    'leVersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int3'
-    '2","versions":"0+","about":"How long quotas held this client back, in milliseconds; 0 mean'
-    's it was not throttled."},{"name":"error_code","json":"errorCode","type":"int16","versions'
-    '":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},'
-    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVer'
-    'sions":"0+","about":"Text explaining the error, null if there is none to tell."},{"name":"'
-    'topics","json":"topics","type":"[]OngoingTopicReassignment","versions":"0+","about":"One t'
-    'opic with partitions being moved."}],"structs":{"OngoingTopicReassignment":[{"name":"name"'
-    ',"json":"name","type":"string","versions":"0+","entityType":"topicName","about":"Name of t'
-    'he topic."},{"name":"partitions","json":"partitions","type":"[]OngoingPartitionReassignmen'
-    't","versions":"0+","about":"One partition being moved."}],"OngoingPartitionReassignment":['
-    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"'
-    'Number of the partition within its topic, from 0."},{"name":"replicas","json":"replicas","'
-    'type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids that hold the '
-    'partition at present, including those coming and going."},{"name":"adding_replicas","json"'
-    ':"addingReplicas","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker'
-    ' ids that are joining the replica set."},{"name":"removing_replicas","json":"removingRepli'
-    'cas","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids that wil'
-    'l leave the replica set at the end."}]}}'
+_ListPartitionReassignmentsResponseConstants._descriptor = (
+    '{"name":"ListPartitionReassignmentsResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Text explaining the error, null if there is none to tell."},'
+    '{"name":"topics","json":"topics","type":"[]OngoingTopicReassignment","versions":"0+","about":"One topic with partitions being moved."}'
+    '],"structs":{"OngoingTopicReassignment":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]OngoingPartitionReassignment","versions":"0+","about":"One partition being moved."}'
+    '],"OngoingPartitionReassignment":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"replicas","json":"replicas","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids that hold the partition at present, including those coming and going."},'
+    '{"name":"adding_replicas","json":"addingReplicas","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids that are joining the replica set."},'
+    '{"name":"removing_replicas","json":"removingReplicas","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids that will leave the replica set at the end."}'
+    "]}}"
 )
 _ListPartitionReassignmentsResponseConstants._plan = (
     "1\n"
-    ":OngoingPartitionReassignment partition_index/i replicas/[i adding_replicas/[i removing_re"
-    "plicas/[i\n"
+    ":OngoingPartitionReassignment partition_index/i replicas/[i adding_replicas/[i removing_replicas/[i\n"
     "0 0 1c 2c 3c ;\n"
     ":OngoingTopicReassignment name/s partitions/[@OngoingPartitionReassignment\n"
     "0 0c 1@0c ;\n"
-    ":ListPartitionReassignmentsResponse throttle_time_ms/i error_code/h error_message/s? topic"
-    "s/[@OngoingTopicReassignment\n"
+    ":ListPartitionReassignmentsResponse throttle_time_ms/i error_code/h error_message/s? topics/[@OngoingTopicReassignment\n"
     "0 0 1 2cn 3@1c ;\n"
 )

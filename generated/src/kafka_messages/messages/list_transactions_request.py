@@ -12,7 +12,6 @@ from .._core.arrays import (
     PACK_Q,
     UNPACK_Q,
     compact_string_array,
-    compact_string_array_size,
     compact_string_elements,
     elements_of,
     fixed_elements,
@@ -20,18 +19,15 @@ from .._core.arrays import (
 )
 from .._core.dataclass import dataclass, field
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -92,17 +88,6 @@ class ListTransactionsRequest(_ListTransactionsRequestConstants):
         self.transactional_id_pattern = transactional_id_pattern
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ListTransactionsRequest):
-            return NotImplemented
-        return (
-            self.state_filters == other.state_filters
-            and self.producer_id_filters == other.producer_id_filters
-            and self.duration_filter == other.duration_filter
-            and self.transactional_id_pattern == other.transactional_id_pattern
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_list_transactions_request_0(data: bytes, pos: int) -> tuple[ListTransactionsRequest, int]:
     x = new(ListTransactionsRequest)
@@ -159,21 +144,6 @@ def _write_list_transactions_request_0(out: list[bytes], x: ListTransactionsRequ
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_list_transactions_request_0(x: ListTransactionsRequest) -> int:
-    size = 3
-    size += compact_string_array_size(x.state_filters)
-    n = len(x.state_filters)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += len(x.producer_id_filters) * 8
-    n = len(x.producer_id_filters)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_list_transactions_request_1(data: bytes, pos: int) -> tuple[ListTransactionsRequest, int]:
     x = new(ListTransactionsRequest)
     n = data[pos]
@@ -225,21 +195,6 @@ def _write_list_transactions_request_1(out: list[bytes], x: ListTransactionsRequ
     else:
         out.append(_pack_q(x.duration_filter))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_list_transactions_request_1(x: ListTransactionsRequest) -> int:
-    size = 11
-    size += compact_string_array_size(x.state_filters)
-    n = len(x.state_filters)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += len(x.producer_id_filters) * 8
-    n = len(x.producer_id_filters)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_list_transactions_request_2(data: bytes, pos: int) -> tuple[ListTransactionsRequest, int]:
@@ -313,46 +268,22 @@ def _write_list_transactions_request_2(out: list[bytes], x: ListTransactionsRequ
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_list_transactions_request_2(x: ListTransactionsRequest) -> int:
-    size = 12
-    size += compact_string_array_size(x.state_filters)
-    n = len(x.state_filters)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += len(x.producer_id_filters) * 8
-    n = len(x.producer_id_filters)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.transactional_id_pattern is not None:
-        n = string_length(len(x.transactional_id_pattern.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ListTransactionsRequestConstants._codecs = {
-    0: (_read_list_transactions_request_0, _write_list_transactions_request_0, _size_list_transactions_request_0),
-    1: (_read_list_transactions_request_1, _write_list_transactions_request_1, _size_list_transactions_request_1),
-    2: (_read_list_transactions_request_2, _write_list_transactions_request_2, _size_list_transactions_request_2),
+    0: (_read_list_transactions_request_0, _write_list_transactions_request_0),
+    1: (_read_list_transactions_request_1, _write_list_transactions_request_1),
+    2: (_read_list_transactions_request_2, _write_list_transactions_request_2),
 }
-_ListTransactionsRequestConstants._facts = (
-    '{"name":"ListTransactionsRequest","type":"request","validVersions":"0-2","flexibleVersions'
-    '":"0+","fields":[{"name":"state_filters","json":"stateFilters","type":"[]string","versions'
-    '":"0+","enumeration":"TransactionState","about":"Names of transaction states to list; an e'
-    'mpty list takes every state."},{"name":"producer_id_filters","json":"producerIdFilters","t'
-    'ype":"[]int64","versions":"0+","entityType":"producerId","enumeration":"ProducerId","about'
-    '":"Producer ids to list; an empty list takes every producer."},{"name":"duration_filter","'
-    'json":"durationFilter","type":"int64","versions":"1+","default":-1,"about":"Only transacti'
-    'ons that have run longer than this many milliseconds; -1 takes all."},{"name":"transaction'
-    'al_id_pattern","json":"transactionalIdPattern","type":"string","versions":"2+","nullableVe'
-    'rsions":"2+","default":null,"about":"Regular expression the transactional id must match; n'
-    'ull takes every id."}]}'
+_ListTransactionsRequestConstants._descriptor = (
+    '{"name":"ListTransactionsRequest","type":"request","validVersions":"0-2","flexibleVersions":"0+","fields":['
+    '{"name":"state_filters","json":"stateFilters","type":"[]string","versions":"0+","enumeration":"TransactionState","about":"Names of transaction states to list; an empty list takes every state."},'
+    '{"name":"producer_id_filters","json":"producerIdFilters","type":"[]int64","versions":"0+","entityType":"producerId","enumeration":"ProducerId","about":"Producer ids to list; an empty list takes every producer."},'
+    '{"name":"duration_filter","json":"durationFilter","type":"int64","versions":"1+","default":-1,"about":"Only transactions that have run longer than this many milliseconds; -1 takes all."},'
+    '{"name":"transactional_id_pattern","json":"transactionalIdPattern","type":"string","versions":"2+","nullableVersions":"2+","default":null,"about":"Regular expression the transactional id must match; null takes every id."}'
+    "]}"
 )
 _ListTransactionsRequestConstants._plan = (
     "1\n"
-    ":ListTransactionsRequest state_filters/[s producer_id_filters/[q duration_filter/q=-1 tran"
-    "sactional_id_pattern/s?=~\n"
+    ":ListTransactionsRequest state_filters/[s producer_id_filters/[q duration_filter/q=-1 transactional_id_pattern/s?=~\n"
     "0 0c 1c -2! -3! ;\n"
     "1 0c 1c 2 -3! ;\n"
     "2 0c 1c 2 3cn ;\n"

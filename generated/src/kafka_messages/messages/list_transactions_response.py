@@ -7,28 +7,19 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import (
-    NO_LISTS,
-    compact_string_array,
-    compact_string_array_size,
-    compact_string_elements,
-    elements_of,
-)
+from .._core.arrays import NO_LISTS, compact_string_array, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -68,16 +59,6 @@ class TransactionState(StructBase):
         self.producer_id = producer_id
         self.transaction_state = transaction_state
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TransactionState):
-            return NotImplemented
-        return (
-            self.transactional_id == other.transactional_id
-            and self.producer_id == other.producer_id
-            and self.transaction_state == other.transaction_state
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _ListTransactionsResponseConstants(Response):
@@ -131,17 +112,6 @@ class ListTransactionsResponse(_ListTransactionsResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ListTransactionsResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.unknown_state_filters == other.unknown_state_filters
-            and self.transaction_states == other.transaction_states
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_transaction_state_0(data: bytes, pos: int, count: int) -> tuple[list[TransactionState], int]:
     out: list[TransactionState] = []
@@ -193,19 +163,6 @@ def _write_all_transaction_state_0(out: list[bytes], items: Iterable[Transaction
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_transaction_state_0(items: Iterable[TransactionState]) -> int:
-    size = 0
-    for x in items:
-        size += 11
-        n = string_length(len(x.transactional_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.transaction_state.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_list_transactions_response_0(data: bytes, pos: int) -> tuple[ListTransactionsResponse, int]:
     x = new(ListTransactionsResponse)
     x.throttle_time_ms, x.error_code, n = _unpack_ihB(data, pos)
@@ -254,49 +211,27 @@ def _write_list_transactions_response_0(out: list[bytes], x: ListTransactionsRes
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_list_transactions_response_0(x: ListTransactionsResponse) -> int:
-    size = 9
-    size += compact_string_array_size(x.unknown_state_filters)
-    n = len(x.unknown_state_filters)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_transaction_state_0(x.transaction_states)
-    n = len(x.transaction_states)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ListTransactionsResponseConstants._codecs = {
-    0: (_read_list_transactions_response_0, _write_list_transactions_response_0, _size_list_transactions_response_0),
-    1: (_read_list_transactions_response_0, _write_list_transactions_response_0, _size_list_transactions_response_0),
-    2: (_read_list_transactions_response_0, _write_list_transactions_response_0, _size_list_transactions_response_0),
+    0: (_read_list_transactions_response_0, _write_list_transactions_response_0),
+    1: (_read_list_transactions_response_0, _write_list_transactions_response_0),
+    2: (_read_list_transactions_response_0, _write_list_transactions_response_0),
 }
-_ListTransactionsResponseConstants._facts = (
-    '{"name":"ListTransactionsResponse","type":"response","validVersions":"0-2","flexibleVersio'
-    'ns":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","vers'
-    'ions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was'
-    ' not throttled."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","'
-    'enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},{"name":'
-    '"unknown_state_filters","json":"unknownStateFilters","type":"[]string","versions":"0+","ab'
-    'out":"State names from the request that the broker does not know."},{"name":"transaction_s'
-    'tates","json":"transactionStates","type":"[]TransactionState","versions":"0+","about":"One'
-    ' transactional id with its current state."}],"structs":{"TransactionState":[{"name":"trans'
-    'actional_id","json":"transactionalId","type":"string","versions":"0+","entityType":"transa'
-    'ctionalId","about":"Transactional id, which a producer keeps when it is started anew."},{"'
-    'name":"producer_id","json":"producerId","type":"int64","versions":"0+","entityType":"produ'
-    'cerId","enumeration":"ProducerId","about":"Producer id now tied to the transactional id."}'
-    ',{"name":"transaction_state","json":"transactionState","type":"string","versions":"0+","en'
-    'umeration":"TransactionState","about":"Name of the state, such as Ongoing or CompleteCommi'
-    't."}]}}'
+_ListTransactionsResponseConstants._descriptor = (
+    '{"name":"ListTransactionsResponse","type":"response","validVersions":"0-2","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},'
+    '{"name":"unknown_state_filters","json":"unknownStateFilters","type":"[]string","versions":"0+","about":"State names from the request that the broker does not know."},'
+    '{"name":"transaction_states","json":"transactionStates","type":"[]TransactionState","versions":"0+","about":"One transactional id with its current state."}'
+    '],"structs":{"TransactionState":['
+    '{"name":"transactional_id","json":"transactionalId","type":"string","versions":"0+","entityType":"transactionalId","about":"Transactional id, which a producer keeps when it is started anew."},'
+    '{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","entityType":"producerId","enumeration":"ProducerId","about":"Producer id now tied to the transactional id."},'
+    '{"name":"transaction_state","json":"transactionState","type":"string","versions":"0+","enumeration":"TransactionState","about":"Name of the state, such as Ongoing or CompleteCommit."}'
+    "]}}"
 )
 _ListTransactionsResponseConstants._plan = (
     "1\n"
     ":TransactionState transactional_id/s producer_id/q transaction_state/s\n"
     "0-2 0c 1 2c ;\n"
-    ":ListTransactionsResponse throttle_time_ms/i error_code/h unknown_state_filters/[s transac"
-    "tion_states/[@TransactionState\n"
+    ":ListTransactionsResponse throttle_time_ms/i error_code/h unknown_state_filters/[s transaction_states/[@TransactionState\n"
     "0-2 0 1 2c 3@0c ;\n"
 )

@@ -12,28 +12,26 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
     ZERO_UUID,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_nullable_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .metadata_response import MetadataResponse as _MetadataResponse
 
 _pack_B = Struct(">B").pack
@@ -65,24 +63,11 @@ class MetadataRequestTopic(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        topic_id: UUID = ZERO_UUID,
-        name: str | None = "",
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, topic_id: UUID = ZERO_UUID, name: str | None = "", unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.topic_id = topic_id
         self.name = name
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, MetadataRequestTopic):
-            return NotImplemented
-        return (
-            self.topic_id == other.topic_id
-            and self.name == other.name
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _MetadataRequestConstants(Request["_MetadataResponse"]):
@@ -135,17 +120,6 @@ class MetadataRequest(_MetadataRequestConstants):
         self.include_topic_authorized_operations = include_topic_authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, MetadataRequest):
-            return NotImplemented
-        return (
-            self.topics == other.topics
-            and self.allow_auto_topic_creation == other.allow_auto_topic_creation
-            and self.include_cluster_authorized_operations == other.include_cluster_authorized_operations
-            and self.include_topic_authorized_operations == other.include_topic_authorized_operations
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_metadata_request_topic_0(data: bytes, pos: int, count: int) -> tuple[list[MetadataRequestTopic], int]:
     out: list[MetadataRequestTopic] = []
@@ -175,18 +149,6 @@ def _write_all_metadata_request_topic_0(out: list[bytes], items: Iterable[Metada
         n = len(s)
         out.append(_pack_h(n))
         out.append(s)
-
-
-def _size_all_metadata_request_topic_0(items: Iterable[MetadataRequestTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 2
-        if x.name is None:
-            raise Refused
-        size += string_length(len(x.name.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_metadata_request_topic_9(data: bytes, pos: int, count: int) -> tuple[list[MetadataRequestTopic], int]:
@@ -224,19 +186,6 @@ def _write_all_metadata_request_topic_9(out: list[bytes], items: Iterable[Metada
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_metadata_request_topic_9(items: Iterable[MetadataRequestTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 2
-        if x.name is None:
-            raise Refused
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_metadata_request_topic_10(data: bytes, pos: int, count: int) -> tuple[list[MetadataRequestTopic], int]:
@@ -284,18 +233,6 @@ def _write_all_metadata_request_topic_10(out: list[bytes], items: Iterable[Metad
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_metadata_request_topic_10(items: Iterable[MetadataRequestTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        if x.name is not None:
-            n = string_length(len(x.name.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_metadata_request_0(data: bytes, pos: int) -> tuple[MetadataRequest, int]:
     x = new(MetadataRequest)
     (n,) = _unpack_i(data, pos)
@@ -330,16 +267,6 @@ def _write_metadata_request_0(out: list[bytes], x: MetadataRequest) -> None:
         raise Refused
 
 
-def _size_metadata_request_0(x: MetadataRequest) -> int:
-    size = 4
-    if x.topics is None:
-        raise Refused
-    size += _size_all_metadata_request_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_metadata_request_1(data: bytes, pos: int) -> tuple[MetadataRequest, int]:
     x = new(MetadataRequest)
     (n,) = _unpack_i(data, pos)
@@ -370,15 +297,6 @@ def _write_metadata_request_1(out: list[bytes], x: MetadataRequest) -> None:
         _write_all_metadata_request_topic_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_metadata_request_1(x: MetadataRequest) -> int:
-    size = 4
-    if x.topics is not None:
-        size += _size_all_metadata_request_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_metadata_request_4(data: bytes, pos: int) -> tuple[MetadataRequest, int]:
@@ -413,15 +331,6 @@ def _write_metadata_request_4(out: list[bytes], x: MetadataRequest) -> None:
     out.append(_pack_B(TRUTH[x.allow_auto_topic_creation]))
 
 
-def _size_metadata_request_4(x: MetadataRequest) -> int:
-    size = 5
-    if x.topics is not None:
-        size += _size_all_metadata_request_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_metadata_request_8(data: bytes, pos: int) -> tuple[MetadataRequest, int]:
     x = new(MetadataRequest)
     (n,) = _unpack_i(data, pos)
@@ -454,15 +363,6 @@ def _write_metadata_request_8(out: list[bytes], x: MetadataRequest) -> None:
             TRUTH[x.include_topic_authorized_operations],
         )
     )
-
-
-def _size_metadata_request_8(x: MetadataRequest) -> int:
-    size = 7
-    if x.topics is not None:
-        size += _size_all_metadata_request_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_metadata_request_9(data: bytes, pos: int) -> tuple[MetadataRequest, int]:
@@ -517,18 +417,6 @@ def _write_metadata_request_9(out: list[bytes], x: MetadataRequest) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_metadata_request_9(x: MetadataRequest) -> int:
-    size = 5
-    if x.topics is not None:
-        size += _size_all_metadata_request_topic_9(x.topics)
-        n = len(x.topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_metadata_request_10(data: bytes, pos: int) -> tuple[MetadataRequest, int]:
     x = new(MetadataRequest)
     n = data[pos]
@@ -581,18 +469,6 @@ def _write_metadata_request_10(out: list[bytes], x: MetadataRequest) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_metadata_request_10(x: MetadataRequest) -> int:
-    size = 5
-    if x.topics is not None:
-        size += _size_all_metadata_request_topic_10(x.topics)
-        n = len(x.topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_metadata_request_11(data: bytes, pos: int) -> tuple[MetadataRequest, int]:
     x = new(MetadataRequest)
     n = data[pos]
@@ -633,50 +509,32 @@ def _write_metadata_request_11(out: list[bytes], x: MetadataRequest) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_metadata_request_11(x: MetadataRequest) -> int:
-    size = 4
-    if x.topics is not None:
-        size += _size_all_metadata_request_topic_10(x.topics)
-        n = len(x.topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _MetadataRequestConstants._codecs = {
-    0: (_read_metadata_request_0, _write_metadata_request_0, _size_metadata_request_0),
-    1: (_read_metadata_request_1, _write_metadata_request_1, _size_metadata_request_1),
-    2: (_read_metadata_request_1, _write_metadata_request_1, _size_metadata_request_1),
-    3: (_read_metadata_request_1, _write_metadata_request_1, _size_metadata_request_1),
-    4: (_read_metadata_request_4, _write_metadata_request_4, _size_metadata_request_4),
-    5: (_read_metadata_request_4, _write_metadata_request_4, _size_metadata_request_4),
-    6: (_read_metadata_request_4, _write_metadata_request_4, _size_metadata_request_4),
-    7: (_read_metadata_request_4, _write_metadata_request_4, _size_metadata_request_4),
-    8: (_read_metadata_request_8, _write_metadata_request_8, _size_metadata_request_8),
-    9: (_read_metadata_request_9, _write_metadata_request_9, _size_metadata_request_9),
-    10: (_read_metadata_request_10, _write_metadata_request_10, _size_metadata_request_10),
-    11: (_read_metadata_request_11, _write_metadata_request_11, _size_metadata_request_11),
-    12: (_read_metadata_request_11, _write_metadata_request_11, _size_metadata_request_11),
-    13: (_read_metadata_request_11, _write_metadata_request_11, _size_metadata_request_11),
+    0: (_read_metadata_request_0, _write_metadata_request_0),
+    1: (_read_metadata_request_1, _write_metadata_request_1),
+    2: (_read_metadata_request_1, _write_metadata_request_1),
+    3: (_read_metadata_request_1, _write_metadata_request_1),
+    4: (_read_metadata_request_4, _write_metadata_request_4),
+    5: (_read_metadata_request_4, _write_metadata_request_4),
+    6: (_read_metadata_request_4, _write_metadata_request_4),
+    7: (_read_metadata_request_4, _write_metadata_request_4),
+    8: (_read_metadata_request_8, _write_metadata_request_8),
+    9: (_read_metadata_request_9, _write_metadata_request_9),
+    10: (_read_metadata_request_10, _write_metadata_request_10),
+    11: (_read_metadata_request_11, _write_metadata_request_11),
+    12: (_read_metadata_request_11, _write_metadata_request_11),
+    13: (_read_metadata_request_11, _write_metadata_request_11),
 }
-_MetadataRequestConstants._facts = (
-    '{"name":"MetadataRequest","type":"request","validVersions":"0-13","flexibleVersions":"9+",'
-    '"fields":[{"name":"topics","json":"topics","type":"[]MetadataRequestTopic","versions":"0+"'
-    ',"nullableVersions":"1+","about":"One topic to describe; null asks for all topics, and an '
-    'empty list for none (in version 0 for all)."},{"name":"allow_auto_topic_creation","json":"'
-    'allowAutoTopicCreation","type":"bool","versions":"4+","default":true,"about":"True (the de'
-    'fault) lets the broker create missing topics if its configuration permits that."},{"name":'
-    '"include_cluster_authorized_operations","json":"includeClusterAuthorizedOperations","type"'
-    ':"bool","versions":"8-10","about":"True to also learn what the caller may do to the cluste'
-    'r."},{"name":"include_topic_authorized_operations","json":"includeTopicAuthorizedOperation'
-    's","type":"bool","versions":"8+","about":"True to also learn what the caller may do to eac'
-    'h topic."}],"structs":{"MetadataRequestTopic":[{"name":"topic_id","json":"topicId","type":'
-    '"uuid","versions":"10+","ignorable":true,"about":"Id of the topic, all zero when it is loo'
-    'ked up by name."},{"name":"name","json":"name","type":"string","versions":"0+","nullableVe'
-    'rsions":"10+","entityType":"topicName","about":"Name of the topic, null when it is looked '
-    'up by id."}]}}'
+_MetadataRequestConstants._descriptor = (
+    '{"name":"MetadataRequest","type":"request","validVersions":"0-13","flexibleVersions":"9+","fields":['
+    '{"name":"topics","json":"topics","type":"[]MetadataRequestTopic","versions":"0+","nullableVersions":"1+","about":"One topic to describe; null asks for all topics, and an empty list for none (in version 0 for all)."},'
+    '{"name":"allow_auto_topic_creation","json":"allowAutoTopicCreation","type":"bool","versions":"4+","default":true,"about":"True (the default) lets the broker create missing topics if its configuration permits that."},'
+    '{"name":"include_cluster_authorized_operations","json":"includeClusterAuthorizedOperations","type":"bool","versions":"8-10","about":"True to also learn what the caller may do to the cluster."},'
+    '{"name":"include_topic_authorized_operations","json":"includeTopicAuthorizedOperations","type":"bool","versions":"8+","about":"True to also learn what the caller may do to each topic."}'
+    '],"structs":{"MetadataRequestTopic":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"10+","ignorable":true,"about":"Id of the topic, all zero when it is looked up by name."},'
+    '{"name":"name","json":"name","type":"string","versions":"0+","nullableVersions":"10+","entityType":"topicName","about":"Name of the topic, null when it is looked up by id."}'
+    "]}}"
 )
 _MetadataRequestConstants._plan = (
     "1\n"
@@ -684,8 +542,7 @@ _MetadataRequestConstants._plan = (
     "0-8 1 -0\n"
     "9 1c -0 ;\n"
     "10-13 0 1cn ;\n"
-    ":MetadataRequest topics/[@MetadataRequestTopic? allow_auto_topic_creation/t=1 include_clus"
-    "ter_authorized_operations/t include_topic_authorized_operations/t\n"
+    ":MetadataRequest topics/[@MetadataRequestTopic? allow_auto_topic_creation/t=1 include_cluster_authorized_operations/t include_topic_authorized_operations/t\n"
     "0 0@0 -1! -2! -3!\n"
     "1-3 0@0n -1! -2! -3!\n"
     "4-7 0@0n 1 -2! -3!\n"

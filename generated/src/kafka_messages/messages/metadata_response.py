@@ -13,23 +13,20 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
     ZERO_UUID,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -96,17 +93,6 @@ class MetadataResponseBroker(StructBase):
         self.rack = rack
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, MetadataResponseBroker):
-            return NotImplemented
-        return (
-            self.node_id == other.node_id
-            and self.host == other.host
-            and self.port == other.port
-            and self.rack == other.rack
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class MetadataResponseBrokerCollection(KeyedCollection[MetadataResponseBroker]):
     """MetadataResponseBroker in order, found by node_id."""
@@ -167,20 +153,6 @@ class MetadataResponsePartition(StructBase):
         self.offline_replicas = offline_replicas if isinstance(offline_replicas, list) else list(offline_replicas)
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, MetadataResponsePartition):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.partition_index == other.partition_index
-            and self.leader_id == other.leader_id
-            and self.leader_epoch == other.leader_epoch
-            and self.replica_nodes == other.replica_nodes
-            and self.isr_nodes == other.isr_nodes
-            and self.offline_replicas == other.offline_replicas
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class MetadataResponseTopic(StructBase):
@@ -225,19 +197,6 @@ class MetadataResponseTopic(StructBase):
         )
         self.topic_authorized_operations = topic_authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, MetadataResponseTopic):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.name == other.name
-            and self.topic_id == other.topic_id
-            and self.is_internal == other.is_internal
-            and self.partitions == other.partitions
-            and self.topic_authorized_operations == other.topic_authorized_operations
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class MetadataResponseTopicCollection(KeyedCollection[MetadataResponseTopic]):
@@ -330,20 +289,6 @@ class MetadataResponse(_MetadataResponseConstants):
         self.error_code = error_code
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, MetadataResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.brokers == other.brokers
-            and self.cluster_id == other.cluster_id
-            and self.controller_id == other.controller_id
-            and self.topics == other.topics
-            and self.cluster_authorized_operations == other.cluster_authorized_operations
-            and self.error_code == other.error_code
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_metadata_response_broker_0(
     data: bytes, pos: int, count: int
@@ -376,16 +321,6 @@ def _write_all_metadata_response_broker_0(out: list[bytes], items: Iterable[Meta
         out.append(_pack_ih(x.node_id, n))
         out.append(s)
         out.append(_pack_i(x.port))
-
-
-def _size_all_metadata_response_broker_0(items: Iterable[MetadataResponseBroker]) -> int:
-    size = 0
-    for x in items:
-        size += 10
-        size += string_length(len(x.host.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_metadata_response_broker_1(
@@ -431,18 +366,6 @@ def _write_all_metadata_response_broker_1(out: list[bytes], items: Iterable[Meta
             n = len(s)
         out.append(_pack_ih(x.port, n))
         out.append(s)
-
-
-def _size_all_metadata_response_broker_1(items: Iterable[MetadataResponseBroker]) -> int:
-    size = 0
-    for x in items:
-        size += 12
-        size += string_length(len(x.host.encode()))
-        if x.rack is not None:
-            size += string_length(len(x.rack.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_metadata_response_broker_9(
@@ -507,20 +430,6 @@ def _write_all_metadata_response_broker_9(out: list[bytes], items: Iterable[Meta
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_metadata_response_broker_9(items: Iterable[MetadataResponseBroker]) -> int:
-    size = 0
-    for x in items:
-        size += 11
-        n = string_length(len(x.host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.rack is not None:
-            n = string_length(len(x.rack.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_metadata_response_partition_0(
     data: bytes, pos: int, count: int
 ) -> tuple[list[MetadataResponsePartition], int]:
@@ -574,17 +483,6 @@ def _write_all_metadata_response_partition_0(out: list[bytes], items: Iterable[M
                     out.append(PACK_I[n](*x.isr_nodes))
                 else:
                     out.append(fixed_elements(x.isr_nodes, "i"))
-
-
-def _size_all_metadata_response_partition_0(items: Iterable[MetadataResponsePartition]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += len(x.replica_nodes) * 4
-        size += len(x.isr_nodes) * 4
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_metadata_response_partition_5(
@@ -657,18 +555,6 @@ def _write_all_metadata_response_partition_5(out: list[bytes], items: Iterable[M
                 out.append(fixed_elements(x.offline_replicas, "i"))
 
 
-def _size_all_metadata_response_partition_5(items: Iterable[MetadataResponsePartition]) -> int:
-    size = 0
-    for x in items:
-        size += 22
-        size += len(x.replica_nodes) * 4
-        size += len(x.isr_nodes) * 4
-        size += len(x.offline_replicas) * 4
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_metadata_response_partition_7(
     data: bytes, pos: int, count: int
 ) -> tuple[list[MetadataResponsePartition], int]:
@@ -736,18 +622,6 @@ def _write_all_metadata_response_partition_7(out: list[bytes], items: Iterable[M
                 out.append(PACK_I[n](*x.offline_replicas))
             else:
                 out.append(fixed_elements(x.offline_replicas, "i"))
-
-
-def _size_all_metadata_response_partition_7(items: Iterable[MetadataResponsePartition]) -> int:
-    size = 0
-    for x in items:
-        size += 26
-        size += len(x.replica_nodes) * 4
-        size += len(x.isr_nodes) * 4
-        size += len(x.offline_replicas) * 4
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_metadata_response_partition_9(
@@ -832,27 +706,6 @@ def _write_all_metadata_response_partition_9(out: list[bytes], items: Iterable[M
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_metadata_response_partition_9(items: Iterable[MetadataResponsePartition]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += len(x.replica_nodes) * 4
-        n = len(x.replica_nodes)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += len(x.isr_nodes) * 4
-        n = len(x.isr_nodes)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += len(x.offline_replicas) * 4
-        n = len(x.offline_replicas)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_metadata_response_topic_0(
     data: bytes, pos: int, count: int
 ) -> tuple[MetadataResponseTopicCollection, int]:
@@ -899,19 +752,6 @@ def _write_all_metadata_response_topic_0(out: list[bytes], items: Iterable[Metad
             _write_all_metadata_response_partition_0(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
-
-
-def _size_all_metadata_response_topic_0(items: Iterable[MetadataResponseTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        if x.name is None:
-            raise Refused
-        size += string_length(len(x.name.encode()))
-        size += _size_all_metadata_response_partition_0(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_metadata_response_topic_1(
@@ -961,19 +801,6 @@ def _write_all_metadata_response_topic_1(out: list[bytes], items: Iterable[Metad
             raise Refused
 
 
-def _size_all_metadata_response_topic_1(items: Iterable[MetadataResponseTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 9
-        if x.name is None:
-            raise Refused
-        size += string_length(len(x.name.encode()))
-        size += _size_all_metadata_response_partition_0(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_metadata_response_topic_5(
     data: bytes, pos: int, count: int
 ) -> tuple[MetadataResponseTopicCollection, int]:
@@ -1019,19 +846,6 @@ def _write_all_metadata_response_topic_5(out: list[bytes], items: Iterable[Metad
             _write_all_metadata_response_partition_5(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
-
-
-def _size_all_metadata_response_topic_5(items: Iterable[MetadataResponseTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 9
-        if x.name is None:
-            raise Refused
-        size += string_length(len(x.name.encode()))
-        size += _size_all_metadata_response_partition_5(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_metadata_response_topic_7(
@@ -1081,19 +895,6 @@ def _write_all_metadata_response_topic_7(out: list[bytes], items: Iterable[Metad
             raise Refused
 
 
-def _size_all_metadata_response_topic_7(items: Iterable[MetadataResponseTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 9
-        if x.name is None:
-            raise Refused
-        size += string_length(len(x.name.encode()))
-        size += _size_all_metadata_response_partition_7(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_metadata_response_topic_8(
     data: bytes, pos: int, count: int
 ) -> tuple[MetadataResponseTopicCollection, int]:
@@ -1139,19 +940,6 @@ def _write_all_metadata_response_topic_8(out: list[bytes], items: Iterable[Metad
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
         out.append(_pack_i(x.topic_authorized_operations))
-
-
-def _size_all_metadata_response_topic_8(items: Iterable[MetadataResponseTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 13
-        if x.name is None:
-            raise Refused
-        size += string_length(len(x.name.encode()))
-        size += _size_all_metadata_response_partition_7(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_metadata_response_topic_9(
@@ -1215,23 +1003,6 @@ def _write_all_metadata_response_topic_9(out: list[bytes], items: Iterable[Metad
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_metadata_response_topic_9(items: Iterable[MetadataResponseTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 10
-        if x.name is None:
-            raise Refused
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_metadata_response_partition_9(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_metadata_response_topic_10(
     data: bytes, pos: int, count: int
 ) -> tuple[MetadataResponseTopicCollection, int]:
@@ -1291,23 +1062,6 @@ def _write_all_metadata_response_topic_10(out: list[bytes], items: Iterable[Meta
         else:
             out.append(_pack_i(x.topic_authorized_operations))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_metadata_response_topic_10(items: Iterable[MetadataResponseTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 26
-        if x.name is None:
-            raise Refused
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_metadata_response_partition_9(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_metadata_response_topic_12(
@@ -1375,22 +1129,6 @@ def _write_all_metadata_response_topic_12(out: list[bytes], items: Iterable[Meta
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_metadata_response_topic_12(items: Iterable[MetadataResponseTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 26
-        if x.name is not None:
-            n = string_length(len(x.name.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_metadata_response_partition_9(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_metadata_response_0(data: bytes, pos: int) -> tuple[MetadataResponse, int]:
     x = new(MetadataResponse)
     (n,) = _unpack_i(data, pos)
@@ -1433,15 +1171,6 @@ def _write_metadata_response_0(out: list[bytes], x: MetadataResponse) -> None:
         raise Refused
 
 
-def _size_metadata_response_0(x: MetadataResponse) -> int:
-    size = 8
-    size += _size_all_metadata_response_broker_0(x.brokers)
-    size += _size_all_metadata_response_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_metadata_response_1(data: bytes, pos: int) -> tuple[MetadataResponse, int]:
     x = new(MetadataResponse)
     (n,) = _unpack_i(data, pos)
@@ -1481,15 +1210,6 @@ def _write_metadata_response_1(out: list[bytes], x: MetadataResponse) -> None:
         _write_all_metadata_response_topic_1(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_metadata_response_1(x: MetadataResponse) -> int:
-    size = 12
-    size += _size_all_metadata_response_broker_1(x.brokers)
-    size += _size_all_metadata_response_topic_1(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_metadata_response_2(data: bytes, pos: int) -> tuple[MetadataResponse, int]:
@@ -1548,17 +1268,6 @@ def _write_metadata_response_2(out: list[bytes], x: MetadataResponse) -> None:
         raise Refused
 
 
-def _size_metadata_response_2(x: MetadataResponse) -> int:
-    size = 14
-    size += _size_all_metadata_response_broker_1(x.brokers)
-    if x.cluster_id is not None:
-        size += string_length(len(x.cluster_id.encode()))
-    size += _size_all_metadata_response_topic_1(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_metadata_response_3(data: bytes, pos: int) -> tuple[MetadataResponse, int]:
     x = new(MetadataResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -1612,17 +1321,6 @@ def _write_metadata_response_3(out: list[bytes], x: MetadataResponse) -> None:
         _write_all_metadata_response_topic_1(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_metadata_response_3(x: MetadataResponse) -> int:
-    size = 18
-    size += _size_all_metadata_response_broker_1(x.brokers)
-    if x.cluster_id is not None:
-        size += string_length(len(x.cluster_id.encode()))
-    size += _size_all_metadata_response_topic_1(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_metadata_response_5(data: bytes, pos: int) -> tuple[MetadataResponse, int]:
@@ -1680,17 +1378,6 @@ def _write_metadata_response_5(out: list[bytes], x: MetadataResponse) -> None:
         raise Refused
 
 
-def _size_metadata_response_5(x: MetadataResponse) -> int:
-    size = 18
-    size += _size_all_metadata_response_broker_1(x.brokers)
-    if x.cluster_id is not None:
-        size += string_length(len(x.cluster_id.encode()))
-    size += _size_all_metadata_response_topic_5(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_metadata_response_7(data: bytes, pos: int) -> tuple[MetadataResponse, int]:
     x = new(MetadataResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -1746,17 +1433,6 @@ def _write_metadata_response_7(out: list[bytes], x: MetadataResponse) -> None:
         raise Refused
 
 
-def _size_metadata_response_7(x: MetadataResponse) -> int:
-    size = 18
-    size += _size_all_metadata_response_broker_1(x.brokers)
-    if x.cluster_id is not None:
-        size += string_length(len(x.cluster_id.encode()))
-    size += _size_all_metadata_response_topic_7(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_metadata_response_8(data: bytes, pos: int) -> tuple[MetadataResponse, int]:
     x = new(MetadataResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -1810,17 +1486,6 @@ def _write_metadata_response_8(out: list[bytes], x: MetadataResponse) -> None:
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
     out.append(_pack_i(x.cluster_authorized_operations))
-
-
-def _size_metadata_response_8(x: MetadataResponse) -> int:
-    size = 22
-    size += _size_all_metadata_response_broker_1(x.brokers)
-    if x.cluster_id is not None:
-        size += string_length(len(x.cluster_id.encode()))
-    size += _size_all_metadata_response_topic_8(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_metadata_response_9(data: bytes, pos: int) -> tuple[MetadataResponse, int]:
@@ -1895,24 +1560,6 @@ def _write_metadata_response_9(out: list[bytes], x: MetadataResponse) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_metadata_response_9(x: MetadataResponse) -> int:
-    size = 16
-    size += _size_all_metadata_response_broker_9(x.brokers)
-    n = len(x.brokers)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.cluster_id is not None:
-        n = string_length(len(x.cluster_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_metadata_response_topic_9(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_metadata_response_10(data: bytes, pos: int) -> tuple[MetadataResponse, int]:
     x = new(MetadataResponse)
     x.throttle_time_ms, n = _unpack_iB(data, pos)
@@ -1983,24 +1630,6 @@ def _write_metadata_response_10(out: list[bytes], x: MetadataResponse) -> None:
     else:
         out.append(_pack_i(x.cluster_authorized_operations))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_metadata_response_10(x: MetadataResponse) -> int:
-    size = 16
-    size += _size_all_metadata_response_broker_9(x.brokers)
-    n = len(x.brokers)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.cluster_id is not None:
-        n = string_length(len(x.cluster_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_metadata_response_topic_10(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_metadata_response_11(data: bytes, pos: int) -> tuple[MetadataResponse, int]:
@@ -2077,24 +1706,6 @@ def _write_metadata_response_11(out: list[bytes], x: MetadataResponse) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_metadata_response_11(x: MetadataResponse) -> int:
-    size = 12
-    size += _size_all_metadata_response_broker_9(x.brokers)
-    n = len(x.brokers)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.cluster_id is not None:
-        n = string_length(len(x.cluster_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_metadata_response_topic_10(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_metadata_response_12(data: bytes, pos: int) -> tuple[MetadataResponse, int]:
     x = new(MetadataResponse)
     x.throttle_time_ms, n = _unpack_iB(data, pos)
@@ -2167,24 +1778,6 @@ def _write_metadata_response_12(out: list[bytes], x: MetadataResponse) -> None:
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_metadata_response_12(x: MetadataResponse) -> int:
-    size = 12
-    size += _size_all_metadata_response_broker_9(x.brokers)
-    n = len(x.brokers)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.cluster_id is not None:
-        n = string_length(len(x.cluster_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_metadata_response_topic_12(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_metadata_response_13(data: bytes, pos: int) -> tuple[MetadataResponse, int]:
@@ -2261,92 +1854,52 @@ def _write_metadata_response_13(out: list[bytes], x: MetadataResponse) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_metadata_response_13(x: MetadataResponse) -> int:
-    size = 14
-    size += _size_all_metadata_response_broker_9(x.brokers)
-    n = len(x.brokers)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.cluster_id is not None:
-        n = string_length(len(x.cluster_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_metadata_response_topic_12(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _MetadataResponseConstants._codecs = {
-    0: (_read_metadata_response_0, _write_metadata_response_0, _size_metadata_response_0),
-    1: (_read_metadata_response_1, _write_metadata_response_1, _size_metadata_response_1),
-    2: (_read_metadata_response_2, _write_metadata_response_2, _size_metadata_response_2),
-    3: (_read_metadata_response_3, _write_metadata_response_3, _size_metadata_response_3),
-    4: (_read_metadata_response_3, _write_metadata_response_3, _size_metadata_response_3),
-    5: (_read_metadata_response_5, _write_metadata_response_5, _size_metadata_response_5),
-    6: (_read_metadata_response_5, _write_metadata_response_5, _size_metadata_response_5),
-    7: (_read_metadata_response_7, _write_metadata_response_7, _size_metadata_response_7),
-    8: (_read_metadata_response_8, _write_metadata_response_8, _size_metadata_response_8),
-    9: (_read_metadata_response_9, _write_metadata_response_9, _size_metadata_response_9),
-    10: (_read_metadata_response_10, _write_metadata_response_10, _size_metadata_response_10),
-    11: (_read_metadata_response_11, _write_metadata_response_11, _size_metadata_response_11),
-    12: (_read_metadata_response_12, _write_metadata_response_12, _size_metadata_response_12),
-    13: (_read_metadata_response_13, _write_metadata_response_13, _size_metadata_response_13),
+    0: (_read_metadata_response_0, _write_metadata_response_0),
+    1: (_read_metadata_response_1, _write_metadata_response_1),
+    2: (_read_metadata_response_2, _write_metadata_response_2),
+    3: (_read_metadata_response_3, _write_metadata_response_3),
+    4: (_read_metadata_response_3, _write_metadata_response_3),
+    5: (_read_metadata_response_5, _write_metadata_response_5),
+    6: (_read_metadata_response_5, _write_metadata_response_5),
+    7: (_read_metadata_response_7, _write_metadata_response_7),
+    8: (_read_metadata_response_8, _write_metadata_response_8),
+    9: (_read_metadata_response_9, _write_metadata_response_9),
+    10: (_read_metadata_response_10, _write_metadata_response_10),
+    11: (_read_metadata_response_11, _write_metadata_response_11),
+    12: (_read_metadata_response_12, _write_metadata_response_12),
+    13: (_read_metadata_response_13, _write_metadata_response_13),
 }
-_MetadataResponseConstants._facts = (
-    '{"name":"MetadataResponse","type":"response","validVersions":"0-13","flexibleVersions":"9+'
-    '","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"'
-    '3+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 me'
-    'ans it was not throttled."},{"name":"brokers","json":"brokers","type":"[]MetadataResponseB'
-    'roker","versions":"0+","about":"One live broker and where clients reach it."},{"name":"clu'
-    'ster_id","json":"clusterId","type":"string","versions":"2+","nullableVersions":"2+","ignor'
-    'able":true,"default":null,"about":"Id of the cluster, null if the broker does not know it.'
-    '"},{"name":"controller_id","json":"controllerId","type":"int32","versions":"1+","entityTyp'
-    'e":"brokerId","enumeration":"ControllerId","ignorable":true,"default":-1,"about":"Broker t'
-    "o send controller requests to, -1 if unknown; with KRaft any live broker that will forward"
-    ' them."},{"name":"topics","json":"topics","type":"[]MetadataResponseTopic","versions":"0+"'
-    ',"about":"One topic with its partitions, or the error that kept it from being described."}'
-    ',{"name":"cluster_authorized_operations","json":"clusterAuthorizedOperations","type":"int3'
-    '2","versions":"8-10","enumeration":"AuthorizedOperations","default":-2147483648,"about":"B'
-    "it field of permitted operations, bit n standing for the ACL operation with code n; -21474"
-    '83648 means it was not asked for."},{"name":"error_code","json":"errorCode","type":"int16"'
-    ',"versions":"13+","enumeration":"ErrorCode","ignorable":true,"about":"Error code for the w'
-    'hole request, 0 for none; lets a broker make the client bootstrap again."}],"structs":{"Me'
-    'tadataResponseBroker":[{"name":"node_id","json":"nodeId","type":"int32","versions":"0+","e'
-    'ntityType":"brokerId","mapKey":true,"about":"Id of the broker, which partitions name as le'
-    'ader and replica."},{"name":"host","json":"host","type":"string","versions":"0+","about":"'
-    'Host name or IP address at which the node can be reached."},{"name":"port","json":"port","'
-    'type":"int32","versions":"0+","about":"TCP port at that host."},{"name":"rack","json":"rac'
-    'k","type":"string","versions":"1+","nullableVersions":"1+","ignorable":true,"default":null'
-    ',"about":"Rack this broker runs in, null if none is configured."}],"MetadataResponseTopic"'
-    ':[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"Er'
-    'rorCode","about":"Error code of this topic, 0 for none."},{"name":"name","json":"name","ty'
-    'pe":"string","versions":"0+","nullableVersions":"12+","entityType":"topicName","mapKey":tr'
-    'ue,"about":"Name of the topic, null if a lookup by id did not find one."},{"name":"topic_i'
-    'd","json":"topicId","type":"uuid","versions":"10+","ignorable":true,"about":"Id of the top'
-    'ic, all zero if it has none or is unknown."},{"name":"is_internal","json":"isInternal","ty'
-    'pe":"bool","versions":"1+","ignorable":true,"about":"True for topics Kafka keeps for itsel'
-    'f, such as the one for committed offsets."},{"name":"partitions","json":"partitions","type'
-    '":"[]MetadataResponsePartition","versions":"0+","about":"One partition of the topic."},{"n'
-    'ame":"topic_authorized_operations","json":"topicAuthorizedOperations","type":"int32","vers'
-    'ions":"8+","enumeration":"AuthorizedOperations","default":-2147483648,"about":"Bit field o'
-    "f permitted operations, bit n standing for the ACL operation with code n; -2147483648 mean"
-    's it was not asked for."}],"MetadataResponsePartition":[{"name":"error_code","json":"error'
-    'Code","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this'
-    ' partition, 0 for none."},{"name":"partition_index","json":"partitionIndex","type":"int32"'
-    ',"versions":"0+","about":"Number of the partition within its topic, from 0."},{"name":"lea'
-    'der_id","json":"leaderId","type":"int32","versions":"0+","entityType":"brokerId","enumerat'
-    'ion":"LeaderId","about":"Broker id of the leader, -1 if there is none at the moment."},{"n'
-    'ame":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"7+","enumeration":"Lea'
-    'derEpoch","ignorable":true,"default":-1,"about":"Number raised with each new leader, -1 if'
-    ' unknown."},{"name":"replica_nodes","json":"replicaNodes","type":"[]int32","versions":"0+"'
-    ',"entityType":"brokerId","about":"Broker ids of all replicas, the preferred leader first."'
-    '},{"name":"isr_nodes","json":"isrNodes","type":"[]int32","versions":"0+","entityType":"bro'
-    'kerId","about":"Broker ids of the replicas that are in sync with the leader."},{"name":"of'
-    'fline_replicas","json":"offlineReplicas","type":"[]int32","versions":"5+","entityType":"br'
-    'okerId","ignorable":true,"about":"Broker ids of the replicas that are not available."}]}}'
+_MetadataResponseConstants._descriptor = (
+    '{"name":"MetadataResponse","type":"response","validVersions":"0-13","flexibleVersions":"9+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"3+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
+    '{"name":"brokers","json":"brokers","type":"[]MetadataResponseBroker","versions":"0+","about":"One live broker and where clients reach it."},'
+    '{"name":"cluster_id","json":"clusterId","type":"string","versions":"2+","nullableVersions":"2+","ignorable":true,"default":null,"about":"Id of the cluster, null if the broker does not know it."},'
+    '{"name":"controller_id","json":"controllerId","type":"int32","versions":"1+","entityType":"brokerId","enumeration":"ControllerId","ignorable":true,"default":-1,"about":"Broker to send controller requests to, -1 if unknown; with KRaft any live broker that will forward them."},'
+    '{"name":"topics","json":"topics","type":"[]MetadataResponseTopic","versions":"0+","about":"One topic with its partitions, or the error that kept it from being described."},'
+    '{"name":"cluster_authorized_operations","json":"clusterAuthorizedOperations","type":"int32","versions":"8-10","enumeration":"AuthorizedOperations","default":-2147483648,"about":"Bit field of permitted operations, bit n standing for the ACL operation with code n; -2147483648 means it was not asked for."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"13+","enumeration":"ErrorCode","ignorable":true,"about":"Error code for the whole request, 0 for none; lets a broker make the client bootstrap again."}'
+    '],"structs":{"MetadataResponseBroker":['
+    '{"name":"node_id","json":"nodeId","type":"int32","versions":"0+","entityType":"brokerId","mapKey":true,"about":"Id of the broker, which partitions name as leader and replica."},'
+    '{"name":"host","json":"host","type":"string","versions":"0+","about":"Host name or IP address at which the node can be reached."},'
+    '{"name":"port","json":"port","type":"int32","versions":"0+","about":"TCP port at that host."},'
+    '{"name":"rack","json":"rack","type":"string","versions":"1+","nullableVersions":"1+","ignorable":true,"default":null,"about":"Rack this broker runs in, null if none is configured."}'
+    '],"MetadataResponseTopic":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this topic, 0 for none."},'
+    '{"name":"name","json":"name","type":"string","versions":"0+","nullableVersions":"12+","entityType":"topicName","mapKey":true,"about":"Name of the topic, null if a lookup by id did not find one."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"10+","ignorable":true,"about":"Id of the topic, all zero if it has none or is unknown."},'
+    '{"name":"is_internal","json":"isInternal","type":"bool","versions":"1+","ignorable":true,"about":"True for topics Kafka keeps for itself, such as the one for committed offsets."},'
+    '{"name":"partitions","json":"partitions","type":"[]MetadataResponsePartition","versions":"0+","about":"One partition of the topic."},'
+    '{"name":"topic_authorized_operations","json":"topicAuthorizedOperations","type":"int32","versions":"8+","enumeration":"AuthorizedOperations","default":-2147483648,"about":"Bit field of permitted operations, bit n standing for the ACL operation with code n; -2147483648 means it was not asked for."}'
+    '],"MetadataResponsePartition":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},'
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"leader_id","json":"leaderId","type":"int32","versions":"0+","entityType":"brokerId","enumeration":"LeaderId","about":"Broker id of the leader, -1 if there is none at the moment."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"7+","enumeration":"LeaderEpoch","ignorable":true,"default":-1,"about":"Number raised with each new leader, -1 if unknown."},'
+    '{"name":"replica_nodes","json":"replicaNodes","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids of all replicas, the preferred leader first."},'
+    '{"name":"isr_nodes","json":"isrNodes","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids of the replicas that are in sync with the leader."},'
+    '{"name":"offline_replicas","json":"offlineReplicas","type":"[]int32","versions":"5+","entityType":"brokerId","ignorable":true,"about":"Broker ids of the replicas that are not available."}'
+    "]}}"
 )
 _MetadataResponseConstants._plan = (
     "1\n"
@@ -2354,14 +1907,12 @@ _MetadataResponseConstants._plan = (
     "0 0 1 2 -3\n"
     "1-8 0 1 2 3n\n"
     "9-13 0 1c 2 3cn ;\n"
-    ":MetadataResponsePartition error_code/h partition_index/i leader_id/i leader_epoch/i=-1 re"
-    "plica_nodes/[i isr_nodes/[i offline_replicas/[i\n"
+    ":MetadataResponsePartition error_code/h partition_index/i leader_id/i leader_epoch/i=-1 replica_nodes/[i isr_nodes/[i offline_replicas/[i\n"
     "0-4 0 1 2 4 5 -3 -6\n"
     "5-6 0 1 2 4 5 6 -3\n"
     "7-8 0 1 2 3 4 5 6\n"
     "9-13 0 1 2 3 4c 5c 6c ;\n"
-    ":MetadataResponseTopic error_code/h name/s? topic_id/u is_internal/t partitions/[@Metadata"
-    "ResponsePartition topic_authorized_operations/i=-2147483648\n"
+    ":MetadataResponseTopic error_code/h name/s? topic_id/u is_internal/t partitions/[@MetadataResponsePartition topic_authorized_operations/i=-2147483648\n"
     "0 0 1 4@3 -2 -3 -5!\n"
     "1-4 0 1 3 4@3 -2 -5!\n"
     "5-6 0 1 3 4@4 -2 -5!\n"
@@ -2370,9 +1921,7 @@ _MetadataResponseConstants._plan = (
     "9 0 1c 3 4@6c 5 -2 ;\n"
     "10-11 0 1c 2 3 4@6c 5 ;\n"
     "12-13 0 1cn 2 3 4@6c 5 ;\n"
-    ":MetadataResponse throttle_time_ms/i brokers/{@MetadataResponseBroker cluster_id/s?=~ cont"
-    "roller_id/i=-1 topics/{@MetadataResponseTopic cluster_authorized_operations/i=-2147483648 "
-    "error_code/h\n"
+    ":MetadataResponse throttle_time_ms/i brokers/{@MetadataResponseBroker cluster_id/s?=~ controller_id/i=-1 topics/{@MetadataResponseTopic cluster_authorized_operations/i=-2147483648 error_code/h\n"
     "0 1@0 4@7 -0 -2 -3 -5! -6\n"
     "1 1@1 3 4@8 -0 -2 -5! -6\n"
     "2 1@1 2n 3 4@8 -0 -5! -6\n"

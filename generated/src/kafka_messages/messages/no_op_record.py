@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._core.wire import RawTaggedFields, new, tags, unknown_tags
 
 
 class _NoOpRecordConstants(Message):
@@ -23,23 +22,14 @@ class NoOpRecord(_NoOpRecordConstants):
     """Record in __cluster_metadata that changes nothing; the controller writes it now and then so that the log
     keeps advancing.
 
-    Metadata, record type 20, versions 0, flexible from 0. Since Kafka 3.3.0.
+    Metadata, record type 20, version 0, flexible from 0. Since Kafka 3.3.0.
     """
 
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, NoOpRecord):
-            return NotImplemented
-        return self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_no_op_record_0(data: bytes, pos: int) -> tuple[NoOpRecord, int]:
@@ -60,17 +50,8 @@ def _write_no_op_record_0(out: list[bytes], x: NoOpRecord) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_no_op_record_0(x: NoOpRecord) -> int:
-    size = 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-_NoOpRecordConstants._codecs = {
-    0: (_read_no_op_record_0, _write_no_op_record_0, _size_no_op_record_0),
-}
-_NoOpRecordConstants._facts = (
-    '{"name":"NoOpRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields' '":[]}'
+_NoOpRecordConstants._codecs = {0: (_read_no_op_record_0, _write_no_op_record_0)}
+_NoOpRecordConstants._descriptor = (
+    '{"name":"NoOpRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":[]}'
 )
-_NoOpRecordConstants._plan = "1\n" ":NoOpRecord\n" "0 ;\n"
+_NoOpRecordConstants._plan = "1\n:NoOpRecord\n0 ;\n"

@@ -12,27 +12,25 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .offset_commit_response import OffsetCommitResponse as _OffsetCommitResponse
 
 _pack_h = Struct(">h").pack
@@ -68,7 +66,7 @@ class OffsetCommitRequestPartition(StructBase):
     committed_offset: int = 0
     """Offset of the next record the group is to read. (versions 0+)"""
     commit_timestamp: int = -1
-    """Time of the commit in milliseconds since 1970, -1 for that of its arrival. (versions 1)"""
+    """Time of the commit in milliseconds since 1970, -1 for that of its arrival. (version 1)"""
     committed_leader_epoch: int = -1
     """Leader epoch of the last record consumed before the committed offset, -1 if unknown. (versions 6+)"""
     committed_metadata: str | None = ""
@@ -92,18 +90,6 @@ class OffsetCommitRequestPartition(StructBase):
         self.committed_leader_epoch = committed_leader_epoch
         self.committed_metadata = committed_metadata
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetCommitRequestPartition):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.committed_offset == other.committed_offset
-            and self.commit_timestamp == other.commit_timestamp
-            and self.committed_leader_epoch == other.committed_leader_epoch
-            and self.committed_metadata == other.committed_metadata
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -135,16 +121,6 @@ class OffsetCommitRequestTopic(StructBase):
             else list(elements_of(partitions, "partitions", "OffsetCommitRequestPartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetCommitRequestTopic):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _OffsetCommitRequestConstants(Request["_OffsetCommitResponse"]):
@@ -204,19 +180,6 @@ class OffsetCommitRequest(_OffsetCommitRequestConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetCommitRequest):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.generation_id_or_member_epoch == other.generation_id_or_member_epoch
-            and self.member_id == other.member_id
-            and self.group_instance_id == other.group_instance_id
-            and self.retention_time_ms == other.retention_time_ms
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_offset_commit_request_partition_0(
     data: bytes, pos: int, count: int
@@ -257,17 +220,6 @@ def _write_all_offset_commit_request_partition_0(
         out.append(s)
 
 
-def _size_all_offset_commit_request_partition_0(items: Iterable[OffsetCommitRequestPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 14
-        if x.committed_metadata is not None:
-            size += string_length(len(x.committed_metadata.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_offset_commit_request_partition_1(
     data: bytes, pos: int, count: int
 ) -> tuple[list[OffsetCommitRequestPartition], int]:
@@ -302,17 +254,6 @@ def _write_all_offset_commit_request_partition_1(
             n = len(s)
         out.append(_pack_iqqh(x.partition_index, x.committed_offset, x.commit_timestamp, n))
         out.append(s)
-
-
-def _size_all_offset_commit_request_partition_1(items: Iterable[OffsetCommitRequestPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 22
-        if x.committed_metadata is not None:
-            size += string_length(len(x.committed_metadata.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_offset_commit_request_partition_6(
@@ -351,17 +292,6 @@ def _write_all_offset_commit_request_partition_6(
             n = len(s)
         out.append(_pack_iqih(x.partition_index, x.committed_offset, x.committed_leader_epoch, n))
         out.append(s)
-
-
-def _size_all_offset_commit_request_partition_6(items: Iterable[OffsetCommitRequestPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        if x.committed_metadata is not None:
-            size += string_length(len(x.committed_metadata.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_offset_commit_request_partition_8(
@@ -415,18 +345,6 @@ def _write_all_offset_commit_request_partition_8(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_offset_commit_request_partition_8(items: Iterable[OffsetCommitRequestPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        if x.committed_metadata is not None:
-            n = string_length(len(x.committed_metadata.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_offset_commit_request_topic_0(
     data: bytes, pos: int, count: int
 ) -> tuple[list[OffsetCommitRequestTopic], int]:
@@ -467,17 +385,6 @@ def _write_all_offset_commit_request_topic_0(out: list[bytes], items: Iterable[O
             _write_all_offset_commit_request_partition_0(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
-
-
-def _size_all_offset_commit_request_topic_0(items: Iterable[OffsetCommitRequestTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += _size_all_offset_commit_request_partition_0(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_offset_commit_request_topic_1(
@@ -522,17 +429,6 @@ def _write_all_offset_commit_request_topic_1(out: list[bytes], items: Iterable[O
             raise Refused
 
 
-def _size_all_offset_commit_request_topic_1(items: Iterable[OffsetCommitRequestTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += _size_all_offset_commit_request_partition_1(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_offset_commit_request_topic_6(
     data: bytes, pos: int, count: int
 ) -> tuple[list[OffsetCommitRequestTopic], int]:
@@ -573,17 +469,6 @@ def _write_all_offset_commit_request_topic_6(out: list[bytes], items: Iterable[O
             _write_all_offset_commit_request_partition_6(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
-
-
-def _size_all_offset_commit_request_topic_6(items: Iterable[OffsetCommitRequestTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += _size_all_offset_commit_request_partition_6(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_offset_commit_request_topic_8(
@@ -636,21 +521,6 @@ def _write_all_offset_commit_request_topic_8(out: list[bytes], items: Iterable[O
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_offset_commit_request_topic_8(items: Iterable[OffsetCommitRequestTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_offset_commit_request_partition_8(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_offset_commit_request_topic_10(
     data: bytes, pos: int, count: int
 ) -> tuple[list[OffsetCommitRequestTopic], int]:
@@ -694,19 +564,6 @@ def _write_all_offset_commit_request_topic_10(out: list[bytes], items: Iterable[
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_offset_commit_request_topic_10(items: Iterable[OffsetCommitRequestTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_offset_commit_request_partition_8(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_offset_commit_request_0(data: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
     x = new(OffsetCommitRequest)
     (n,) = _unpack_h(data, pos)
@@ -746,15 +603,6 @@ def _write_offset_commit_request_0(out: list[bytes], x: OffsetCommitRequest) -> 
         _write_all_offset_commit_request_topic_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_offset_commit_request_0(x: OffsetCommitRequest) -> int:
-    size = 6
-    size += string_length(len(x.group_id.encode()))
-    size += _size_all_offset_commit_request_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_offset_commit_request_1(data: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
@@ -808,16 +656,6 @@ def _write_offset_commit_request_1(out: list[bytes], x: OffsetCommitRequest) -> 
         raise Refused
 
 
-def _size_offset_commit_request_1(x: OffsetCommitRequest) -> int:
-    size = 12
-    size += string_length(len(x.group_id.encode()))
-    size += string_length(len(x.member_id.encode()))
-    size += _size_all_offset_commit_request_topic_1(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_offset_commit_request_2(data: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
     x = new(OffsetCommitRequest)
     (n,) = _unpack_h(data, pos)
@@ -866,16 +704,6 @@ def _write_offset_commit_request_2(out: list[bytes], x: OffsetCommitRequest) -> 
         _write_all_offset_commit_request_topic_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_offset_commit_request_2(x: OffsetCommitRequest) -> int:
-    size = 20
-    size += string_length(len(x.group_id.encode()))
-    size += string_length(len(x.member_id.encode()))
-    size += _size_all_offset_commit_request_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_offset_commit_request_5(data: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
@@ -929,16 +757,6 @@ def _write_offset_commit_request_5(out: list[bytes], x: OffsetCommitRequest) -> 
         raise Refused
 
 
-def _size_offset_commit_request_5(x: OffsetCommitRequest) -> int:
-    size = 12
-    size += string_length(len(x.group_id.encode()))
-    size += string_length(len(x.member_id.encode()))
-    size += _size_all_offset_commit_request_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_offset_commit_request_6(data: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
     x = new(OffsetCommitRequest)
     (n,) = _unpack_h(data, pos)
@@ -988,16 +806,6 @@ def _write_offset_commit_request_6(out: list[bytes], x: OffsetCommitRequest) -> 
         _write_all_offset_commit_request_topic_6(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_offset_commit_request_6(x: OffsetCommitRequest) -> int:
-    size = 12
-    size += string_length(len(x.group_id.encode()))
-    size += string_length(len(x.member_id.encode()))
-    size += _size_all_offset_commit_request_topic_6(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_offset_commit_request_7(data: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
@@ -1062,18 +870,6 @@ def _write_offset_commit_request_7(out: list[bytes], x: OffsetCommitRequest) -> 
         _write_all_offset_commit_request_topic_6(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_offset_commit_request_7(x: OffsetCommitRequest) -> int:
-    size = 14
-    size += string_length(len(x.group_id.encode()))
-    size += string_length(len(x.member_id.encode()))
-    if x.group_instance_id is not None:
-        size += string_length(len(x.group_instance_id.encode()))
-    size += _size_all_offset_commit_request_topic_6(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_offset_commit_request_8(data: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
@@ -1154,24 +950,6 @@ def _write_offset_commit_request_8(out: list[bytes], x: OffsetCommitRequest) -> 
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_offset_commit_request_8(x: OffsetCommitRequest) -> int:
-    size = 9
-    n = string_length(len(x.group_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.member_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.group_instance_id is not None:
-        n = string_length(len(x.group_instance_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_offset_commit_request_topic_8(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_offset_commit_request_10(data: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
     x = new(OffsetCommitRequest)
     n = data[pos]
@@ -1250,73 +1028,42 @@ def _write_offset_commit_request_10(out: list[bytes], x: OffsetCommitRequest) ->
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_offset_commit_request_10(x: OffsetCommitRequest) -> int:
-    size = 9
-    n = string_length(len(x.group_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.member_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.group_instance_id is not None:
-        n = string_length(len(x.group_instance_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_offset_commit_request_topic_10(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _OffsetCommitRequestConstants._codecs = {
-    0: (_read_offset_commit_request_0, _write_offset_commit_request_0, _size_offset_commit_request_0),
-    1: (_read_offset_commit_request_1, _write_offset_commit_request_1, _size_offset_commit_request_1),
-    2: (_read_offset_commit_request_2, _write_offset_commit_request_2, _size_offset_commit_request_2),
-    3: (_read_offset_commit_request_2, _write_offset_commit_request_2, _size_offset_commit_request_2),
-    4: (_read_offset_commit_request_2, _write_offset_commit_request_2, _size_offset_commit_request_2),
-    5: (_read_offset_commit_request_5, _write_offset_commit_request_5, _size_offset_commit_request_5),
-    6: (_read_offset_commit_request_6, _write_offset_commit_request_6, _size_offset_commit_request_6),
-    7: (_read_offset_commit_request_7, _write_offset_commit_request_7, _size_offset_commit_request_7),
-    8: (_read_offset_commit_request_8, _write_offset_commit_request_8, _size_offset_commit_request_8),
-    9: (_read_offset_commit_request_8, _write_offset_commit_request_8, _size_offset_commit_request_8),
-    10: (_read_offset_commit_request_10, _write_offset_commit_request_10, _size_offset_commit_request_10),
+    0: (_read_offset_commit_request_0, _write_offset_commit_request_0),
+    1: (_read_offset_commit_request_1, _write_offset_commit_request_1),
+    2: (_read_offset_commit_request_2, _write_offset_commit_request_2),
+    3: (_read_offset_commit_request_2, _write_offset_commit_request_2),
+    4: (_read_offset_commit_request_2, _write_offset_commit_request_2),
+    5: (_read_offset_commit_request_5, _write_offset_commit_request_5),
+    6: (_read_offset_commit_request_6, _write_offset_commit_request_6),
+    7: (_read_offset_commit_request_7, _write_offset_commit_request_7),
+    8: (_read_offset_commit_request_8, _write_offset_commit_request_8),
+    9: (_read_offset_commit_request_8, _write_offset_commit_request_8),
+    10: (_read_offset_commit_request_10, _write_offset_commit_request_10),
 }
-_OffsetCommitRequestConstants._facts = (
-    '{"name":"OffsetCommitRequest","type":"request","validVersions":"0-10","flexibleVersions":"'
-    '8+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityT'
-    'ype":"groupId","about":"Group the offsets belong to."},{"name":"generation_id_or_member_ep'
-    'och","json":"generationIdOrMemberEpoch","type":"int32","versions":"1+","enumeration":"Gene'
-    'rationId","ignorable":true,"default":-1,"about":"Generation (classic group) or member epoc'
-    'h (newer protocol) of the sender, -1 if it is not a managed member."},{"name":"member_id",'
-    '"json":"memberId","type":"string","versions":"1+","ignorable":true,"about":"Id of the send'
-    'ing member, empty if it is not a managed member."},{"name":"group_instance_id","json":"gro'
-    'upInstanceId","type":"string","versions":"7+","nullableVersions":"7+","default":null,"abou'
-    't":"Configured static id of the member, null for a dynamic member."},{"name":"retention_ti'
-    'me_ms","json":"retentionTimeMs","type":"int64","versions":"2-4","ignorable":true,"default"'
-    ':-1,"about":"Milliseconds to keep the offsets, -1 for the broker\'s own setting."},{"name":'
-    '"topics","json":"topics","type":"[]OffsetCommitRequestTopic","versions":"0+","about":"One '
-    'topic with offsets to store."}],"structs":{"OffsetCommitRequestTopic":[{"name":"name","jso'
-    'n":"name","type":"string","versions":"0-9","entityType":"topicName","ignorable":true,"abou'
-    't":"Topic name, used by the versions that do not identify topics by id."},{"name":"topic_i'
-    'd","json":"topicId","type":"uuid","versions":"10+","ignorable":true,"about":"Unique id of '
-    'the topic."},{"name":"partitions","json":"partitions","type":"[]OffsetCommitRequestPartiti'
-    'on","versions":"0+","about":"One partition with the offset to store."}],"OffsetCommitReque'
-    'stPartition":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":'
-    '"0+","about":"Number of the partition within its topic, from 0."},{"name":"committed_offse'
-    't","json":"committedOffset","type":"int64","versions":"0+","about":"Offset of the next rec'
-    'ord the group is to read."},{"name":"commit_timestamp","json":"commitTimestamp","type":"in'
-    't64","versions":"1","default":-1,"about":"Time of the commit in milliseconds since 1970, -'
-    '1 for that of its arrival."},{"name":"committed_leader_epoch","json":"committedLeaderEpoch'
-    '","type":"int32","versions":"6+","enumeration":"LeaderEpoch","ignorable":true,"default":-1'
-    ',"about":"Leader epoch of the last record consumed before the committed offset, -1 if unkn'
-    'own."},{"name":"committed_metadata","json":"committedMetadata","type":"string","versions":'
-    '"0+","nullableVersions":"0+","about":"Free text the client keeps with the offset; null is '
-    'kept as empty."}]}}'
+_OffsetCommitRequestConstants._descriptor = (
+    '{"name":"OffsetCommitRequest","type":"request","validVersions":"0-10","flexibleVersions":"8+","fields":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Group the offsets belong to."},'
+    '{"name":"generation_id_or_member_epoch","json":"generationIdOrMemberEpoch","type":"int32","versions":"1+","enumeration":"GenerationId","ignorable":true,"default":-1,"about":"Generation (classic group) or member epoch (newer protocol) of the sender, -1 if it is not a managed member."},'
+    '{"name":"member_id","json":"memberId","type":"string","versions":"1+","ignorable":true,"about":"Id of the sending member, empty if it is not a managed member."},'
+    '{"name":"group_instance_id","json":"groupInstanceId","type":"string","versions":"7+","nullableVersions":"7+","default":null,"about":"Configured static id of the member, null for a dynamic member."},'
+    '{"name":"retention_time_ms","json":"retentionTimeMs","type":"int64","versions":"2-4","ignorable":true,"default":-1,"about":"Milliseconds to keep the offsets, -1 for the broker\'s own setting."},'
+    '{"name":"topics","json":"topics","type":"[]OffsetCommitRequestTopic","versions":"0+","about":"One topic with offsets to store."}'
+    '],"structs":{"OffsetCommitRequestTopic":['
+    '{"name":"name","json":"name","type":"string","versions":"0-9","entityType":"topicName","ignorable":true,"about":"Topic name, used by the versions that do not identify topics by id."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"10+","ignorable":true,"about":"Unique id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]OffsetCommitRequestPartition","versions":"0+","about":"One partition with the offset to store."}'
+    '],"OffsetCommitRequestPartition":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"committed_offset","json":"committedOffset","type":"int64","versions":"0+","about":"Offset of the next record the group is to read."},'
+    '{"name":"commit_timestamp","json":"commitTimestamp","type":"int64","versions":"1","default":-1,"about":"Time of the commit in milliseconds since 1970, -1 for that of its arrival."},'
+    '{"name":"committed_leader_epoch","json":"committedLeaderEpoch","type":"int32","versions":"6+","enumeration":"LeaderEpoch","ignorable":true,"default":-1,"about":"Leader epoch of the last record consumed before the committed offset, -1 if unknown."},'
+    '{"name":"committed_metadata","json":"committedMetadata","type":"string","versions":"0+","nullableVersions":"0+","about":"Free text the client keeps with the offset; null is kept as empty."}'
+    "]}}"
 )
 _OffsetCommitRequestConstants._plan = (
     "1\n"
-    ":OffsetCommitRequestPartition partition_index/i committed_offset/q commit_timestamp/q=-1 c"
-    "ommitted_leader_epoch/i=-1 committed_metadata/s?\n"
+    ":OffsetCommitRequestPartition partition_index/i committed_offset/q commit_timestamp/q=-1 committed_leader_epoch/i=-1 committed_metadata/s?\n"
     "0,2-5 0 1 4n -2! -3\n"
     "1 0 1 2 4n -3\n"
     "6-7 0 1 3 4n -2!\n"
@@ -1327,8 +1074,7 @@ _OffsetCommitRequestConstants._plan = (
     "6-7 0 2@2 -1\n"
     "8-9 0c 2@3c -1 ;\n"
     "10 1 2@3c -0 ;\n"
-    ":OffsetCommitRequest group_id/s generation_id_or_member_epoch/i=-1 member_id/s group_insta"
-    "nce_id/s?=~ retention_time_ms/q=-1 topics/[@OffsetCommitRequestTopic\n"
+    ":OffsetCommitRequest group_id/s generation_id_or_member_epoch/i=-1 member_id/s group_instance_id/s?=~ retention_time_ms/q=-1 topics/[@OffsetCommitRequestTopic\n"
     "0 0 5@4 -1 -2 -3! -4\n"
     "1 0 1 2 5@5 -3! -4\n"
     "2-4 0 1 2 4 5@4 -3!\n"

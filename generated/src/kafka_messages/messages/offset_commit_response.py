@@ -12,21 +12,18 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -62,24 +59,11 @@ class OffsetCommitResponsePartition(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        partition_index: int = 0,
-        error_code: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, partition_index: int = 0, error_code: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.partition_index = partition_index
         self.error_code = error_code
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetCommitResponsePartition):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.error_code == other.error_code
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -111,16 +95,6 @@ class OffsetCommitResponseTopic(StructBase):
             else list(elements_of(partitions, "partitions", "OffsetCommitResponsePartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetCommitResponseTopic):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _OffsetCommitResponseConstants(Response):
@@ -162,15 +136,6 @@ class OffsetCommitResponse(_OffsetCommitResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetCommitResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_offset_commit_response_partition_0(
     data: bytes, pos: int, count: int
@@ -192,15 +157,6 @@ def _write_all_offset_commit_response_partition_0(
         if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_ih(x.partition_index, x.error_code))
-
-
-def _size_all_offset_commit_response_partition_0(items: Iterable[OffsetCommitResponsePartition]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_offset_commit_response_partition_8(
@@ -228,15 +184,6 @@ def _write_all_offset_commit_response_partition_8(
         else:
             out.append(_pack_ih(x.partition_index, x.error_code))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_offset_commit_response_partition_8(items: Iterable[OffsetCommitResponsePartition]) -> int:
-    size = 0
-    for x in items:
-        size += 7
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_offset_commit_response_topic_0(
@@ -279,17 +226,6 @@ def _write_all_offset_commit_response_topic_0(out: list[bytes], items: Iterable[
             _write_all_offset_commit_response_partition_0(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
-
-
-def _size_all_offset_commit_response_topic_0(items: Iterable[OffsetCommitResponseTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += _size_all_offset_commit_response_partition_0(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_offset_commit_response_topic_8(
@@ -342,21 +278,6 @@ def _write_all_offset_commit_response_topic_8(out: list[bytes], items: Iterable[
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_offset_commit_response_topic_8(items: Iterable[OffsetCommitResponseTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_offset_commit_response_partition_8(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_offset_commit_response_topic_10(
     data: bytes, pos: int, count: int
 ) -> tuple[list[OffsetCommitResponseTopic], int]:
@@ -400,19 +321,6 @@ def _write_all_offset_commit_response_topic_10(out: list[bytes], items: Iterable
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_offset_commit_response_topic_10(items: Iterable[OffsetCommitResponseTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_offset_commit_response_partition_8(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_offset_commit_response_0(data: bytes, pos: int) -> tuple[OffsetCommitResponse, int]:
     x = new(OffsetCommitResponse)
     (n,) = _unpack_i(data, pos)
@@ -437,14 +345,6 @@ def _write_offset_commit_response_0(out: list[bytes], x: OffsetCommitResponse) -
         raise Refused
 
 
-def _size_offset_commit_response_0(x: OffsetCommitResponse) -> int:
-    size = 4
-    size += _size_all_offset_commit_response_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_offset_commit_response_3(data: bytes, pos: int) -> tuple[OffsetCommitResponse, int]:
     x = new(OffsetCommitResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -466,14 +366,6 @@ def _write_offset_commit_response_3(out: list[bytes], x: OffsetCommitResponse) -
         _write_all_offset_commit_response_topic_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_offset_commit_response_3(x: OffsetCommitResponse) -> int:
-    size = 8
-    size += _size_all_offset_commit_response_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_offset_commit_response_8(data: bytes, pos: int) -> tuple[OffsetCommitResponse, int]:
@@ -511,17 +403,6 @@ def _write_offset_commit_response_8(out: list[bytes], x: OffsetCommitResponse) -
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_offset_commit_response_8(x: OffsetCommitResponse) -> int:
-    size = 6
-    size += _size_all_offset_commit_response_topic_8(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_offset_commit_response_10(data: bytes, pos: int) -> tuple[OffsetCommitResponse, int]:
     x = new(OffsetCommitResponse)
     x.throttle_time_ms, n = _unpack_iB(data, pos)
@@ -557,45 +438,31 @@ def _write_offset_commit_response_10(out: list[bytes], x: OffsetCommitResponse) 
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_offset_commit_response_10(x: OffsetCommitResponse) -> int:
-    size = 6
-    size += _size_all_offset_commit_response_topic_10(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _OffsetCommitResponseConstants._codecs = {
-    0: (_read_offset_commit_response_0, _write_offset_commit_response_0, _size_offset_commit_response_0),
-    1: (_read_offset_commit_response_0, _write_offset_commit_response_0, _size_offset_commit_response_0),
-    2: (_read_offset_commit_response_0, _write_offset_commit_response_0, _size_offset_commit_response_0),
-    3: (_read_offset_commit_response_3, _write_offset_commit_response_3, _size_offset_commit_response_3),
-    4: (_read_offset_commit_response_3, _write_offset_commit_response_3, _size_offset_commit_response_3),
-    5: (_read_offset_commit_response_3, _write_offset_commit_response_3, _size_offset_commit_response_3),
-    6: (_read_offset_commit_response_3, _write_offset_commit_response_3, _size_offset_commit_response_3),
-    7: (_read_offset_commit_response_3, _write_offset_commit_response_3, _size_offset_commit_response_3),
-    8: (_read_offset_commit_response_8, _write_offset_commit_response_8, _size_offset_commit_response_8),
-    9: (_read_offset_commit_response_8, _write_offset_commit_response_8, _size_offset_commit_response_8),
-    10: (_read_offset_commit_response_10, _write_offset_commit_response_10, _size_offset_commit_response_10),
+    0: (_read_offset_commit_response_0, _write_offset_commit_response_0),
+    1: (_read_offset_commit_response_0, _write_offset_commit_response_0),
+    2: (_read_offset_commit_response_0, _write_offset_commit_response_0),
+    3: (_read_offset_commit_response_3, _write_offset_commit_response_3),
+    4: (_read_offset_commit_response_3, _write_offset_commit_response_3),
+    5: (_read_offset_commit_response_3, _write_offset_commit_response_3),
+    6: (_read_offset_commit_response_3, _write_offset_commit_response_3),
+    7: (_read_offset_commit_response_3, _write_offset_commit_response_3),
+    8: (_read_offset_commit_response_8, _write_offset_commit_response_8),
+    9: (_read_offset_commit_response_8, _write_offset_commit_response_8),
+    10: (_read_offset_commit_response_10, _write_offset_commit_response_10),
 }
-_OffsetCommitResponseConstants._facts = (
-    '{"name":"OffsetCommitResponse","type":"response","validVersions":"0-10","flexibleVersions"'
-    ':"8+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","version'
-    's":"3+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; '
-    '0 means it was not throttled."},{"name":"topics","json":"topics","type":"[]OffsetCommitRes'
-    'ponseTopic","versions":"0+","about":"The outcomes for one topic."}],"structs":{"OffsetComm'
-    'itResponseTopic":[{"name":"name","json":"name","type":"string","versions":"0-9","entityTyp'
-    'e":"topicName","ignorable":true,"about":"Topic name, used by the versions that do not iden'
-    'tify topics by id."},{"name":"topic_id","json":"topicId","type":"uuid","versions":"10+","i'
-    'gnorable":true,"about":"Unique id of the topic."},{"name":"partitions","json":"partitions"'
-    ',"type":"[]OffsetCommitResponsePartition","versions":"0+","about":"The outcome for one par'
-    'tition."}],"OffsetCommitResponsePartition":[{"name":"partition_index","json":"partitionInd'
-    'ex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from'
-    ' 0."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration"'
-    ':"ErrorCode","about":"Error code of this partition, 0 for none."}]}}'
+_OffsetCommitResponseConstants._descriptor = (
+    '{"name":"OffsetCommitResponse","type":"response","validVersions":"0-10","flexibleVersions":"8+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"3+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
+    '{"name":"topics","json":"topics","type":"[]OffsetCommitResponseTopic","versions":"0+","about":"The outcomes for one topic."}'
+    '],"structs":{"OffsetCommitResponseTopic":['
+    '{"name":"name","json":"name","type":"string","versions":"0-9","entityType":"topicName","ignorable":true,"about":"Topic name, used by the versions that do not identify topics by id."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"10+","ignorable":true,"about":"Unique id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]OffsetCommitResponsePartition","versions":"0+","about":"The outcome for one partition."}'
+    '],"OffsetCommitResponsePartition":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."}'
+    "]}}"
 )
 _OffsetCommitResponseConstants._plan = (
     "1\n"

@@ -9,23 +9,19 @@ from uuid import UUID
 from .._base.message import Message
 from .._core.dataclass import dataclass
 from .._core.wire import (
+    TEXT_LENGTHS,
+    ZERO_UUID,
     Malformed,
     RawTaggedField,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    ZERO_UUID,
     in_order,
     long_string,
     long_uvarint,
     new,
-    string_length,
     tag_header,
-    tagged_size,
     tags,
-    tags_size,
     uuid_from,
-    uvarint_size,
 )
 
 _pack_q = Struct(">q").pack
@@ -75,7 +71,7 @@ class OffsetCommitValue(_OffsetCommitValueConstants):
     """Time of the commit, in milliseconds since 1970. (versions 0+)"""
     expire_timestamp: int = -1
     """Time the offset expires, in milliseconds since 1970; -1 means the broker's own retention rule decides.
-    (versions 1)
+    (version 1)
     """
     topic_id: UUID = ZERO_UUID
     """Id of the topic at commit time, all zero when unknown. (versions 4+, tagged)"""
@@ -100,19 +96,6 @@ class OffsetCommitValue(_OffsetCommitValueConstants):
         self.expire_timestamp = expire_timestamp
         self.topic_id = topic_id
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetCommitValue):
-            return NotImplemented
-        return (
-            self.offset == other.offset
-            and self.leader_epoch == other.leader_epoch
-            and self.metadata == other.metadata
-            and self.commit_timestamp == other.commit_timestamp
-            and self.expire_timestamp == other.expire_timestamp
-            and self.topic_id == other.topic_id
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_offset_commit_value_0(data: bytes, pos: int) -> tuple[OffsetCommitValue, int]:
@@ -144,14 +127,6 @@ def _write_offset_commit_value_0(out: list[bytes], x: OffsetCommitValue) -> None
     out.append(_pack_q(x.commit_timestamp))
 
 
-def _size_offset_commit_value_0(x: OffsetCommitValue) -> int:
-    size = 18
-    size += string_length(len(x.metadata.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_offset_commit_value_1(data: bytes, pos: int) -> tuple[OffsetCommitValue, int]:
     x = new(OffsetCommitValue)
     x.offset, n = _unpack_qh(data, pos)
@@ -180,14 +155,6 @@ def _write_offset_commit_value_1(out: list[bytes], x: OffsetCommitValue) -> None
     out.append(_pack_qq(x.commit_timestamp, x.expire_timestamp))
 
 
-def _size_offset_commit_value_1(x: OffsetCommitValue) -> int:
-    size = 26
-    size += string_length(len(x.metadata.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_offset_commit_value_3(data: bytes, pos: int) -> tuple[OffsetCommitValue, int]:
     x = new(OffsetCommitValue)
     x.offset, x.leader_epoch, n = _unpack_qih(data, pos)
@@ -214,14 +181,6 @@ def _write_offset_commit_value_3(out: list[bytes], x: OffsetCommitValue) -> None
     out.append(_pack_qih(x.offset, x.leader_epoch, n))
     out.append(s)
     out.append(_pack_q(x.commit_timestamp))
-
-
-def _size_offset_commit_value_3(x: OffsetCommitValue) -> int:
-    size = 22
-    size += string_length(len(x.metadata.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_tags_offset_commit_value_4(data: bytes, pos: int, n: int, x: OffsetCommitValue) -> int:
@@ -290,51 +249,26 @@ def _write_offset_commit_value_4(out: list[bytes], x: OffsetCommitValue) -> None
         _write_tags_offset_commit_value_4(out, x)
 
 
-def _size_tags_offset_commit_value_4(x: OffsetCommitValue) -> int:
-    count = 0
-    total = 0
-    if x.topic_id.int:
-        size = 16
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_offset_commit_value_4(x: OffsetCommitValue) -> int:
-    size = 22
-    n = string_length(len(x.metadata.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if not (not x.topic_id.int and not x.unknown_tagged_fields):
-        size += _size_tags_offset_commit_value_4(x) - 1
-    return size
-
-
 _OffsetCommitValueConstants._codecs = {
-    0: (_read_offset_commit_value_0, _write_offset_commit_value_0, _size_offset_commit_value_0),
-    1: (_read_offset_commit_value_1, _write_offset_commit_value_1, _size_offset_commit_value_1),
-    2: (_read_offset_commit_value_0, _write_offset_commit_value_0, _size_offset_commit_value_0),
-    3: (_read_offset_commit_value_3, _write_offset_commit_value_3, _size_offset_commit_value_3),
-    4: (_read_offset_commit_value_4, _write_offset_commit_value_4, _size_offset_commit_value_4),
+    0: (_read_offset_commit_value_0, _write_offset_commit_value_0),
+    1: (_read_offset_commit_value_1, _write_offset_commit_value_1),
+    2: (_read_offset_commit_value_0, _write_offset_commit_value_0),
+    3: (_read_offset_commit_value_3, _write_offset_commit_value_3),
+    4: (_read_offset_commit_value_4, _write_offset_commit_value_4),
 }
-_OffsetCommitValueConstants._facts = (
-    '{"name":"OffsetCommitValue","type":"coordinator-value","validVersions":"0-4","flexibleVers'
-    'ions":"4+","fields":[{"name":"offset","json":"offset","type":"int64","versions":"0+","abou'
-    't":"Committed offset, which is the next offset the group wants to read."},{"name":"leader_'
-    'epoch","json":"leaderEpoch","type":"int32","versions":"3+","ignorable":true,"default":-1,"'
-    'about":"Partition leader epoch of the last record the group consumed, -1 when the client d'
-    'id not say."},{"name":"metadata","json":"metadata","type":"string","versions":"0+","about"'
-    ':"Free text the client stored with the offset, often empty."},{"name":"commit_timestamp","'
-    'json":"commitTimestamp","type":"int64","versions":"0+","about":"Time of the commit, in mil'
-    'liseconds since 1970."},{"name":"expire_timestamp","json":"expireTimestamp","type":"int64"'
-    ',"versions":"1","ignorable":true,"default":-1,"about":"Time the offset expires, in millise'
-    'conds since 1970; -1 means the broker\'s own retention rule decides."},{"name":"topic_id","'
-    'json":"topicId","type":"uuid","versions":"4+","tag":0,"taggedVersions":"4+","ignorable":tr'
-    'ue,"about":"Id of the topic at commit time, all zero when unknown."}]}'
+_OffsetCommitValueConstants._descriptor = (
+    '{"name":"OffsetCommitValue","type":"coordinator-value","validVersions":"0-4","flexibleVersions":"4+","fields":['
+    '{"name":"offset","json":"offset","type":"int64","versions":"0+","about":"Committed offset, which is the next offset the group wants to read."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"3+","ignorable":true,"default":-1,"about":"Partition leader epoch of the last record the group consumed, -1 when the client did not say."},'
+    '{"name":"metadata","json":"metadata","type":"string","versions":"0+","about":"Free text the client stored with the offset, often empty."},'
+    '{"name":"commit_timestamp","json":"commitTimestamp","type":"int64","versions":"0+","about":"Time of the commit, in milliseconds since 1970."},'
+    '{"name":"expire_timestamp","json":"expireTimestamp","type":"int64","versions":"1","ignorable":true,"default":-1,"about":"Time the offset expires, in milliseconds since 1970; -1 means the broker\'s own retention rule decides."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"4+","tag":0,"taggedVersions":"4+","ignorable":true,"about":"Id of the topic at commit time, all zero when unknown."}'
+    "]}"
 )
 _OffsetCommitValueConstants._plan = (
     "1\n"
-    ":OffsetCommitValue offset/q leader_epoch/i=-1 metadata/s commit_timestamp/q expire_timesta"
-    "mp/q=-1 topic_id/u\n"
+    ":OffsetCommitValue offset/q leader_epoch/i=-1 metadata/s commit_timestamp/q expire_timestamp/q=-1 topic_id/u\n"
     "0,2 0 2 3 -1 -4 -5\n"
     "1 0 2 3 4 -1 -5\n"
     "3 0 1 2 3 -4 -5\n"

@@ -11,11 +11,12 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
-from .._core.wire import Malformed, RawTaggedFields, Refused, new, string_length
+from .._core.wire import Malformed, RawTaggedFields, Refused, new
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .offset_delete_response import OffsetDeleteResponse as _OffsetDeleteResponse
 
 _pack_h = Struct(">h").pack
@@ -33,21 +34,9 @@ class OffsetDeleteRequestPartition(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Empty, as no version has tagged fields: others are refused when writing."""
 
-    def __init__(
-        self,
-        *,
-        partition_index: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, partition_index: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.partition_index = partition_index
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetDeleteRequestPartition):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -75,15 +64,6 @@ class OffsetDeleteRequestTopic(StructBase):
             else list(elements_of(partitions, "partitions", "OffsetDeleteRequestPartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetDeleteRequestTopic):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class OffsetDeleteRequestTopicCollection(KeyedCollection[OffsetDeleteRequestTopic]):
@@ -120,7 +100,7 @@ class _OffsetDeleteRequestConstants(Request["_OffsetDeleteResponse"]):
 class OffsetDeleteRequest(_OffsetDeleteRequestConstants):
     """An admin client asks the group coordinator to forget committed offsets of a group.
 
-    Request, API key 47, versions 0, none of them flexible. Since Kafka 2.4.0.
+    Request, API key 47, version 0, none of them flexible. Since Kafka 2.4.0.
     """
 
     group_id: str = ""
@@ -145,15 +125,6 @@ class OffsetDeleteRequest(_OffsetDeleteRequestConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetDeleteRequest):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_offset_delete_request_partition_0(
     data: bytes, pos: int, count: int
@@ -175,15 +146,6 @@ def _write_all_offset_delete_request_partition_0(
         if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_i(x.partition_index))
-
-
-def _size_all_offset_delete_request_partition_0(items: Iterable[OffsetDeleteRequestPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_offset_delete_request_topic_0(
@@ -227,17 +189,6 @@ def _write_all_offset_delete_request_topic_0(out: list[bytes], items: Iterable[O
             raise Refused
 
 
-def _size_all_offset_delete_request_topic_0(items: Iterable[OffsetDeleteRequestTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += _size_all_offset_delete_request_partition_0(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_offset_delete_request_0(data: bytes, pos: int) -> tuple[OffsetDeleteRequest, int]:
     x = new(OffsetDeleteRequest)
     (n,) = _unpack_h(data, pos)
@@ -273,29 +224,17 @@ def _write_offset_delete_request_0(out: list[bytes], x: OffsetDeleteRequest) -> 
         raise Refused
 
 
-def _size_offset_delete_request_0(x: OffsetDeleteRequest) -> int:
-    size = 6
-    size += string_length(len(x.group_id.encode()))
-    size += _size_all_offset_delete_request_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
-_OffsetDeleteRequestConstants._codecs = {
-    0: (_read_offset_delete_request_0, _write_offset_delete_request_0, _size_offset_delete_request_0),
-}
-_OffsetDeleteRequestConstants._facts = (
-    '{"name":"OffsetDeleteRequest","type":"request","validVersions":"0","flexibleVersions":"non'
-    'e","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityTy'
-    'pe":"groupId","about":"Group whose offsets are to go."},{"name":"topics","json":"topics","'
-    'type":"[]OffsetDeleteRequestTopic","versions":"0+","about":"One topic with partitions to f'
-    'orget."}],"structs":{"OffsetDeleteRequestTopic":[{"name":"name","json":"name","type":"stri'
-    'ng","versions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},{'
-    '"name":"partitions","json":"partitions","type":"[]OffsetDeleteRequestPartition","versions"'
-    ':"0+","about":"One partition whose committed offset is to be deleted."}],"OffsetDeleteRequ'
-    'estPartition":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions"'
-    ':"0+","about":"Number of the partition within its topic, from 0."}]}}'
+_OffsetDeleteRequestConstants._codecs = {0: (_read_offset_delete_request_0, _write_offset_delete_request_0)}
+_OffsetDeleteRequestConstants._descriptor = (
+    '{"name":"OffsetDeleteRequest","type":"request","validVersions":"0","flexibleVersions":"none","fields":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Group whose offsets are to go."},'
+    '{"name":"topics","json":"topics","type":"[]OffsetDeleteRequestTopic","versions":"0+","about":"One topic with partitions to forget."}'
+    '],"structs":{"OffsetDeleteRequestTopic":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]OffsetDeleteRequestPartition","versions":"0+","about":"One partition whose committed offset is to be deleted."}'
+    '],"OffsetDeleteRequestPartition":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."}'
+    "]}}"
 )
 _OffsetDeleteRequestConstants._plan = (
     "1\n"

@@ -11,7 +11,7 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
-from .._core.wire import Malformed, RawTaggedFields, Refused, new, string_length
+from .._core.wire import Malformed, RawTaggedFields, Refused, new
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,24 +39,11 @@ class OffsetDeleteResponsePartition(StructBase):
     """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
-        self,
-        *,
-        partition_index: int = 0,
-        error_code: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, partition_index: int = 0, error_code: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.partition_index = partition_index
         self.error_code = error_code
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetDeleteResponsePartition):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.error_code == other.error_code
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class OffsetDeleteResponsePartitionCollection(KeyedCollection[OffsetDeleteResponsePartition]):
@@ -104,15 +91,6 @@ class OffsetDeleteResponseTopic(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetDeleteResponseTopic):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class OffsetDeleteResponseTopicCollection(KeyedCollection[OffsetDeleteResponseTopic]):
     """OffsetDeleteResponseTopic in order, found by name."""
@@ -148,7 +126,7 @@ class _OffsetDeleteResponseConstants(Response):
 class OffsetDeleteResponse(_OffsetDeleteResponseConstants):
     """Reports for which partitions the committed offset was deleted.
 
-    Response, API key 47, versions 0, none of them flexible. Since Kafka 2.4.0.
+    Response, API key 47, version 0, none of them flexible. Since Kafka 2.4.0.
     """
 
     error_code: int = 0
@@ -177,16 +155,6 @@ class OffsetDeleteResponse(_OffsetDeleteResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetDeleteResponse):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.throttle_time_ms == other.throttle_time_ms
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_offset_delete_response_partition_0(
     data: bytes, pos: int, count: int
@@ -208,15 +176,6 @@ def _write_all_offset_delete_response_partition_0(
         if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_ih(x.partition_index, x.error_code))
-
-
-def _size_all_offset_delete_response_partition_0(items: Iterable[OffsetDeleteResponsePartition]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_offset_delete_response_topic_0(
@@ -260,17 +219,6 @@ def _write_all_offset_delete_response_topic_0(out: list[bytes], items: Iterable[
             raise Refused
 
 
-def _size_all_offset_delete_response_topic_0(items: Iterable[OffsetDeleteResponseTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += _size_all_offset_delete_response_partition_0(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_offset_delete_response_0(data: bytes, pos: int) -> tuple[OffsetDeleteResponse, int]:
     x = new(OffsetDeleteResponse)
     x.error_code, x.throttle_time_ms, n = _unpack_hii(data, pos)
@@ -294,32 +242,19 @@ def _write_offset_delete_response_0(out: list[bytes], x: OffsetDeleteResponse) -
         raise Refused
 
 
-def _size_offset_delete_response_0(x: OffsetDeleteResponse) -> int:
-    size = 10
-    size += _size_all_offset_delete_response_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
-_OffsetDeleteResponseConstants._codecs = {
-    0: (_read_offset_delete_response_0, _write_offset_delete_response_0, _size_offset_delete_response_0),
-}
-_OffsetDeleteResponseConstants._facts = (
-    '{"name":"OffsetDeleteResponse","type":"response","validVersions":"0","flexibleVersions":"n'
-    'one","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enu'
-    'meration":"ErrorCode","about":"Error code for the whole request, 0 for none."},{"name":"th'
-    'rottle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","ignorable":true,"a'
-    'bout":"How long quotas held this client back, in milliseconds; 0 means it was not throttle'
-    'd."},{"name":"topics","json":"topics","type":"[]OffsetDeleteResponseTopic","versions":"0+"'
-    ',"about":"The outcomes for one topic."}],"structs":{"OffsetDeleteResponseTopic":[{"name":"'
-    'name","json":"name","type":"string","versions":"0+","entityType":"topicName","mapKey":true'
-    ',"about":"Name of the topic."},{"name":"partitions","json":"partitions","type":"[]OffsetDe'
-    'leteResponsePartition","versions":"0+","about":"The outcome for one partition."}],"OffsetD'
-    'eleteResponsePartition":[{"name":"partition_index","json":"partitionIndex","type":"int32",'
-    '"versions":"0+","mapKey":true,"about":"Number of the partition within its topic, from 0."}'
-    ',{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"Err'
-    'orCode","about":"Error code of this partition, 0 for none."}]}}'
+_OffsetDeleteResponseConstants._codecs = {0: (_read_offset_delete_response_0, _write_offset_delete_response_0)}
+_OffsetDeleteResponseConstants._descriptor = (
+    '{"name":"OffsetDeleteResponse","type":"response","validVersions":"0","flexibleVersions":"none","fields":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},'
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
+    '{"name":"topics","json":"topics","type":"[]OffsetDeleteResponseTopic","versions":"0+","about":"The outcomes for one topic."}'
+    '],"structs":{"OffsetDeleteResponseTopic":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]OffsetDeleteResponsePartition","versions":"0+","about":"The outcome for one partition."}'
+    '],"OffsetDeleteResponsePartition":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","mapKey":true,"about":"Number of the partition within its topic, from 0."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."}'
+    "]}}"
 )
 _OffsetDeleteResponseConstants._plan = (
     "1\n"

@@ -12,29 +12,27 @@ from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_array,
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
     ZERO_UUID,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .offset_fetch_response import OffsetFetchResponse as _OffsetFetchResponse
 
 _pack_B = Struct(">B").pack
@@ -63,24 +61,11 @@ class OffsetFetchRequestTopic(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        name: str = "",
-        partition_indexes: Iterable[int] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, name: str = "", partition_indexes: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.name = name
         self.partition_indexes = partition_indexes if isinstance(partition_indexes, list) else list(partition_indexes)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetFetchRequestTopic):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.partition_indexes == other.partition_indexes
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -108,16 +93,6 @@ class OffsetFetchRequestTopics(StructBase):
         self.topic_id = topic_id
         self.partition_indexes = partition_indexes if isinstance(partition_indexes, list) else list(partition_indexes)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetFetchRequestTopics):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.topic_id == other.topic_id
-            and self.partition_indexes == other.partition_indexes
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -153,17 +128,6 @@ class OffsetFetchRequestGroup(StructBase):
             else topics if isinstance(topics, list) else list(elements_of(topics, "topics", "OffsetFetchRequestTopics"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetFetchRequestGroup):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.member_id == other.member_id
-            and self.member_epoch == other.member_epoch
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _OffsetFetchRequestConstants(Request["_OffsetFetchResponse"]):
@@ -220,17 +184,6 @@ class OffsetFetchRequest(_OffsetFetchRequestConstants):
         self.require_stable = require_stable
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetFetchRequest):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.topics == other.topics
-            and self.groups == other.groups
-            and self.require_stable == other.require_stable
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_offset_fetch_request_topic_0(
     data: bytes, pos: int, count: int
@@ -275,17 +228,6 @@ def _write_all_offset_fetch_request_topic_0(out: list[bytes], items: Iterable[Of
                 out.append(PACK_I[n](*x.partition_indexes))
             else:
                 out.append(fixed_elements(x.partition_indexes, "i"))
-
-
-def _size_all_offset_fetch_request_topic_0(items: Iterable[OffsetFetchRequestTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += len(x.partition_indexes) * 4
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_offset_fetch_request_topic_6(
@@ -340,21 +282,6 @@ def _write_all_offset_fetch_request_topic_6(out: list[bytes], items: Iterable[Of
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_offset_fetch_request_topic_6(items: Iterable[OffsetFetchRequestTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += len(x.partition_indexes) * 4
-        n = len(x.partition_indexes)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_offset_fetch_request_topics_8(
@@ -412,21 +339,6 @@ def _write_all_offset_fetch_request_topics_8(out: list[bytes], items: Iterable[O
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_offset_fetch_request_topics_8(items: Iterable[OffsetFetchRequestTopics]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += len(x.partition_indexes) * 4
-        n = len(x.partition_indexes)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_offset_fetch_request_topics_10(
     data: bytes, pos: int, count: int
 ) -> tuple[list[OffsetFetchRequestTopics], int]:
@@ -469,19 +381,6 @@ def _write_all_offset_fetch_request_topics_10(out: list[bytes], items: Iterable[
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_offset_fetch_request_topics_10(items: Iterable[OffsetFetchRequestTopics]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += len(x.partition_indexes) * 4
-        n = len(x.partition_indexes)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_offset_fetch_request_group_8(
@@ -538,22 +437,6 @@ def _write_all_offset_fetch_request_group_8(out: list[bytes], items: Iterable[Of
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_offset_fetch_request_group_8(items: Iterable[OffsetFetchRequestGroup]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.group_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.topics is not None:
-            size += _size_all_offset_fetch_request_topics_8(x.topics)
-            n = len(x.topics)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_offset_fetch_request_group_9(
@@ -632,25 +515,6 @@ def _write_all_offset_fetch_request_group_9(out: list[bytes], items: Iterable[Of
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_offset_fetch_request_group_9(items: Iterable[OffsetFetchRequestGroup]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        n = string_length(len(x.group_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.member_id is not None:
-            n = string_length(len(x.member_id.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.topics is not None:
-            size += _size_all_offset_fetch_request_topics_8(x.topics)
-            n = len(x.topics)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_offset_fetch_request_group_10(
     data: bytes, pos: int, count: int
 ) -> tuple[list[OffsetFetchRequestGroup], int]:
@@ -727,25 +591,6 @@ def _write_all_offset_fetch_request_group_10(out: list[bytes], items: Iterable[O
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_offset_fetch_request_group_10(items: Iterable[OffsetFetchRequestGroup]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        n = string_length(len(x.group_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.member_id is not None:
-            n = string_length(len(x.member_id.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.topics is not None:
-            size += _size_all_offset_fetch_request_topics_10(x.topics)
-            n = len(x.topics)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_offset_fetch_request_0(data: bytes, pos: int) -> tuple[OffsetFetchRequest, int]:
     x = new(OffsetFetchRequest)
     (n,) = _unpack_h(data, pos)
@@ -789,17 +634,6 @@ def _write_offset_fetch_request_0(out: list[bytes], x: OffsetFetchRequest) -> No
         raise Refused
 
 
-def _size_offset_fetch_request_0(x: OffsetFetchRequest) -> int:
-    size = 6
-    size += string_length(len(x.group_id.encode()))
-    if x.topics is None:
-        raise Refused
-    size += _size_all_offset_fetch_request_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_offset_fetch_request_2(data: bytes, pos: int) -> tuple[OffsetFetchRequest, int]:
     x = new(OffsetFetchRequest)
     (n,) = _unpack_h(data, pos)
@@ -839,16 +673,6 @@ def _write_offset_fetch_request_2(out: list[bytes], x: OffsetFetchRequest) -> No
         _write_all_offset_fetch_request_topic_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_offset_fetch_request_2(x: OffsetFetchRequest) -> int:
-    size = 6
-    size += string_length(len(x.group_id.encode()))
-    if x.topics is not None:
-        size += _size_all_offset_fetch_request_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_offset_fetch_request_6(data: bytes, pos: int) -> tuple[OffsetFetchRequest, int]:
@@ -905,20 +729,6 @@ def _write_offset_fetch_request_6(out: list[bytes], x: OffsetFetchRequest) -> No
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_offset_fetch_request_6(x: OffsetFetchRequest) -> int:
-    size = 3
-    n = string_length(len(x.group_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.topics is not None:
-        size += _size_all_offset_fetch_request_topic_6(x.topics)
-        n = len(x.topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_offset_fetch_request_7(data: bytes, pos: int) -> tuple[OffsetFetchRequest, int]:
     x = new(OffsetFetchRequest)
     n = data[pos]
@@ -971,20 +781,6 @@ def _write_offset_fetch_request_7(out: list[bytes], x: OffsetFetchRequest) -> No
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_offset_fetch_request_7(x: OffsetFetchRequest) -> int:
-    size = 4
-    n = string_length(len(x.group_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.topics is not None:
-        size += _size_all_offset_fetch_request_topic_6(x.topics)
-        n = len(x.topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_offset_fetch_request_8(data: bytes, pos: int) -> tuple[OffsetFetchRequest, int]:
     x = new(OffsetFetchRequest)
     n = data[pos]
@@ -1021,17 +817,6 @@ def _write_offset_fetch_request_8(out: list[bytes], x: OffsetFetchRequest) -> No
     else:
         out.append(_pack_B(TRUTH[x.require_stable]))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_offset_fetch_request_8(x: OffsetFetchRequest) -> int:
-    size = 3
-    size += _size_all_offset_fetch_request_group_8(x.groups)
-    n = len(x.groups)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_offset_fetch_request_9(data: bytes, pos: int) -> tuple[OffsetFetchRequest, int]:
@@ -1072,17 +857,6 @@ def _write_offset_fetch_request_9(out: list[bytes], x: OffsetFetchRequest) -> No
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_offset_fetch_request_9(x: OffsetFetchRequest) -> int:
-    size = 3
-    size += _size_all_offset_fetch_request_group_9(x.groups)
-    n = len(x.groups)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_offset_fetch_request_10(data: bytes, pos: int) -> tuple[OffsetFetchRequest, int]:
     x = new(OffsetFetchRequest)
     n = data[pos]
@@ -1121,56 +895,38 @@ def _write_offset_fetch_request_10(out: list[bytes], x: OffsetFetchRequest) -> N
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_offset_fetch_request_10(x: OffsetFetchRequest) -> int:
-    size = 3
-    size += _size_all_offset_fetch_request_group_10(x.groups)
-    n = len(x.groups)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _OffsetFetchRequestConstants._codecs = {
-    0: (_read_offset_fetch_request_0, _write_offset_fetch_request_0, _size_offset_fetch_request_0),
-    1: (_read_offset_fetch_request_0, _write_offset_fetch_request_0, _size_offset_fetch_request_0),
-    2: (_read_offset_fetch_request_2, _write_offset_fetch_request_2, _size_offset_fetch_request_2),
-    3: (_read_offset_fetch_request_2, _write_offset_fetch_request_2, _size_offset_fetch_request_2),
-    4: (_read_offset_fetch_request_2, _write_offset_fetch_request_2, _size_offset_fetch_request_2),
-    5: (_read_offset_fetch_request_2, _write_offset_fetch_request_2, _size_offset_fetch_request_2),
-    6: (_read_offset_fetch_request_6, _write_offset_fetch_request_6, _size_offset_fetch_request_6),
-    7: (_read_offset_fetch_request_7, _write_offset_fetch_request_7, _size_offset_fetch_request_7),
-    8: (_read_offset_fetch_request_8, _write_offset_fetch_request_8, _size_offset_fetch_request_8),
-    9: (_read_offset_fetch_request_9, _write_offset_fetch_request_9, _size_offset_fetch_request_9),
-    10: (_read_offset_fetch_request_10, _write_offset_fetch_request_10, _size_offset_fetch_request_10),
+    0: (_read_offset_fetch_request_0, _write_offset_fetch_request_0),
+    1: (_read_offset_fetch_request_0, _write_offset_fetch_request_0),
+    2: (_read_offset_fetch_request_2, _write_offset_fetch_request_2),
+    3: (_read_offset_fetch_request_2, _write_offset_fetch_request_2),
+    4: (_read_offset_fetch_request_2, _write_offset_fetch_request_2),
+    5: (_read_offset_fetch_request_2, _write_offset_fetch_request_2),
+    6: (_read_offset_fetch_request_6, _write_offset_fetch_request_6),
+    7: (_read_offset_fetch_request_7, _write_offset_fetch_request_7),
+    8: (_read_offset_fetch_request_8, _write_offset_fetch_request_8),
+    9: (_read_offset_fetch_request_9, _write_offset_fetch_request_9),
+    10: (_read_offset_fetch_request_10, _write_offset_fetch_request_10),
 }
-_OffsetFetchRequestConstants._facts = (
-    '{"name":"OffsetFetchRequest","type":"request","validVersions":"0-10","flexibleVersions":"6'
-    '+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0-7","entityT'
-    'ype":"groupId","about":"The one group to look up."},{"name":"topics","json":"topics","type'
-    '":"[]OffsetFetchRequestTopic","versions":"0-7","nullableVersions":"2-7","about":"One topic'
-    ' to look up; null asks for every partition with a committed offset."},{"name":"groups","js'
-    'on":"groups","type":"[]OffsetFetchRequestGroup","versions":"8+","about":"One group to look'
-    ' up."},{"name":"require_stable","json":"requireStable","type":"bool","versions":"7+","abou'
-    't":"True to get a retriable error instead of an offset that an open transaction may still '
-    'change."}],"structs":{"OffsetFetchRequestTopic":[{"name":"name","json":"name","type":"stri'
-    'ng","versions":"0-7","entityType":"topicName","about":"Name of the topic."},{"name":"parti'
-    'tion_indexes","json":"partitionIndexes","type":"[]int32","versions":"0-7","about":"Partiti'
-    'ons of the topic to look up."}],"OffsetFetchRequestGroup":[{"name":"group_id","json":"grou'
-    'pId","type":"string","versions":"8+","entityType":"groupId","about":"Id of the group."},{"'
-    'name":"member_id","json":"memberId","type":"string","versions":"9+","nullableVersions":"9+'
-    '","ignorable":true,"default":null,"about":"Id of the asking member in a group of the newer'
-    ' protocol, null if there is none."},{"name":"member_epoch","json":"memberEpoch","type":"in'
-    't32","versions":"9+","ignorable":true,"default":-1,"about":"Member epoch of the asking mem'
-    'ber, -1 if it does not use the newer protocol."},{"name":"topics","json":"topics","type":"'
-    '[]OffsetFetchRequestTopics","versions":"8+","nullableVersions":"8+","about":"One topic to '
-    'look up; null asks for every partition with a committed offset."}],"OffsetFetchRequestTopi'
-    'cs":[{"name":"name","json":"name","type":"string","versions":"8-9","entityType":"topicName'
-    '","ignorable":true,"about":"Topic name, used by the versions that do not identify topics b'
-    'y id."},{"name":"topic_id","json":"topicId","type":"uuid","versions":"10+","ignorable":tru'
-    'e,"about":"Unique id of the topic."},{"name":"partition_indexes","json":"partitionIndexes"'
-    ',"type":"[]int32","versions":"8+","about":"Partitions of the topic to look up."}]}}'
+_OffsetFetchRequestConstants._descriptor = (
+    '{"name":"OffsetFetchRequest","type":"request","validVersions":"0-10","flexibleVersions":"6+","fields":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0-7","entityType":"groupId","about":"The one group to look up."},'
+    '{"name":"topics","json":"topics","type":"[]OffsetFetchRequestTopic","versions":"0-7","nullableVersions":"2-7","about":"One topic to look up; null asks for every partition with a committed offset."},'
+    '{"name":"groups","json":"groups","type":"[]OffsetFetchRequestGroup","versions":"8+","about":"One group to look up."},'
+    '{"name":"require_stable","json":"requireStable","type":"bool","versions":"7+","about":"True to get a retriable error instead of an offset that an open transaction may still change."}'
+    '],"structs":{"OffsetFetchRequestTopic":['
+    '{"name":"name","json":"name","type":"string","versions":"0-7","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partition_indexes","json":"partitionIndexes","type":"[]int32","versions":"0-7","about":"Partitions of the topic to look up."}'
+    '],"OffsetFetchRequestGroup":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"8+","entityType":"groupId","about":"Id of the group."},'
+    '{"name":"member_id","json":"memberId","type":"string","versions":"9+","nullableVersions":"9+","ignorable":true,"default":null,"about":"Id of the asking member in a group of the newer protocol, null if there is none."},'
+    '{"name":"member_epoch","json":"memberEpoch","type":"int32","versions":"9+","ignorable":true,"default":-1,"about":"Member epoch of the asking member, -1 if it does not use the newer protocol."},'
+    '{"name":"topics","json":"topics","type":"[]OffsetFetchRequestTopics","versions":"8+","nullableVersions":"8+","about":"One topic to look up; null asks for every partition with a committed offset."}'
+    '],"OffsetFetchRequestTopics":['
+    '{"name":"name","json":"name","type":"string","versions":"8-9","entityType":"topicName","ignorable":true,"about":"Topic name, used by the versions that do not identify topics by id."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"10+","ignorable":true,"about":"Unique id of the topic."},'
+    '{"name":"partition_indexes","json":"partitionIndexes","type":"[]int32","versions":"8+","about":"Partitions of the topic to look up."}'
+    "]}}"
 )
 _OffsetFetchRequestConstants._plan = (
     "1\n"
@@ -1180,13 +936,11 @@ _OffsetFetchRequestConstants._plan = (
     ":OffsetFetchRequestTopics name/s topic_id/u partition_indexes/[i\n"
     "8-9 0c 2c -1 ;\n"
     "10 1 2c -0 ;\n"
-    ":OffsetFetchRequestGroup group_id/s member_id/s?=~ member_epoch/i=-1 topics/[@OffsetFetchR"
-    "equestTopics?\n"
+    ":OffsetFetchRequestGroup group_id/s member_id/s?=~ member_epoch/i=-1 topics/[@OffsetFetchRequestTopics?\n"
     "8 0c 3@2cn -1 -2 ;\n"
     "9 0c 1cn 2 3@2cn ;\n"
     "10 0c 1cn 2 3@3cn ;\n"
-    ":OffsetFetchRequest group_id/s topics/[@OffsetFetchRequestTopic? groups/[@OffsetFetchReque"
-    "stGroup require_stable/t\n"
+    ":OffsetFetchRequest group_id/s topics/[@OffsetFetchRequestTopic? groups/[@OffsetFetchRequestGroup require_stable/t\n"
     "0-1 0 1@0 -2! -3!\n"
     "2-5 0 1@0n -2! -3!\n"
     "6 0c 1@1cn -2! -3! ;\n"

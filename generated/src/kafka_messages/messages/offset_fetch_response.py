@@ -12,22 +12,19 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -90,18 +87,6 @@ class OffsetFetchResponsePartition(StructBase):
         self.error_code = error_code
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetFetchResponsePartition):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.committed_offset == other.committed_offset
-            and self.committed_leader_epoch == other.committed_leader_epoch
-            and self.metadata == other.metadata
-            and self.error_code == other.error_code
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetFetchResponseTopic(StructBase):
@@ -128,15 +113,6 @@ class OffsetFetchResponseTopic(StructBase):
             else list(elements_of(partitions, "partitions", "OffsetFetchResponsePartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetFetchResponseTopic):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -173,18 +149,6 @@ class OffsetFetchResponsePartitions(StructBase):
         self.error_code = error_code
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetFetchResponsePartitions):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.committed_offset == other.committed_offset
-            and self.committed_leader_epoch == other.committed_leader_epoch
-            and self.metadata == other.metadata
-            and self.error_code == other.error_code
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetFetchResponseTopics(StructBase):
@@ -216,16 +180,6 @@ class OffsetFetchResponseTopics(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetFetchResponseTopics):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetFetchResponseGroup(StructBase):
@@ -254,16 +208,6 @@ class OffsetFetchResponseGroup(StructBase):
         )
         self.error_code = error_code
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetFetchResponseGroup):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.topics == other.topics
-            and self.error_code == other.error_code
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _OffsetFetchResponseConstants(Response):
@@ -317,17 +261,6 @@ class OffsetFetchResponse(_OffsetFetchResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetFetchResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.topics == other.topics
-            and self.error_code == other.error_code
-            and self.groups == other.groups
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_offset_fetch_response_partition_0(
     data: bytes, pos: int, count: int
@@ -368,17 +301,6 @@ def _write_all_offset_fetch_response_partition_0(
         out.append(_pack_h(x.error_code))
 
 
-def _size_all_offset_fetch_response_partition_0(items: Iterable[OffsetFetchResponsePartition]) -> int:
-    size = 0
-    for x in items:
-        size += 16
-        if x.metadata is not None:
-            size += string_length(len(x.metadata.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_offset_fetch_response_partition_5(
     data: bytes, pos: int, count: int
 ) -> tuple[list[OffsetFetchResponsePartition], int]:
@@ -415,17 +337,6 @@ def _write_all_offset_fetch_response_partition_5(
         out.append(_pack_iqih(x.partition_index, x.committed_offset, x.committed_leader_epoch, n))
         out.append(s)
         out.append(_pack_h(x.error_code))
-
-
-def _size_all_offset_fetch_response_partition_5(items: Iterable[OffsetFetchResponsePartition]) -> int:
-    size = 0
-    for x in items:
-        size += 20
-        if x.metadata is not None:
-            size += string_length(len(x.metadata.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_offset_fetch_response_partition_6(
@@ -477,18 +388,6 @@ def _write_all_offset_fetch_response_partition_6(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_offset_fetch_response_partition_6(items: Iterable[OffsetFetchResponsePartition]) -> int:
-    size = 0
-    for x in items:
-        size += 20
-        if x.metadata is not None:
-            n = string_length(len(x.metadata.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_offset_fetch_response_topic_0(
     data: bytes, pos: int, count: int
 ) -> tuple[list[OffsetFetchResponseTopic], int]:
@@ -530,17 +429,6 @@ def _write_all_offset_fetch_response_topic_0(out: list[bytes], items: Iterable[O
             raise Refused
 
 
-def _size_all_offset_fetch_response_topic_0(items: Iterable[OffsetFetchResponseTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += _size_all_offset_fetch_response_partition_0(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_offset_fetch_response_topic_5(
     data: bytes, pos: int, count: int
 ) -> tuple[list[OffsetFetchResponseTopic], int]:
@@ -580,17 +468,6 @@ def _write_all_offset_fetch_response_topic_5(out: list[bytes], items: Iterable[O
             _write_all_offset_fetch_response_partition_5(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
-
-
-def _size_all_offset_fetch_response_topic_5(items: Iterable[OffsetFetchResponseTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += _size_all_offset_fetch_response_partition_5(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_offset_fetch_response_topic_6(
@@ -642,21 +519,6 @@ def _write_all_offset_fetch_response_topic_6(out: list[bytes], items: Iterable[O
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_offset_fetch_response_topic_6(items: Iterable[OffsetFetchResponseTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_offset_fetch_response_partition_6(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_offset_fetch_response_partitions_8(
     data: bytes, pos: int, count: int
 ) -> tuple[list[OffsetFetchResponsePartitions], int]:
@@ -704,18 +566,6 @@ def _write_all_offset_fetch_response_partitions_8(
         else:
             out.append(_pack_h(x.error_code))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_offset_fetch_response_partitions_8(items: Iterable[OffsetFetchResponsePartitions]) -> int:
-    size = 0
-    for x in items:
-        size += 20
-        if x.metadata is not None:
-            n = string_length(len(x.metadata.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_offset_fetch_response_topics_8(
@@ -768,21 +618,6 @@ def _write_all_offset_fetch_response_topics_8(out: list[bytes], items: Iterable[
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_offset_fetch_response_topics_8(items: Iterable[OffsetFetchResponseTopics]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_offset_fetch_response_partitions_8(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_offset_fetch_response_topics_10(
     data: bytes, pos: int, count: int
 ) -> tuple[list[OffsetFetchResponseTopics], int]:
@@ -824,19 +659,6 @@ def _write_all_offset_fetch_response_topics_10(out: list[bytes], items: Iterable
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_offset_fetch_response_topics_10(items: Iterable[OffsetFetchResponseTopics]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_offset_fetch_response_partitions_8(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_offset_fetch_response_group_8(
@@ -889,21 +711,6 @@ def _write_all_offset_fetch_response_group_8(out: list[bytes], items: Iterable[O
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_offset_fetch_response_group_8(items: Iterable[OffsetFetchResponseGroup]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        n = string_length(len(x.group_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_offset_fetch_response_topics_8(x.topics)
-        n = len(x.topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_offset_fetch_response_group_10(
     data: bytes, pos: int, count: int
 ) -> tuple[list[OffsetFetchResponseGroup], int]:
@@ -954,21 +761,6 @@ def _write_all_offset_fetch_response_group_10(out: list[bytes], items: Iterable[
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_offset_fetch_response_group_10(items: Iterable[OffsetFetchResponseGroup]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        n = string_length(len(x.group_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_offset_fetch_response_topics_10(x.topics)
-        n = len(x.topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_offset_fetch_response_0(data: bytes, pos: int) -> tuple[OffsetFetchResponse, int]:
     x = new(OffsetFetchResponse)
     (n,) = _unpack_i(data, pos)
@@ -995,14 +787,6 @@ def _write_offset_fetch_response_0(out: list[bytes], x: OffsetFetchResponse) -> 
         _write_all_offset_fetch_response_topic_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_offset_fetch_response_0(x: OffsetFetchResponse) -> int:
-    size = 4
-    size += _size_all_offset_fetch_response_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_offset_fetch_response_2(data: bytes, pos: int) -> tuple[OffsetFetchResponse, int]:
@@ -1035,14 +819,6 @@ def _write_offset_fetch_response_2(out: list[bytes], x: OffsetFetchResponse) -> 
     out.append(_pack_h(x.error_code))
 
 
-def _size_offset_fetch_response_2(x: OffsetFetchResponse) -> int:
-    size = 6
-    size += _size_all_offset_fetch_response_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_offset_fetch_response_3(data: bytes, pos: int) -> tuple[OffsetFetchResponse, int]:
     x = new(OffsetFetchResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -1072,14 +848,6 @@ def _write_offset_fetch_response_3(out: list[bytes], x: OffsetFetchResponse) -> 
     out.append(_pack_h(x.error_code))
 
 
-def _size_offset_fetch_response_3(x: OffsetFetchResponse) -> int:
-    size = 10
-    size += _size_all_offset_fetch_response_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_offset_fetch_response_5(data: bytes, pos: int) -> tuple[OffsetFetchResponse, int]:
     x = new(OffsetFetchResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -1107,14 +875,6 @@ def _write_offset_fetch_response_5(out: list[bytes], x: OffsetFetchResponse) -> 
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
     out.append(_pack_h(x.error_code))
-
-
-def _size_offset_fetch_response_5(x: OffsetFetchResponse) -> int:
-    size = 10
-    size += _size_all_offset_fetch_response_topic_5(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_offset_fetch_response_6(data: bytes, pos: int) -> tuple[OffsetFetchResponse, int]:
@@ -1156,17 +916,6 @@ def _write_offset_fetch_response_6(out: list[bytes], x: OffsetFetchResponse) -> 
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_offset_fetch_response_6(x: OffsetFetchResponse) -> int:
-    size = 8
-    size += _size_all_offset_fetch_response_topic_6(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_offset_fetch_response_8(data: bytes, pos: int) -> tuple[OffsetFetchResponse, int]:
     x = new(OffsetFetchResponse)
     x.throttle_time_ms, n = _unpack_iB(data, pos)
@@ -1204,17 +953,6 @@ def _write_offset_fetch_response_8(out: list[bytes], x: OffsetFetchResponse) -> 
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_offset_fetch_response_8(x: OffsetFetchResponse) -> int:
-    size = 6
-    size += _size_all_offset_fetch_response_group_8(x.groups)
-    n = len(x.groups)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_offset_fetch_response_10(data: bytes, pos: int) -> tuple[OffsetFetchResponse, int]:
@@ -1256,79 +994,53 @@ def _write_offset_fetch_response_10(out: list[bytes], x: OffsetFetchResponse) ->
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_offset_fetch_response_10(x: OffsetFetchResponse) -> int:
-    size = 6
-    size += _size_all_offset_fetch_response_group_10(x.groups)
-    n = len(x.groups)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _OffsetFetchResponseConstants._codecs = {
-    0: (_read_offset_fetch_response_0, _write_offset_fetch_response_0, _size_offset_fetch_response_0),
-    1: (_read_offset_fetch_response_0, _write_offset_fetch_response_0, _size_offset_fetch_response_0),
-    2: (_read_offset_fetch_response_2, _write_offset_fetch_response_2, _size_offset_fetch_response_2),
-    3: (_read_offset_fetch_response_3, _write_offset_fetch_response_3, _size_offset_fetch_response_3),
-    4: (_read_offset_fetch_response_3, _write_offset_fetch_response_3, _size_offset_fetch_response_3),
-    5: (_read_offset_fetch_response_5, _write_offset_fetch_response_5, _size_offset_fetch_response_5),
-    6: (_read_offset_fetch_response_6, _write_offset_fetch_response_6, _size_offset_fetch_response_6),
-    7: (_read_offset_fetch_response_6, _write_offset_fetch_response_6, _size_offset_fetch_response_6),
-    8: (_read_offset_fetch_response_8, _write_offset_fetch_response_8, _size_offset_fetch_response_8),
-    9: (_read_offset_fetch_response_8, _write_offset_fetch_response_8, _size_offset_fetch_response_8),
-    10: (_read_offset_fetch_response_10, _write_offset_fetch_response_10, _size_offset_fetch_response_10),
+    0: (_read_offset_fetch_response_0, _write_offset_fetch_response_0),
+    1: (_read_offset_fetch_response_0, _write_offset_fetch_response_0),
+    2: (_read_offset_fetch_response_2, _write_offset_fetch_response_2),
+    3: (_read_offset_fetch_response_3, _write_offset_fetch_response_3),
+    4: (_read_offset_fetch_response_3, _write_offset_fetch_response_3),
+    5: (_read_offset_fetch_response_5, _write_offset_fetch_response_5),
+    6: (_read_offset_fetch_response_6, _write_offset_fetch_response_6),
+    7: (_read_offset_fetch_response_6, _write_offset_fetch_response_6),
+    8: (_read_offset_fetch_response_8, _write_offset_fetch_response_8),
+    9: (_read_offset_fetch_response_8, _write_offset_fetch_response_8),
+    10: (_read_offset_fetch_response_10, _write_offset_fetch_response_10),
 }
-_OffsetFetchResponseConstants._facts = (
-    '{"name":"OffsetFetchResponse","type":"response","validVersions":"0-10","flexibleVersions":'
-    '"6+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
-    '":"3+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0'
-    ' means it was not throttled."},{"name":"topics","json":"topics","type":"[]OffsetFetchRespo'
-    'nseTopic","versions":"0-7","about":"One topic of the one requested group."},{"name":"error'
-    '_code","json":"errorCode","type":"int16","versions":"2-7","enumeration":"ErrorCode","ignor'
-    'able":true,"about":"Error code of the one requested group, 0 for none."},{"name":"groups",'
-    '"json":"groups","type":"[]OffsetFetchResponseGroup","versions":"8+","about":"The result fo'
-    'r one group."}],"structs":{"OffsetFetchResponseTopic":[{"name":"name","json":"name","type"'
-    ':"string","versions":"0-7","entityType":"topicName","about":"Name of the topic."},{"name":'
-    '"partitions","json":"partitions","type":"[]OffsetFetchResponsePartition","versions":"0-7",'
-    '"about":"The committed offset of one partition."}],"OffsetFetchResponsePartition":[{"name"'
-    ':"partition_index","json":"partitionIndex","type":"int32","versions":"0-7","about":"Number'
-    ' of the partition within its topic, from 0."},{"name":"committed_offset","json":"committed'
-    'Offset","type":"int64","versions":"0-7","about":"Offset of the next record the group is to'
-    ' read, -1 if none is committed."},{"name":"committed_leader_epoch","json":"committedLeader'
-    'Epoch","type":"int32","versions":"5-7","enumeration":"LeaderEpoch","ignorable":true,"defau'
-    'lt":-1,"about":"Leader epoch of the last record consumed before the committed offset, -1 i'
-    'f unknown."},{"name":"metadata","json":"metadata","type":"string","versions":"0-7","nullab'
-    'leVersions":"0-7","about":"Free text the client stored with the offset, empty or null if t'
-    'here is none."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0-7","e'
-    'numeration":"ErrorCode","about":"Error code of this partition, 0 for none."}],"OffsetFetch'
-    'ResponseGroup":[{"name":"group_id","json":"groupId","type":"string","versions":"8+","entit'
-    'yType":"groupId","about":"Id of the group."},{"name":"topics","json":"topics","type":"[]Of'
-    'fsetFetchResponseTopics","versions":"8+","about":"One topic with committed offsets."},{"na'
-    'me":"error_code","json":"errorCode","type":"int16","versions":"8+","enumeration":"ErrorCod'
-    'e","about":"Error code of this group, 0 for none."}],"OffsetFetchResponseTopics":[{"name":'
-    '"name","json":"name","type":"string","versions":"8-9","entityType":"topicName","ignorable"'
-    ':true,"about":"Topic name, used by the versions that do not identify topics by id."},{"nam'
-    'e":"topic_id","json":"topicId","type":"uuid","versions":"10+","ignorable":true,"about":"Un'
-    'ique id of the topic."},{"name":"partitions","json":"partitions","type":"[]OffsetFetchResp'
-    'onsePartitions","versions":"8+","about":"The committed offset of one partition."}],"Offset'
-    'FetchResponsePartitions":[{"name":"partition_index","json":"partitionIndex","type":"int32"'
-    ',"versions":"8+","about":"Number of the partition within its topic, from 0."},{"name":"com'
-    'mitted_offset","json":"committedOffset","type":"int64","versions":"8+","about":"Offset of '
-    'the next record the group is to read, -1 if none is committed."},{"name":"committed_leader'
-    '_epoch","json":"committedLeaderEpoch","type":"int32","versions":"8+","enumeration":"Leader'
-    'Epoch","ignorable":true,"default":-1,"about":"Leader epoch of the last record consumed bef'
-    'ore the committed offset, -1 if unknown."},{"name":"metadata","json":"metadata","type":"st'
-    'ring","versions":"8+","nullableVersions":"8+","about":"Free text the client stored with th'
-    'e offset, empty or null if there is none."},{"name":"error_code","json":"errorCode","type"'
-    ':"int16","versions":"8+","enumeration":"ErrorCode","about":"Error code of this partition, '
-    '0 for none."}]}}'
+_OffsetFetchResponseConstants._descriptor = (
+    '{"name":"OffsetFetchResponse","type":"response","validVersions":"0-10","flexibleVersions":"6+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"3+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
+    '{"name":"topics","json":"topics","type":"[]OffsetFetchResponseTopic","versions":"0-7","about":"One topic of the one requested group."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"2-7","enumeration":"ErrorCode","ignorable":true,"about":"Error code of the one requested group, 0 for none."},'
+    '{"name":"groups","json":"groups","type":"[]OffsetFetchResponseGroup","versions":"8+","about":"The result for one group."}'
+    '],"structs":{"OffsetFetchResponseTopic":['
+    '{"name":"name","json":"name","type":"string","versions":"0-7","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]OffsetFetchResponsePartition","versions":"0-7","about":"The committed offset of one partition."}'
+    '],"OffsetFetchResponsePartition":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0-7","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"committed_offset","json":"committedOffset","type":"int64","versions":"0-7","about":"Offset of the next record the group is to read, -1 if none is committed."},'
+    '{"name":"committed_leader_epoch","json":"committedLeaderEpoch","type":"int32","versions":"5-7","enumeration":"LeaderEpoch","ignorable":true,"default":-1,"about":"Leader epoch of the last record consumed before the committed offset, -1 if unknown."},'
+    '{"name":"metadata","json":"metadata","type":"string","versions":"0-7","nullableVersions":"0-7","about":"Free text the client stored with the offset, empty or null if there is none."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0-7","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."}'
+    '],"OffsetFetchResponseGroup":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"8+","entityType":"groupId","about":"Id of the group."},'
+    '{"name":"topics","json":"topics","type":"[]OffsetFetchResponseTopics","versions":"8+","about":"One topic with committed offsets."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"8+","enumeration":"ErrorCode","about":"Error code of this group, 0 for none."}'
+    '],"OffsetFetchResponseTopics":['
+    '{"name":"name","json":"name","type":"string","versions":"8-9","entityType":"topicName","ignorable":true,"about":"Topic name, used by the versions that do not identify topics by id."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"10+","ignorable":true,"about":"Unique id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]OffsetFetchResponsePartitions","versions":"8+","about":"The committed offset of one partition."}'
+    '],"OffsetFetchResponsePartitions":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"8+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"committed_offset","json":"committedOffset","type":"int64","versions":"8+","about":"Offset of the next record the group is to read, -1 if none is committed."},'
+    '{"name":"committed_leader_epoch","json":"committedLeaderEpoch","type":"int32","versions":"8+","enumeration":"LeaderEpoch","ignorable":true,"default":-1,"about":"Leader epoch of the last record consumed before the committed offset, -1 if unknown."},'
+    '{"name":"metadata","json":"metadata","type":"string","versions":"8+","nullableVersions":"8+","about":"Free text the client stored with the offset, empty or null if there is none."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"8+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."}'
+    "]}}"
 )
 _OffsetFetchResponseConstants._plan = (
     "1\n"
-    ":OffsetFetchResponsePartition partition_index/i committed_offset/q committed_leader_epoch/"
-    "i=-1 metadata/s? error_code/h\n"
+    ":OffsetFetchResponsePartition partition_index/i committed_offset/q committed_leader_epoch/i=-1 metadata/s? error_code/h\n"
     "0-4 0 1 3n 4 -2\n"
     "5 0 1 2 3n 4\n"
     "6-7 0 1 2 3cn 4 ;\n"
@@ -1336,8 +1048,7 @@ _OffsetFetchResponseConstants._plan = (
     "0-4 0 1@0\n"
     "5 0 1@1\n"
     "6-7 0c 1@2c ;\n"
-    ":OffsetFetchResponsePartitions partition_index/i committed_offset/q committed_leader_epoch"
-    "/i=-1 metadata/s? error_code/h\n"
+    ":OffsetFetchResponsePartitions partition_index/i committed_offset/q committed_leader_epoch/i=-1 metadata/s? error_code/h\n"
     "8-10 0 1 2 3cn 4 ;\n"
     ":OffsetFetchResponseTopics name/s topic_id/u partitions/[@OffsetFetchResponsePartitions\n"
     "8-9 0c 2@6c -1 ;\n"
@@ -1345,8 +1056,7 @@ _OffsetFetchResponseConstants._plan = (
     ":OffsetFetchResponseGroup group_id/s topics/[@OffsetFetchResponseTopics error_code/h\n"
     "8-9 0c 1@7c 2 ;\n"
     "10 0c 1@8c 2 ;\n"
-    ":OffsetFetchResponse throttle_time_ms/i topics/[@OffsetFetchResponseTopic error_code/h gro"
-    "ups/[@OffsetFetchResponseGroup\n"
+    ":OffsetFetchResponse throttle_time_ms/i topics/[@OffsetFetchResponseTopic error_code/h groups/[@OffsetFetchResponseGroup\n"
     "0-1 1@3 -0 -2 -3!\n"
     "2 1@3 2 -0 -3!\n"
     "3-4 0 1@3 2 -3!\n"

@@ -12,24 +12,22 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .offset_for_leader_epoch_response import OffsetForLeaderEpochResponse as _OffsetForLeaderEpochResponse
 
 _pack_h = Struct(">h").pack
@@ -74,16 +72,6 @@ class OffsetForLeaderPartition(StructBase):
         self.leader_epoch = leader_epoch
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetForLeaderPartition):
-            return NotImplemented
-        return (
-            self.partition == other.partition
-            and self.current_leader_epoch == other.current_leader_epoch
-            and self.leader_epoch == other.leader_epoch
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetForLeaderTopic(StructBase):
@@ -110,15 +98,6 @@ class OffsetForLeaderTopic(StructBase):
             else list(elements_of(partitions, "partitions", "OffsetForLeaderPartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetForLeaderTopic):
-            return NotImplemented
-        return (
-            self.topic == other.topic
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class OffsetForLeaderTopicCollection(KeyedCollection[OffsetForLeaderTopic]):
@@ -183,15 +162,6 @@ class OffsetForLeaderEpochRequest(_OffsetForLeaderEpochRequestConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetForLeaderEpochRequest):
-            return NotImplemented
-        return (
-            self.replica_id == other.replica_id
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_offset_for_leader_partition_0(
     data: bytes, pos: int, count: int
@@ -214,15 +184,6 @@ def _write_all_offset_for_leader_partition_0(out: list[bytes], items: Iterable[O
         out.append(_pack_ii(x.partition, x.leader_epoch))
 
 
-def _size_all_offset_for_leader_partition_0(items: Iterable[OffsetForLeaderPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_offset_for_leader_partition_2(
     data: bytes, pos: int, count: int
 ) -> tuple[list[OffsetForLeaderPartition], int]:
@@ -241,15 +202,6 @@ def _write_all_offset_for_leader_partition_2(out: list[bytes], items: Iterable[O
         if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_iii(x.partition, x.current_leader_epoch, x.leader_epoch))
-
-
-def _size_all_offset_for_leader_partition_2(items: Iterable[OffsetForLeaderPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 12
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_offset_for_leader_partition_4(
@@ -275,15 +227,6 @@ def _write_all_offset_for_leader_partition_4(out: list[bytes], items: Iterable[O
         else:
             out.append(_pack_iii(x.partition, x.current_leader_epoch, x.leader_epoch))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_offset_for_leader_partition_4(items: Iterable[OffsetForLeaderPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 13
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_offset_for_leader_topic_0(
@@ -327,17 +270,6 @@ def _write_all_offset_for_leader_topic_0(out: list[bytes], items: Iterable[Offse
             raise Refused
 
 
-def _size_all_offset_for_leader_topic_0(items: Iterable[OffsetForLeaderTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.topic.encode()))
-        size += _size_all_offset_for_leader_partition_0(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_offset_for_leader_topic_2(
     data: bytes, pos: int, count: int
 ) -> tuple[OffsetForLeaderTopicCollection, int]:
@@ -377,17 +309,6 @@ def _write_all_offset_for_leader_topic_2(out: list[bytes], items: Iterable[Offse
             _write_all_offset_for_leader_partition_2(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
-
-
-def _size_all_offset_for_leader_topic_2(items: Iterable[OffsetForLeaderTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.topic.encode()))
-        size += _size_all_offset_for_leader_partition_2(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_offset_for_leader_topic_4(
@@ -439,21 +360,6 @@ def _write_all_offset_for_leader_topic_4(out: list[bytes], items: Iterable[Offse
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_offset_for_leader_topic_4(items: Iterable[OffsetForLeaderTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_offset_for_leader_partition_4(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_offset_for_leader_epoch_request_0(data: bytes, pos: int) -> tuple[OffsetForLeaderEpochRequest, int]:
     x = new(OffsetForLeaderEpochRequest)
     (n,) = _unpack_i(data, pos)
@@ -476,14 +382,6 @@ def _write_offset_for_leader_epoch_request_0(out: list[bytes], x: OffsetForLeade
         _write_all_offset_for_leader_topic_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_offset_for_leader_epoch_request_0(x: OffsetForLeaderEpochRequest) -> int:
-    size = 4
-    size += _size_all_offset_for_leader_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_offset_for_leader_epoch_request_2(data: bytes, pos: int) -> tuple[OffsetForLeaderEpochRequest, int]:
@@ -510,14 +408,6 @@ def _write_offset_for_leader_epoch_request_2(out: list[bytes], x: OffsetForLeade
         raise Refused
 
 
-def _size_offset_for_leader_epoch_request_2(x: OffsetForLeaderEpochRequest) -> int:
-    size = 4
-    size += _size_all_offset_for_leader_topic_2(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_offset_for_leader_epoch_request_3(data: bytes, pos: int) -> tuple[OffsetForLeaderEpochRequest, int]:
     x = new(OffsetForLeaderEpochRequest)
     x.replica_id, n = _unpack_ii(data, pos)
@@ -539,14 +429,6 @@ def _write_offset_for_leader_epoch_request_3(out: list[bytes], x: OffsetForLeade
         _write_all_offset_for_leader_topic_2(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_offset_for_leader_epoch_request_3(x: OffsetForLeaderEpochRequest) -> int:
-    size = 8
-    size += _size_all_offset_for_leader_topic_2(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_offset_for_leader_epoch_request_4(data: bytes, pos: int) -> tuple[OffsetForLeaderEpochRequest, int]:
@@ -584,61 +466,25 @@ def _write_offset_for_leader_epoch_request_4(out: list[bytes], x: OffsetForLeade
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_offset_for_leader_epoch_request_4(x: OffsetForLeaderEpochRequest) -> int:
-    size = 6
-    size += _size_all_offset_for_leader_topic_4(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _OffsetForLeaderEpochRequestConstants._codecs = {
-    0: (
-        _read_offset_for_leader_epoch_request_0,
-        _write_offset_for_leader_epoch_request_0,
-        _size_offset_for_leader_epoch_request_0,
-    ),
-    1: (
-        _read_offset_for_leader_epoch_request_0,
-        _write_offset_for_leader_epoch_request_0,
-        _size_offset_for_leader_epoch_request_0,
-    ),
-    2: (
-        _read_offset_for_leader_epoch_request_2,
-        _write_offset_for_leader_epoch_request_2,
-        _size_offset_for_leader_epoch_request_2,
-    ),
-    3: (
-        _read_offset_for_leader_epoch_request_3,
-        _write_offset_for_leader_epoch_request_3,
-        _size_offset_for_leader_epoch_request_3,
-    ),
-    4: (
-        _read_offset_for_leader_epoch_request_4,
-        _write_offset_for_leader_epoch_request_4,
-        _size_offset_for_leader_epoch_request_4,
-    ),
+    0: (_read_offset_for_leader_epoch_request_0, _write_offset_for_leader_epoch_request_0),
+    1: (_read_offset_for_leader_epoch_request_0, _write_offset_for_leader_epoch_request_0),
+    2: (_read_offset_for_leader_epoch_request_2, _write_offset_for_leader_epoch_request_2),
+    3: (_read_offset_for_leader_epoch_request_3, _write_offset_for_leader_epoch_request_3),
+    4: (_read_offset_for_leader_epoch_request_4, _write_offset_for_leader_epoch_request_4),
 }
-_OffsetForLeaderEpochRequestConstants._facts = (
-    '{"name":"OffsetForLeaderEpochRequest","type":"request","validVersions":"0-4","flexibleVers'
-    'ions":"4+","fields":[{"name":"replica_id","json":"replicaId","type":"int32","versions":"3+'
-    '","entityType":"brokerId","enumeration":"ReplicaId","ignorable":true,"default":-2,"about":'
-    '"Broker id of the asking follower, -1 for a consumer; the default -2 stands for a debuggin'
-    'g consumer."},{"name":"topics","json":"topics","type":"[]OffsetForLeaderTopic","versions":'
-    '"0+","about":"One topic with partitions to look at."}],"structs":{"OffsetForLeaderTopic":['
-    '{"name":"topic","json":"topic","type":"string","versions":"0+","entityType":"topicName","m'
-    'apKey":true,"about":"Name of the topic."},{"name":"partitions","json":"partitions","type":'
-    '"[]OffsetForLeaderPartition","versions":"0+","about":"One partition with the epoch to look'
-    ' for."}],"OffsetForLeaderPartition":[{"name":"partition","json":"partition","type":"int32"'
-    ',"versions":"0+","about":"Number of the partition within its topic, from 0."},{"name":"cur'
-    'rent_leader_epoch","json":"currentLeaderEpoch","type":"int32","versions":"2+","enumeration'
-    '":"LeaderEpoch","ignorable":true,"default":-1,"about":"Leader epoch the sender knows for t'
-    'his partition, used to detect stale senders and brokers; -1 skips the check."},{"name":"le'
-    'ader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","enumeration":"LeaderEpoch'
-    '","about":"Leader epoch whose end offset is wanted."}]}}'
+_OffsetForLeaderEpochRequestConstants._descriptor = (
+    '{"name":"OffsetForLeaderEpochRequest","type":"request","validVersions":"0-4","flexibleVersions":"4+","fields":['
+    '{"name":"replica_id","json":"replicaId","type":"int32","versions":"3+","entityType":"brokerId","enumeration":"ReplicaId","ignorable":true,"default":-2,"about":"Broker id of the asking follower, -1 for a consumer; the default -2 stands for a debugging consumer."},'
+    '{"name":"topics","json":"topics","type":"[]OffsetForLeaderTopic","versions":"0+","about":"One topic with partitions to look at."}'
+    '],"structs":{"OffsetForLeaderTopic":['
+    '{"name":"topic","json":"topic","type":"string","versions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]OffsetForLeaderPartition","versions":"0+","about":"One partition with the epoch to look for."}'
+    '],"OffsetForLeaderPartition":['
+    '{"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"current_leader_epoch","json":"currentLeaderEpoch","type":"int32","versions":"2+","enumeration":"LeaderEpoch","ignorable":true,"default":-1,"about":"Leader epoch the sender knows for this partition, used to detect stale senders and brokers; -1 skips the check."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","enumeration":"LeaderEpoch","about":"Leader epoch whose end offset is wanted."}'
+    "]}}"
 )
 _OffsetForLeaderEpochRequestConstants._plan = (
     "1\n"

@@ -12,19 +12,16 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -77,17 +74,6 @@ class EpochEndOffset(StructBase):
         self.end_offset = end_offset
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, EpochEndOffset):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.partition == other.partition
-            and self.leader_epoch == other.leader_epoch
-            and self.end_offset == other.end_offset
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetForLeaderTopicResult(StructBase):
@@ -101,11 +87,7 @@ class OffsetForLeaderTopicResult(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        topic: str = "",
-        partitions: Iterable[EpochEndOffset] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, topic: str = "", partitions: Iterable[EpochEndOffset] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.topic = topic
         self.partitions = (
@@ -114,15 +96,6 @@ class OffsetForLeaderTopicResult(StructBase):
             else list(elements_of(partitions, "partitions", "EpochEndOffset"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetForLeaderTopicResult):
-            return NotImplemented
-        return (
-            self.topic == other.topic
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class OffsetForLeaderTopicResultCollection(KeyedCollection[OffsetForLeaderTopicResult]):
@@ -184,15 +157,6 @@ class OffsetForLeaderEpochResponse(_OffsetForLeaderEpochResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetForLeaderEpochResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_epoch_end_offset_0(data: bytes, pos: int, count: int) -> tuple[list[EpochEndOffset], int]:
     out: list[EpochEndOffset] = []
@@ -213,15 +177,6 @@ def _write_all_epoch_end_offset_0(out: list[bytes], items: Iterable[EpochEndOffs
         out.append(_pack_hiq(x.error_code, x.partition, x.end_offset))
 
 
-def _size_all_epoch_end_offset_0(items: Iterable[EpochEndOffset]) -> int:
-    size = 0
-    for x in items:
-        size += 14
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_epoch_end_offset_1(data: bytes, pos: int, count: int) -> tuple[list[EpochEndOffset], int]:
     out: list[EpochEndOffset] = []
     for _ in range(count):
@@ -238,15 +193,6 @@ def _write_all_epoch_end_offset_1(out: list[bytes], items: Iterable[EpochEndOffs
         if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_hiiq(x.error_code, x.partition, x.leader_epoch, x.end_offset))
-
-
-def _size_all_epoch_end_offset_1(items: Iterable[EpochEndOffset]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_epoch_end_offset_4(data: bytes, pos: int, count: int) -> tuple[list[EpochEndOffset], int]:
@@ -270,15 +216,6 @@ def _write_all_epoch_end_offset_4(out: list[bytes], items: Iterable[EpochEndOffs
         else:
             out.append(_pack_hiiq(x.error_code, x.partition, x.leader_epoch, x.end_offset))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_epoch_end_offset_4(items: Iterable[EpochEndOffset]) -> int:
-    size = 0
-    for x in items:
-        size += 19
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_offset_for_leader_topic_result_0(
@@ -322,17 +259,6 @@ def _write_all_offset_for_leader_topic_result_0(out: list[bytes], items: Iterabl
             raise Refused
 
 
-def _size_all_offset_for_leader_topic_result_0(items: Iterable[OffsetForLeaderTopicResult]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.topic.encode()))
-        size += _size_all_epoch_end_offset_0(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_offset_for_leader_topic_result_1(
     data: bytes, pos: int, count: int
 ) -> tuple[OffsetForLeaderTopicResultCollection, int]:
@@ -372,17 +298,6 @@ def _write_all_offset_for_leader_topic_result_1(out: list[bytes], items: Iterabl
             _write_all_epoch_end_offset_1(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
-
-
-def _size_all_offset_for_leader_topic_result_1(items: Iterable[OffsetForLeaderTopicResult]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.topic.encode()))
-        size += _size_all_epoch_end_offset_1(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_offset_for_leader_topic_result_4(
@@ -434,21 +349,6 @@ def _write_all_offset_for_leader_topic_result_4(out: list[bytes], items: Iterabl
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_offset_for_leader_topic_result_4(items: Iterable[OffsetForLeaderTopicResult]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_epoch_end_offset_4(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_offset_for_leader_epoch_response_0(data: bytes, pos: int) -> tuple[OffsetForLeaderEpochResponse, int]:
     x = new(OffsetForLeaderEpochResponse)
     (n,) = _unpack_i(data, pos)
@@ -471,14 +371,6 @@ def _write_offset_for_leader_epoch_response_0(out: list[bytes], x: OffsetForLead
         _write_all_offset_for_leader_topic_result_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_offset_for_leader_epoch_response_0(x: OffsetForLeaderEpochResponse) -> int:
-    size = 4
-    size += _size_all_offset_for_leader_topic_result_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_offset_for_leader_epoch_response_1(data: bytes, pos: int) -> tuple[OffsetForLeaderEpochResponse, int]:
@@ -505,14 +397,6 @@ def _write_offset_for_leader_epoch_response_1(out: list[bytes], x: OffsetForLead
         raise Refused
 
 
-def _size_offset_for_leader_epoch_response_1(x: OffsetForLeaderEpochResponse) -> int:
-    size = 4
-    size += _size_all_offset_for_leader_topic_result_1(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_offset_for_leader_epoch_response_2(data: bytes, pos: int) -> tuple[OffsetForLeaderEpochResponse, int]:
     x = new(OffsetForLeaderEpochResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -534,14 +418,6 @@ def _write_offset_for_leader_epoch_response_2(out: list[bytes], x: OffsetForLead
         _write_all_offset_for_leader_topic_result_1(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_offset_for_leader_epoch_response_2(x: OffsetForLeaderEpochResponse) -> int:
-    size = 8
-    size += _size_all_offset_for_leader_topic_result_1(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_offset_for_leader_epoch_response_4(data: bytes, pos: int) -> tuple[OffsetForLeaderEpochResponse, int]:
@@ -579,61 +455,26 @@ def _write_offset_for_leader_epoch_response_4(out: list[bytes], x: OffsetForLead
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_offset_for_leader_epoch_response_4(x: OffsetForLeaderEpochResponse) -> int:
-    size = 6
-    size += _size_all_offset_for_leader_topic_result_4(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _OffsetForLeaderEpochResponseConstants._codecs = {
-    0: (
-        _read_offset_for_leader_epoch_response_0,
-        _write_offset_for_leader_epoch_response_0,
-        _size_offset_for_leader_epoch_response_0,
-    ),
-    1: (
-        _read_offset_for_leader_epoch_response_1,
-        _write_offset_for_leader_epoch_response_1,
-        _size_offset_for_leader_epoch_response_1,
-    ),
-    2: (
-        _read_offset_for_leader_epoch_response_2,
-        _write_offset_for_leader_epoch_response_2,
-        _size_offset_for_leader_epoch_response_2,
-    ),
-    3: (
-        _read_offset_for_leader_epoch_response_2,
-        _write_offset_for_leader_epoch_response_2,
-        _size_offset_for_leader_epoch_response_2,
-    ),
-    4: (
-        _read_offset_for_leader_epoch_response_4,
-        _write_offset_for_leader_epoch_response_4,
-        _size_offset_for_leader_epoch_response_4,
-    ),
+    0: (_read_offset_for_leader_epoch_response_0, _write_offset_for_leader_epoch_response_0),
+    1: (_read_offset_for_leader_epoch_response_1, _write_offset_for_leader_epoch_response_1),
+    2: (_read_offset_for_leader_epoch_response_2, _write_offset_for_leader_epoch_response_2),
+    3: (_read_offset_for_leader_epoch_response_2, _write_offset_for_leader_epoch_response_2),
+    4: (_read_offset_for_leader_epoch_response_4, _write_offset_for_leader_epoch_response_4),
 }
-_OffsetForLeaderEpochResponseConstants._facts = (
-    '{"name":"OffsetForLeaderEpochResponse","type":"response","validVersions":"0-4","flexibleVe'
-    'rsions":"4+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","'
-    'versions":"2+","ignorable":true,"about":"How long quotas held this client back, in millise'
-    'conds; 0 means it was not throttled."},{"name":"topics","json":"topics","type":"[]OffsetFo'
-    'rLeaderTopicResult","versions":"0+","about":"The results for one topic."}],"structs":{"Off'
-    'setForLeaderTopicResult":[{"name":"topic","json":"topic","type":"string","versions":"0+","'
-    'entityType":"topicName","mapKey":true,"about":"Name of the topic."},{"name":"partitions","'
-    'json":"partitions","type":"[]EpochEndOffset","versions":"0+","about":"The result for one p'
-    'artition."}],"EpochEndOffset":[{"name":"error_code","json":"errorCode","type":"int16","ver'
-    'sions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."}'
-    ',{"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Number of '
-    'the partition within its topic, from 0."},{"name":"leader_epoch","json":"leaderEpoch","typ'
-    'e":"int32","versions":"1+","enumeration":"LeaderEpoch","ignorable":true,"default":-1,"abou'
-    't":"Largest epoch in the log that is not above the requested one, -1 if unknown."},{"name"'
-    ':"end_offset","json":"endOffset","type":"int64","versions":"0+","default":-1,"about":"Offs'
-    'et just after the last record of that epoch, -1 if unknown."}]}}'
+_OffsetForLeaderEpochResponseConstants._descriptor = (
+    '{"name":"OffsetForLeaderEpochResponse","type":"response","validVersions":"0-4","flexibleVersions":"4+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"2+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
+    '{"name":"topics","json":"topics","type":"[]OffsetForLeaderTopicResult","versions":"0+","about":"The results for one topic."}'
+    '],"structs":{"OffsetForLeaderTopicResult":['
+    '{"name":"topic","json":"topic","type":"string","versions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]EpochEndOffset","versions":"0+","about":"The result for one partition."}'
+    '],"EpochEndOffset":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},'
+    '{"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"1+","enumeration":"LeaderEpoch","ignorable":true,"default":-1,"about":"Largest epoch in the log that is not above the requested one, -1 if unknown."},'
+    '{"name":"end_offset","json":"endOffset","type":"int64","versions":"0+","default":-1,"about":"Offset just after the last record of that epoch, -1 if unknown."}'
+    "]}}"
 )
 _OffsetForLeaderEpochResponseConstants._plan = (
     "1\n"

@@ -19,22 +19,19 @@ from .._core.arrays import (
 )
 from .._core.dataclass import dataclass
 from .._core.wire import (
+    VARINTS,
+    ZERO_UUID,
     Malformed,
     RawTaggedField,
     RawTaggedFields,
     Refused,
-    VARINTS,
-    ZERO_UUID,
     in_order,
     long_nullable_count,
     long_uvarint,
     new,
     tag_header,
-    tagged_size,
     tags,
-    tags_size,
     uuid_from,
-    uvarint_size,
 )
 
 _pack_b = Struct(">b").pack
@@ -140,24 +137,6 @@ class PartitionChangeRecord(_PartitionChangeRecordConstants):
             else last_known_elr if isinstance(last_known_elr, list) else list(last_known_elr)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionChangeRecord):
-            return NotImplemented
-        return (
-            self.partition_id == other.partition_id
-            and self.topic_id == other.topic_id
-            and self.isr == other.isr
-            and self.leader == other.leader
-            and self.replicas == other.replicas
-            and self.removing_replicas == other.removing_replicas
-            and self.adding_replicas == other.adding_replicas
-            and self.leader_recovery_state == other.leader_recovery_state
-            and self.directories == other.directories
-            and self.eligible_leader_replicas == other.eligible_leader_replicas
-            and self.last_known_elr == other.last_known_elr
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_tags_partition_change_record_0(data: bytes, pos: int, n: int, x: PartitionChangeRecord) -> int:
@@ -354,67 +333,6 @@ def _write_partition_change_record_0(out: list[bytes], x: PartitionChangeRecord)
     else:
         out.append(_pack_iu(x.partition_id, x.topic_id.int.to_bytes(16, "big")))
         _write_tags_partition_change_record_0(out, x)
-
-
-def _size_tags_partition_change_record_0(x: PartitionChangeRecord) -> int:
-    count = 0
-    total = 0
-    if x.isr is not None:
-        size = 1
-        size += len(x.isr) * 4
-        n = len(x.isr)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(0, size)
-    if x.leader != -2:
-        size = 4
-        count += 1
-        total += tagged_size(1, size)
-    if x.replicas is not None:
-        size = 1
-        size += len(x.replicas) * 4
-        n = len(x.replicas)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(2, size)
-    if x.removing_replicas is not None:
-        size = 1
-        size += len(x.removing_replicas) * 4
-        n = len(x.removing_replicas)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(3, size)
-    if x.adding_replicas is not None:
-        size = 1
-        size += len(x.adding_replicas) * 4
-        n = len(x.adding_replicas)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(4, size)
-    if x.leader_recovery_state != -1:
-        size = 1
-        count += 1
-        total += tagged_size(5, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_partition_change_record_0(x: PartitionChangeRecord) -> int:
-    size = 21
-    if not (
-        x.isr is None
-        and x.leader == -2
-        and x.replicas is None
-        and x.removing_replicas is None
-        and x.adding_replicas is None
-        and x.leader_recovery_state == -1
-        and not x.unknown_tagged_fields
-    ):
-        size += _size_tags_partition_change_record_0(x) - 1
-    return size
 
 
 def _read_tags_partition_change_record_1(data: bytes, pos: int, n: int, x: PartitionChangeRecord) -> int:
@@ -631,76 +549,6 @@ def _write_partition_change_record_1(out: list[bytes], x: PartitionChangeRecord)
     else:
         out.append(_pack_iu(x.partition_id, x.topic_id.int.to_bytes(16, "big")))
         _write_tags_partition_change_record_1(out, x)
-
-
-def _size_tags_partition_change_record_1(x: PartitionChangeRecord) -> int:
-    count = 0
-    total = 0
-    if x.isr is not None:
-        size = 1
-        size += len(x.isr) * 4
-        n = len(x.isr)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(0, size)
-    if x.leader != -2:
-        size = 4
-        count += 1
-        total += tagged_size(1, size)
-    if x.replicas is not None:
-        size = 1
-        size += len(x.replicas) * 4
-        n = len(x.replicas)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(2, size)
-    if x.removing_replicas is not None:
-        size = 1
-        size += len(x.removing_replicas) * 4
-        n = len(x.removing_replicas)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(3, size)
-    if x.adding_replicas is not None:
-        size = 1
-        size += len(x.adding_replicas) * 4
-        n = len(x.adding_replicas)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(4, size)
-    if x.leader_recovery_state != -1:
-        size = 1
-        count += 1
-        total += tagged_size(5, size)
-    if x.directories is not None:
-        size = 1
-        size += len(x.directories) * 16
-        n = len(x.directories)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(8, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_partition_change_record_1(x: PartitionChangeRecord) -> int:
-    size = 21
-    if not (
-        x.isr is None
-        and x.leader == -2
-        and x.replicas is None
-        and x.removing_replicas is None
-        and x.adding_replicas is None
-        and x.leader_recovery_state == -1
-        and x.directories is None
-        and not x.unknown_tagged_fields
-    ):
-        size += _size_tags_partition_change_record_1(x) - 1
-    return size
 
 
 def _read_tags_partition_change_record_2(data: bytes, pos: int, n: int, x: PartitionChangeRecord) -> int:
@@ -960,135 +808,29 @@ def _write_partition_change_record_2(out: list[bytes], x: PartitionChangeRecord)
         _write_tags_partition_change_record_2(out, x)
 
 
-def _size_tags_partition_change_record_2(x: PartitionChangeRecord) -> int:
-    count = 0
-    total = 0
-    if x.isr is not None:
-        size = 1
-        size += len(x.isr) * 4
-        n = len(x.isr)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(0, size)
-    if x.leader != -2:
-        size = 4
-        count += 1
-        total += tagged_size(1, size)
-    if x.replicas is not None:
-        size = 1
-        size += len(x.replicas) * 4
-        n = len(x.replicas)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(2, size)
-    if x.removing_replicas is not None:
-        size = 1
-        size += len(x.removing_replicas) * 4
-        n = len(x.removing_replicas)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(3, size)
-    if x.adding_replicas is not None:
-        size = 1
-        size += len(x.adding_replicas) * 4
-        n = len(x.adding_replicas)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(4, size)
-    if x.leader_recovery_state != -1:
-        size = 1
-        count += 1
-        total += tagged_size(5, size)
-    if x.eligible_leader_replicas is not None:
-        size = 1
-        size += len(x.eligible_leader_replicas) * 4
-        n = len(x.eligible_leader_replicas)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(6, size)
-    if x.last_known_elr is not None:
-        size = 1
-        size += len(x.last_known_elr) * 4
-        n = len(x.last_known_elr)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(7, size)
-    if x.directories is not None:
-        size = 1
-        size += len(x.directories) * 16
-        n = len(x.directories)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(8, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_partition_change_record_2(x: PartitionChangeRecord) -> int:
-    size = 21
-    if not (
-        x.isr is None
-        and x.leader == -2
-        and x.replicas is None
-        and x.removing_replicas is None
-        and x.adding_replicas is None
-        and x.leader_recovery_state == -1
-        and x.eligible_leader_replicas is None
-        and x.last_known_elr is None
-        and x.directories is None
-        and not x.unknown_tagged_fields
-    ):
-        size += _size_tags_partition_change_record_2(x) - 1
-    return size
-
-
 _PartitionChangeRecordConstants._codecs = {
-    0: (_read_partition_change_record_0, _write_partition_change_record_0, _size_partition_change_record_0),
-    1: (_read_partition_change_record_1, _write_partition_change_record_1, _size_partition_change_record_1),
-    2: (_read_partition_change_record_2, _write_partition_change_record_2, _size_partition_change_record_2),
+    0: (_read_partition_change_record_0, _write_partition_change_record_0),
+    1: (_read_partition_change_record_1, _write_partition_change_record_1),
+    2: (_read_partition_change_record_2, _write_partition_change_record_2),
 }
-_PartitionChangeRecordConstants._facts = (
-    '{"name":"PartitionChangeRecord","type":"metadata","validVersions":"0-2","flexibleVersions"'
-    ':"0+","fields":[{"name":"partition_id","json":"partitionId","type":"int32","versions":"0+"'
-    ',"default":-1,"about":"Partition that changes; the default -1 is not a valid index."},{"na'
-    'me":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Topic of the partit'
-    'ion."},{"name":"isr","json":"isr","type":"[]int32","versions":"0+","nullableVersions":"0+"'
-    ',"tag":0,"taggedVersions":"0+","entityType":"brokerId","default":null,"about":"Broker ids '
-    'of the in-sync replicas, null for no change."},{"name":"leader","json":"leader","type":"in'
-    't32","versions":"0+","tag":1,"taggedVersions":"0+","entityType":"brokerId","enumeration":"'
-    'LeaderId","default":-2,"about":"Broker id of the leader, -1 for no leader, -2 for no chang'
-    'e."},{"name":"replicas","json":"replicas","type":"[]int32","versions":"0+","nullableVersio'
-    'ns":"0+","tag":2,"taggedVersions":"0+","entityType":"brokerId","default":null,"about":"Bro'
-    'ker ids of all replicas in order of preference, null for no change."},{"name":"removing_re'
-    'plicas","json":"removingReplicas","type":"[]int32","versions":"0+","nullableVersions":"0+"'
-    ',"tag":3,"taggedVersions":"0+","entityType":"brokerId","default":null,"about":"Broker ids '
-    'a reassignment takes away, null for no change."},{"name":"adding_replicas","json":"addingR'
-    'eplicas","type":"[]int32","versions":"0+","nullableVersions":"0+","tag":4,"taggedVersions"'
-    ':"0+","entityType":"brokerId","default":null,"about":"Broker ids a reassignment adds, null'
-    ' for no change."},{"name":"leader_recovery_state","json":"leaderRecoveryState","type":"int'
-    '8","versions":"0+","tag":5,"taggedVersions":"0+","enumeration":"LeaderRecoveryState","defa'
-    'ult":-1,"about":"0 the leader is recovered, 1 it recovers after an unclean election, -1 fo'
-    'r no change."},{"name":"directories","json":"directories","type":"[]uuid","versions":"1+",'
-    '"nullableVersions":"1+","tag":8,"taggedVersions":"1+","default":null,"about":"Log director'
-    'y id of each replica, in the order of the replicas, null for no change."},{"name":"eligibl'
-    'e_leader_replicas","json":"eligibleLeaderReplicas","type":"[]int32","versions":"2+","nulla'
-    'bleVersions":"2+","tag":6,"taggedVersions":"2+","entityType":"brokerId","default":null,"ab'
-    'out":"Broker ids outside the ISR that may lead without data loss, null for no change."},{"'
-    'name":"last_known_elr","json":"lastKnownElr","type":"[]int32","versions":"2+","nullableVer'
-    'sions":"2+","tag":7,"taggedVersions":"2+","entityType":"brokerId","default":null,"about":"'
-    'Broker ids last known as eligible leaders, null for no change."}]}'
+_PartitionChangeRecordConstants._descriptor = (
+    '{"name":"PartitionChangeRecord","type":"metadata","validVersions":"0-2","flexibleVersions":"0+","fields":['
+    '{"name":"partition_id","json":"partitionId","type":"int32","versions":"0+","default":-1,"about":"Partition that changes; the default -1 is not a valid index."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Topic of the partition."},'
+    '{"name":"isr","json":"isr","type":"[]int32","versions":"0+","nullableVersions":"0+","tag":0,"taggedVersions":"0+","entityType":"brokerId","default":null,"about":"Broker ids of the in-sync replicas, null for no change."},'
+    '{"name":"leader","json":"leader","type":"int32","versions":"0+","tag":1,"taggedVersions":"0+","entityType":"brokerId","enumeration":"LeaderId","default":-2,"about":"Broker id of the leader, -1 for no leader, -2 for no change."},'
+    '{"name":"replicas","json":"replicas","type":"[]int32","versions":"0+","nullableVersions":"0+","tag":2,"taggedVersions":"0+","entityType":"brokerId","default":null,"about":"Broker ids of all replicas in order of preference, null for no change."},'
+    '{"name":"removing_replicas","json":"removingReplicas","type":"[]int32","versions":"0+","nullableVersions":"0+","tag":3,"taggedVersions":"0+","entityType":"brokerId","default":null,"about":"Broker ids a reassignment takes away, null for no change."},'
+    '{"name":"adding_replicas","json":"addingReplicas","type":"[]int32","versions":"0+","nullableVersions":"0+","tag":4,"taggedVersions":"0+","entityType":"brokerId","default":null,"about":"Broker ids a reassignment adds, null for no change."},'
+    '{"name":"leader_recovery_state","json":"leaderRecoveryState","type":"int8","versions":"0+","tag":5,"taggedVersions":"0+","enumeration":"LeaderRecoveryState","default":-1,"about":"0 the leader is recovered, 1 it recovers after an unclean election, -1 for no change."},'
+    '{"name":"directories","json":"directories","type":"[]uuid","versions":"1+","nullableVersions":"1+","tag":8,"taggedVersions":"1+","default":null,"about":"Log directory id of each replica, in the order of the replicas, null for no change."},'
+    '{"name":"eligible_leader_replicas","json":"eligibleLeaderReplicas","type":"[]int32","versions":"2+","nullableVersions":"2+","tag":6,"taggedVersions":"2+","entityType":"brokerId","default":null,"about":"Broker ids outside the ISR that may lead without data loss, null for no change."},'
+    '{"name":"last_known_elr","json":"lastKnownElr","type":"[]int32","versions":"2+","nullableVersions":"2+","tag":7,"taggedVersions":"2+","entityType":"brokerId","default":null,"about":"Broker ids last known as eligible leaders, null for no change."}'
+    "]}"
 )
 _PartitionChangeRecordConstants._plan = (
     "1\n"
-    ":PartitionChangeRecord partition_id/i=-1 topic_id/u isr/[i?=~ leader/i=-2 replicas/[i?=~ r"
-    "emoving_replicas/[i?=~ adding_replicas/[i?=~ leader_recovery_state/b=-1 directories/[u?=~ "
-    "eligible_leader_replicas/[i?=~ last_known_elr/[i?=~\n"
+    ":PartitionChangeRecord partition_id/i=-1 topic_id/u isr/[i?=~ leader/i=-2 replicas/[i?=~ removing_replicas/[i?=~ adding_replicas/[i?=~ leader_recovery_state/b=-1 directories/[u?=~ eligible_leader_replicas/[i?=~ last_known_elr/[i?=~\n"
     "0 0 1 -8! -9! -10! ; 0=2cn 1=3 2=4cn 3=5cn 4=6cn 5=7 ^6 ^7 ^8\n"
     "1 0 1 -9! -10! ; 0=2cn 1=3 2=4cn 3=5cn 4=6cn 5=7 8=8cn ^6 ^7\n"
     "2 0 1 ; 0=2cn 1=3 2=4cn 3=5cn 4=6cn 5=7 6=9cn 7=10cn 8=8cn\n"

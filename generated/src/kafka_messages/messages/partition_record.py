@@ -20,22 +20,19 @@ from .._core.arrays import (
 )
 from .._core.dataclass import dataclass, field
 from .._core.wire import (
+    VARINTS,
+    ZERO_UUID,
     Malformed,
     RawTaggedField,
     RawTaggedFields,
     Refused,
-    VARINTS,
-    ZERO_UUID,
     in_order,
     long_count,
     long_uvarint,
     new,
     tag_header,
-    tagged_size,
     tags,
-    tags_size,
     uuid_from,
-    uvarint_size,
 )
 
 _pack_b = Struct(">b").pack
@@ -137,26 +134,6 @@ class PartitionRecord(_PartitionRecordConstants):
             else last_known_elr if isinstance(last_known_elr, list) else list(last_known_elr)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionRecord):
-            return NotImplemented
-        return (
-            self.partition_id == other.partition_id
-            and self.topic_id == other.topic_id
-            and self.replicas == other.replicas
-            and self.isr == other.isr
-            and self.removing_replicas == other.removing_replicas
-            and self.adding_replicas == other.adding_replicas
-            and self.leader == other.leader
-            and self.leader_recovery_state == other.leader_recovery_state
-            and self.leader_epoch == other.leader_epoch
-            and self.partition_epoch == other.partition_epoch
-            and self.directories == other.directories
-            and self.eligible_leader_replicas == other.eligible_leader_replicas
-            and self.last_known_elr == other.last_known_elr
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_tags_partition_record_0(data: bytes, pos: int, n: int, x: PartitionRecord) -> int:
@@ -312,39 +289,6 @@ def _write_partition_record_0(out: list[bytes], x: PartitionRecord) -> None:
     else:
         out.append(_pack_iii(x.leader, x.leader_epoch, x.partition_epoch))
         _write_tags_partition_record_0(out, x)
-
-
-def _size_tags_partition_record_0(x: PartitionRecord) -> int:
-    count = 0
-    total = 0
-    if x.leader_recovery_state != 0:
-        size = 1
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_partition_record_0(x: PartitionRecord) -> int:
-    size = 37
-    size += len(x.replicas) * 4
-    n = len(x.replicas)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += len(x.isr) * 4
-    n = len(x.isr)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += len(x.removing_replicas) * 4
-    n = len(x.removing_replicas)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += len(x.adding_replicas) * 4
-    n = len(x.adding_replicas)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if not (x.leader_recovery_state == 0 and not x.unknown_tagged_fields):
-        size += _size_tags_partition_record_0(x) - 1
-    return size
 
 
 def _read_tags_partition_record_1(data: bytes, pos: int, n: int, x: PartitionRecord) -> int:
@@ -513,43 +457,6 @@ def _write_partition_record_1(out: list[bytes], x: PartitionRecord) -> None:
         out.append(b"\0")
     else:
         _write_tags_partition_record_1(out, x)
-
-
-def _size_tags_partition_record_1(x: PartitionRecord) -> int:
-    count = 0
-    total = 0
-    if x.leader_recovery_state != 0:
-        size = 1
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_partition_record_1(x: PartitionRecord) -> int:
-    size = 38
-    size += len(x.replicas) * 4
-    n = len(x.replicas)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += len(x.isr) * 4
-    n = len(x.isr)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += len(x.removing_replicas) * 4
-    n = len(x.removing_replicas)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += len(x.adding_replicas) * 4
-    n = len(x.adding_replicas)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += len(x.directories) * 16
-    n = len(x.directories)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if not (x.leader_recovery_state == 0 and not x.unknown_tagged_fields):
-        size += _size_tags_partition_record_1(x) - 1
-    return size
 
 
 def _read_tags_partition_record_2(data: bytes, pos: int, n: int, x: PartitionRecord) -> int:
@@ -764,103 +671,31 @@ def _write_partition_record_2(out: list[bytes], x: PartitionRecord) -> None:
         _write_tags_partition_record_2(out, x)
 
 
-def _size_tags_partition_record_2(x: PartitionRecord) -> int:
-    count = 0
-    total = 0
-    if x.leader_recovery_state != 0:
-        size = 1
-        count += 1
-        total += tagged_size(0, size)
-    if x.eligible_leader_replicas is not None:
-        size = 1
-        size += len(x.eligible_leader_replicas) * 4
-        n = len(x.eligible_leader_replicas)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(1, size)
-    if x.last_known_elr is not None:
-        size = 1
-        size += len(x.last_known_elr) * 4
-        n = len(x.last_known_elr)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(2, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_partition_record_2(x: PartitionRecord) -> int:
-    size = 38
-    size += len(x.replicas) * 4
-    n = len(x.replicas)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += len(x.isr) * 4
-    n = len(x.isr)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += len(x.removing_replicas) * 4
-    n = len(x.removing_replicas)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += len(x.adding_replicas) * 4
-    n = len(x.adding_replicas)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += len(x.directories) * 16
-    n = len(x.directories)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if not (
-        x.leader_recovery_state == 0
-        and x.eligible_leader_replicas is None
-        and x.last_known_elr is None
-        and not x.unknown_tagged_fields
-    ):
-        size += _size_tags_partition_record_2(x) - 1
-    return size
-
-
 _PartitionRecordConstants._codecs = {
-    0: (_read_partition_record_0, _write_partition_record_0, _size_partition_record_0),
-    1: (_read_partition_record_1, _write_partition_record_1, _size_partition_record_1),
-    2: (_read_partition_record_2, _write_partition_record_2, _size_partition_record_2),
+    0: (_read_partition_record_0, _write_partition_record_0),
+    1: (_read_partition_record_1, _write_partition_record_1),
+    2: (_read_partition_record_2, _write_partition_record_2),
 }
-_PartitionRecordConstants._facts = (
-    '{"name":"PartitionRecord","type":"metadata","validVersions":"0-2","flexibleVersions":"0+",'
-    '"fields":[{"name":"partition_id","json":"partitionId","type":"int32","versions":"0+","defa'
-    'ult":-1,"about":"Index of the partition; the default -1 is not a valid index."},{"name":"t'
-    'opic_id","json":"topicId","type":"uuid","versions":"0+","about":"Topic of the partition."}'
-    ',{"name":"replicas","json":"replicas","type":"[]int32","versions":"0+","entityType":"broke'
-    'rId","about":"Broker ids of all replicas in order of preference."},{"name":"isr","json":"i'
-    'sr","type":"[]int32","versions":"0+","about":"Broker ids of the in-sync replicas."},{"name'
-    '":"removing_replicas","json":"removingReplicas","type":"[]int32","versions":"0+","entityTy'
-    'pe":"brokerId","about":"Broker ids a running reassignment takes away."},{"name":"adding_re'
-    'plicas","json":"addingReplicas","type":"[]int32","versions":"0+","entityType":"brokerId","'
-    'about":"Broker ids a running reassignment adds."},{"name":"leader","json":"leader","type":'
-    '"int32","versions":"0+","entityType":"brokerId","enumeration":"LeaderId","default":-1,"abo'
-    'ut":"Broker id of the leader, -1 for no leader."},{"name":"leader_recovery_state","json":"'
-    'leaderRecoveryState","type":"int8","versions":"0+","tag":0,"taggedVersions":"0+","enumerat'
-    'ion":"LeaderRecoveryState","about":"0 when the leader is recovered, 1 while it recovers af'
-    'ter an unclean election."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","ver'
-    'sions":"0+","default":-1,"about":"Number raised each time leadership changes; the default '
-    '-1 means not set."},{"name":"partition_epoch","json":"partitionEpoch","type":"int32","vers'
-    'ions":"0+","default":-1,"about":"Number raised with every change of the partition; the def'
-    'ault -1 means not set."},{"name":"directories","json":"directories","type":"[]uuid","versi'
-    'ons":"1+","about":"Log directory id of each replica, in the order of the replicas."},{"nam'
-    'e":"eligible_leader_replicas","json":"eligibleLeaderReplicas","type":"[]int32","versions":'
-    '"2+","nullableVersions":"2+","tag":1,"taggedVersions":"2+","entityType":"brokerId","defaul'
-    't":null,"about":"Broker ids outside the ISR that may lead without data loss, null for none'
-    '."},{"name":"last_known_elr","json":"lastKnownElr","type":"[]int32","versions":"2+","nulla'
-    'bleVersions":"2+","tag":2,"taggedVersions":"2+","entityType":"brokerId","default":null,"ab'
-    'out":"Broker ids last known as eligible leaders, null for none."}]}'
+_PartitionRecordConstants._descriptor = (
+    '{"name":"PartitionRecord","type":"metadata","validVersions":"0-2","flexibleVersions":"0+","fields":['
+    '{"name":"partition_id","json":"partitionId","type":"int32","versions":"0+","default":-1,"about":"Index of the partition; the default -1 is not a valid index."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Topic of the partition."},'
+    '{"name":"replicas","json":"replicas","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids of all replicas in order of preference."},'
+    '{"name":"isr","json":"isr","type":"[]int32","versions":"0+","about":"Broker ids of the in-sync replicas."},'
+    '{"name":"removing_replicas","json":"removingReplicas","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids a running reassignment takes away."},'
+    '{"name":"adding_replicas","json":"addingReplicas","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids a running reassignment adds."},'
+    '{"name":"leader","json":"leader","type":"int32","versions":"0+","entityType":"brokerId","enumeration":"LeaderId","default":-1,"about":"Broker id of the leader, -1 for no leader."},'
+    '{"name":"leader_recovery_state","json":"leaderRecoveryState","type":"int8","versions":"0+","tag":0,"taggedVersions":"0+","enumeration":"LeaderRecoveryState","about":"0 when the leader is recovered, 1 while it recovers after an unclean election."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","default":-1,"about":"Number raised each time leadership changes; the default -1 means not set."},'
+    '{"name":"partition_epoch","json":"partitionEpoch","type":"int32","versions":"0+","default":-1,"about":"Number raised with every change of the partition; the default -1 means not set."},'
+    '{"name":"directories","json":"directories","type":"[]uuid","versions":"1+","about":"Log directory id of each replica, in the order of the replicas."},'
+    '{"name":"eligible_leader_replicas","json":"eligibleLeaderReplicas","type":"[]int32","versions":"2+","nullableVersions":"2+","tag":1,"taggedVersions":"2+","entityType":"brokerId","default":null,"about":"Broker ids outside the ISR that may lead without data loss, null for none."},'
+    '{"name":"last_known_elr","json":"lastKnownElr","type":"[]int32","versions":"2+","nullableVersions":"2+","tag":2,"taggedVersions":"2+","entityType":"brokerId","default":null,"about":"Broker ids last known as eligible leaders, null for none."}'
+    "]}"
 )
 _PartitionRecordConstants._plan = (
     "1\n"
-    ":PartitionRecord partition_id/i=-1 topic_id/u replicas/[i isr/[i removing_replicas/[i addi"
-    "ng_replicas/[i leader/i=-1 leader_recovery_state/b leader_epoch/i=-1 partition_epoch/i=-1 "
-    "directories/[u eligible_leader_replicas/[i?=~ last_known_elr/[i?=~\n"
+    ":PartitionRecord partition_id/i=-1 topic_id/u replicas/[i isr/[i removing_replicas/[i adding_replicas/[i leader/i=-1 leader_recovery_state/b leader_epoch/i=-1 partition_epoch/i=-1 directories/[u eligible_leader_replicas/[i?=~ last_known_elr/[i?=~\n"
     "0 0 1 2c 3c 4c 5c 6 8 9 -10! -11! -12! ; 0=7 ^1 ^2\n"
     "1 0 1 2c 3c 4c 5c 6 8 9 10c -11! -12! ; 0=7 ^1 ^2\n"
     "2 0 1 2c 3c 4c 5c 6 8 9 10c ; 0=7 1=11cn 2=12cn\n"

@@ -13,29 +13,27 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     UNSET,
     VARINTS,
     ZERO_UUID,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_bytes,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .produce_response import ProduceResponse as _ProduceResponse
 
 _pack_h = Struct(">h").pack
@@ -68,24 +66,11 @@ class PartitionProduceData(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        index: int = 0,
-        records: bytes | None = None,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, index: int = 0, records: bytes | None = None, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.index = index
         self.records = records
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionProduceData):
-            return NotImplemented
-        return (
-            self.index == other.index
-            and self.records == other.records
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -117,16 +102,6 @@ class TopicProduceData(StructBase):
             else list(elements_of(partition_data, "partition_data", "PartitionProduceData"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicProduceData):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.topic_id == other.topic_id
-            and self.partition_data == other.partition_data
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class TopicProduceDataCollection(KeyedCollection[TopicProduceData]):
@@ -198,17 +173,6 @@ class ProduceRequest(_ProduceRequestConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ProduceRequest):
-            return NotImplemented
-        return (
-            self.transactional_id == other.transactional_id
-            and self.acks == other.acks
-            and self.timeout_ms == other.timeout_ms
-            and self.topic_data == other.topic_data
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_partition_produce_data_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionProduceData], int]:
     out: list[PartitionProduceData] = []
@@ -239,17 +203,6 @@ def _write_all_partition_produce_data_0(out: list[bytes], items: Iterable[Partit
             n = len(s)
         out.append(_pack_ii(x.index, n))
         out.append(s)
-
-
-def _size_all_partition_produce_data_0(items: Iterable[PartitionProduceData]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        if x.records is not None:
-            size += len(x.records)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_partition_produce_data_9(data: bytes, pos: int, count: int) -> tuple[list[PartitionProduceData], int]:
@@ -300,18 +253,6 @@ def _write_all_partition_produce_data_9(out: list[bytes], items: Iterable[Partit
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_partition_produce_data_9(items: Iterable[PartitionProduceData]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        if x.records is not None:
-            n = len(x.records)
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_topic_produce_data_0(data: bytes, pos: int, count: int) -> tuple[TopicProduceDataCollection, int]:
     out: list[TopicProduceData] = []
     for _ in range(count):
@@ -350,17 +291,6 @@ def _write_all_topic_produce_data_0(out: list[bytes], items: Iterable[TopicProdu
             _write_all_partition_produce_data_0(out, x.partition_data)
         elif type(x.partition_data) is not list and type(x.partition_data) in NO_LISTS:
             raise Refused
-
-
-def _size_all_topic_produce_data_0(items: Iterable[TopicProduceData]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += _size_all_partition_produce_data_0(x.partition_data)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_topic_produce_data_9(data: bytes, pos: int, count: int) -> tuple[TopicProduceDataCollection, int]:
@@ -411,21 +341,6 @@ def _write_all_topic_produce_data_9(out: list[bytes], items: Iterable[TopicProdu
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_produce_data_9(items: Iterable[TopicProduceData]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_partition_produce_data_9(x.partition_data)
-        n = len(x.partition_data)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_topic_produce_data_13(data: bytes, pos: int, count: int) -> tuple[TopicProduceDataCollection, int]:
     out: list[TopicProduceData] = []
     for _ in range(count):
@@ -467,19 +382,6 @@ def _write_all_topic_produce_data_13(out: list[bytes], items: Iterable[TopicProd
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_produce_data_13(items: Iterable[TopicProduceData]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_partition_produce_data_9(x.partition_data)
-        n = len(x.partition_data)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_produce_request_0(data: bytes, pos: int) -> tuple[ProduceRequest, int]:
     x = new(ProduceRequest)
     x.acks, x.timeout_ms, n = _unpack_hii(data, pos)
@@ -504,14 +406,6 @@ def _write_produce_request_0(out: list[bytes], x: ProduceRequest) -> None:
         _write_all_topic_produce_data_0(out, x.topic_data)
     elif type(x.topic_data) is not list and type(x.topic_data) in NO_LISTS:
         raise Refused
-
-
-def _size_produce_request_0(x: ProduceRequest) -> int:
-    size = 10
-    size += _size_all_topic_produce_data_0(x.topic_data)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_produce_request_3(data: bytes, pos: int) -> tuple[ProduceRequest, int]:
@@ -551,16 +445,6 @@ def _write_produce_request_3(out: list[bytes], x: ProduceRequest) -> None:
         _write_all_topic_produce_data_0(out, x.topic_data)
     elif type(x.topic_data) is not list and type(x.topic_data) in NO_LISTS:
         raise Refused
-
-
-def _size_produce_request_3(x: ProduceRequest) -> int:
-    size = 12
-    if x.transactional_id is not None:
-        size += string_length(len(x.transactional_id.encode()))
-    size += _size_all_topic_produce_data_0(x.topic_data)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_produce_request_9(data: bytes, pos: int) -> tuple[ProduceRequest, int]:
@@ -616,20 +500,6 @@ def _write_produce_request_9(out: list[bytes], x: ProduceRequest) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_produce_request_9(x: ProduceRequest) -> int:
-    size = 9
-    if x.transactional_id is not None:
-        n = string_length(len(x.transactional_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_topic_produce_data_9(x.topic_data)
-    n = len(x.topic_data)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_produce_request_13(data: bytes, pos: int) -> tuple[ProduceRequest, int]:
     x = new(ProduceRequest)
     n = data[pos]
@@ -683,56 +553,36 @@ def _write_produce_request_13(out: list[bytes], x: ProduceRequest) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_produce_request_13(x: ProduceRequest) -> int:
-    size = 9
-    if x.transactional_id is not None:
-        n = string_length(len(x.transactional_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_topic_produce_data_13(x.topic_data)
-    n = len(x.topic_data)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ProduceRequestConstants._codecs = {
-    0: (_read_produce_request_0, _write_produce_request_0, _size_produce_request_0),
-    1: (_read_produce_request_0, _write_produce_request_0, _size_produce_request_0),
-    2: (_read_produce_request_0, _write_produce_request_0, _size_produce_request_0),
-    3: (_read_produce_request_3, _write_produce_request_3, _size_produce_request_3),
-    4: (_read_produce_request_3, _write_produce_request_3, _size_produce_request_3),
-    5: (_read_produce_request_3, _write_produce_request_3, _size_produce_request_3),
-    6: (_read_produce_request_3, _write_produce_request_3, _size_produce_request_3),
-    7: (_read_produce_request_3, _write_produce_request_3, _size_produce_request_3),
-    8: (_read_produce_request_3, _write_produce_request_3, _size_produce_request_3),
-    9: (_read_produce_request_9, _write_produce_request_9, _size_produce_request_9),
-    10: (_read_produce_request_9, _write_produce_request_9, _size_produce_request_9),
-    11: (_read_produce_request_9, _write_produce_request_9, _size_produce_request_9),
-    12: (_read_produce_request_9, _write_produce_request_9, _size_produce_request_9),
-    13: (_read_produce_request_13, _write_produce_request_13, _size_produce_request_13),
+    0: (_read_produce_request_0, _write_produce_request_0),
+    1: (_read_produce_request_0, _write_produce_request_0),
+    2: (_read_produce_request_0, _write_produce_request_0),
+    3: (_read_produce_request_3, _write_produce_request_3),
+    4: (_read_produce_request_3, _write_produce_request_3),
+    5: (_read_produce_request_3, _write_produce_request_3),
+    6: (_read_produce_request_3, _write_produce_request_3),
+    7: (_read_produce_request_3, _write_produce_request_3),
+    8: (_read_produce_request_3, _write_produce_request_3),
+    9: (_read_produce_request_9, _write_produce_request_9),
+    10: (_read_produce_request_9, _write_produce_request_9),
+    11: (_read_produce_request_9, _write_produce_request_9),
+    12: (_read_produce_request_9, _write_produce_request_9),
+    13: (_read_produce_request_13, _write_produce_request_13),
 }
-_ProduceRequestConstants._facts = (
-    '{"name":"ProduceRequest","type":"request","validVersions":"0-13","flexibleVersions":"9+","'
-    'fields":[{"name":"transactional_id","json":"transactionalId","type":"string","versions":"3'
-    '+","nullableVersions":"3+","entityType":"transactionalId","default":null,"about":"Transact'
-    'ional id of the producer, null if the records are not part of a transaction."},{"name":"ac'
-    'ks","json":"acks","type":"int16","versions":"0+","enumeration":"Acks","about":"Whom to wai'
-    "t for before answering: 0 nobody and no answer is sent, 1 the leader, -1 all in-sync repli"
-    'cas."},{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","about":"Mil'
-    'liseconds the leader may wait for the other replicas."},{"name":"topic_data","json":"topic'
-    'Data","type":"[]TopicProduceData","versions":"0+","about":"One topic with records to appen'
-    'd."}],"structs":{"TopicProduceData":[{"name":"name","json":"name","type":"string","version'
-    's":"0-12","entityType":"topicName","ignorable":true,"mapKey":true,"about":"Topic name, use'
-    'd by the versions that do not identify topics by id."},{"name":"topic_id","json":"topicId"'
-    ',"type":"uuid","versions":"13+","ignorable":true,"mapKey":true,"about":"Unique id of the t'
-    'opic."},{"name":"partition_data","json":"partitionData","type":"[]PartitionProduceData","v'
-    'ersions":"0+","about":"One partition with records to append."}],"PartitionProduceData":[{"'
-    'name":"index","json":"index","type":"int32","versions":"0+","about":"Number of the partiti'
-    'on."},{"name":"records","json":"records","type":"records","versions":"0+","nullableVersion'
-    's":"0+","default":null,"about":"The record batch to append, in the format of the log; null'
-    ' carries no records."}]}}'
+_ProduceRequestConstants._descriptor = (
+    '{"name":"ProduceRequest","type":"request","validVersions":"0-13","flexibleVersions":"9+","fields":['
+    '{"name":"transactional_id","json":"transactionalId","type":"string","versions":"3+","nullableVersions":"3+","entityType":"transactionalId","default":null,"about":"Transactional id of the producer, null if the records are not part of a transaction."},'
+    '{"name":"acks","json":"acks","type":"int16","versions":"0+","enumeration":"Acks","about":"Whom to wait for before answering: 0 nobody and no answer is sent, 1 the leader, -1 all in-sync replicas."},'
+    '{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","about":"Milliseconds the leader may wait for the other replicas."},'
+    '{"name":"topic_data","json":"topicData","type":"[]TopicProduceData","versions":"0+","about":"One topic with records to append."}'
+    '],"structs":{"TopicProduceData":['
+    '{"name":"name","json":"name","type":"string","versions":"0-12","entityType":"topicName","ignorable":true,"mapKey":true,"about":"Topic name, used by the versions that do not identify topics by id."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"13+","ignorable":true,"mapKey":true,"about":"Unique id of the topic."},'
+    '{"name":"partition_data","json":"partitionData","type":"[]PartitionProduceData","versions":"0+","about":"One partition with records to append."}'
+    '],"PartitionProduceData":['
+    '{"name":"index","json":"index","type":"int32","versions":"0+","about":"Number of the partition."},'
+    '{"name":"records","json":"records","type":"records","versions":"0+","nullableVersions":"0+","default":null,"about":"The record batch to append, in the format of the log; null carries no records."}'
+    "]}}"
 )
 _ProduceRequestConstants._plan = (
     "1\n"

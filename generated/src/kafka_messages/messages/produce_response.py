@@ -13,28 +13,24 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import LazyDefaults, StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedField,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     UNSET,
     VARINTS,
     ZERO_UUID,
+    Malformed,
+    RawTaggedField,
+    RawTaggedFields,
+    Refused,
     in_order,
     long_count,
     long_nullable_string,
     long_string,
     long_uvarint,
     new,
-    string_length,
     tag_header,
-    tagged_size,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -89,15 +85,6 @@ class BatchIndexAndErrorMessage(StructBase):
         self.batch_index_error_message = batch_index_error_message
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, BatchIndexAndErrorMessage):
-            return NotImplemented
-        return (
-            self.batch_index == other.batch_index
-            and self.batch_index_error_message == other.batch_index_error_message
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class LeaderIdAndEpoch(StructBase):
@@ -111,24 +98,11 @@ class LeaderIdAndEpoch(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        leader_id: int = -1,
-        leader_epoch: int = -1,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, leader_id: int = -1, leader_epoch: int = -1, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.leader_id = leader_id
         self.leader_epoch = leader_epoch
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LeaderIdAndEpoch):
-            return NotImplemented
-        return (
-            self.leader_id == other.leader_id
-            and self.leader_epoch == other.leader_epoch
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _PartitionProduceResponseDefaults(LazyDefaults):
@@ -193,21 +167,6 @@ class PartitionProduceResponse(_PartitionProduceResponseDefaults):
         self._current_leader = current_leader
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionProduceResponse):
-            return NotImplemented
-        return (
-            self.index == other.index
-            and self.error_code == other.error_code
-            and self.base_offset == other.base_offset
-            and self.log_append_time_ms == other.log_append_time_ms
-            and self.log_start_offset == other.log_start_offset
-            and self.record_errors == other.record_errors
-            and self.error_message == other.error_message
-            and self.current_leader == other.current_leader
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicProduceResponse(StructBase):
@@ -238,16 +197,6 @@ class TopicProduceResponse(StructBase):
             else list(elements_of(partition_responses, "partition_responses", "PartitionProduceResponse"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicProduceResponse):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.topic_id == other.topic_id
-            and self.partition_responses == other.partition_responses
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class TopicProduceResponseCollection(KeyedCollection[TopicProduceResponse]):
@@ -296,17 +245,6 @@ class NodeEndpoint(StructBase):
         self.port = port
         self.rack = rack
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, NodeEndpoint):
-            return NotImplemented
-        return (
-            self.node_id == other.node_id
-            and self.host == other.host
-            and self.port == other.port
-            and self.rack == other.rack
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class NodeEndpointCollection(KeyedCollection[NodeEndpoint]):
@@ -380,16 +318,6 @@ class ProduceResponse(_ProduceResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ProduceResponse):
-            return NotImplemented
-        return (
-            self.responses == other.responses
-            and self.throttle_time_ms == other.throttle_time_ms
-            and self.node_endpoints == other.node_endpoints
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_batch_index_and_error_message_8(
     data: bytes, pos: int, count: int
@@ -422,17 +350,6 @@ def _write_all_batch_index_and_error_message_8(out: list[bytes], items: Iterable
             n = len(s)
         out.append(_pack_ih(x.batch_index, n))
         out.append(s)
-
-
-def _size_all_batch_index_and_error_message_8(items: Iterable[BatchIndexAndErrorMessage]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        if x.batch_index_error_message is not None:
-            size += string_length(len(x.batch_index_error_message.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_batch_index_and_error_message_9(
@@ -481,18 +398,6 @@ def _write_all_batch_index_and_error_message_9(out: list[bytes], items: Iterable
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_batch_index_and_error_message_9(items: Iterable[BatchIndexAndErrorMessage]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        if x.batch_index_error_message is not None:
-            n = string_length(len(x.batch_index_error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_leader_id_and_epoch_10(data: bytes, pos: int) -> tuple[LeaderIdAndEpoch, int]:
     x = new(LeaderIdAndEpoch)
     x.leader_id, x.leader_epoch, n = _unpack_iiB(data, pos)
@@ -510,13 +415,6 @@ def _write_leader_id_and_epoch_10(out: list[bytes], x: LeaderIdAndEpoch) -> None
     else:
         out.append(_pack_ii(x.leader_id, x.leader_epoch))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_leader_id_and_epoch_10(x: LeaderIdAndEpoch) -> int:
-    size = 9
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_partition_produce_response_0(
@@ -553,15 +451,6 @@ def _write_all_partition_produce_response_0(out: list[bytes], items: Iterable[Pa
         out.append(_pack_ihq(x.index, x.error_code, x.base_offset))
 
 
-def _size_all_partition_produce_response_0(items: Iterable[PartitionProduceResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 14
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_partition_produce_response_2(
     data: bytes, pos: int, count: int
 ) -> tuple[list[PartitionProduceResponse], int]:
@@ -595,15 +484,6 @@ def _write_all_partition_produce_response_2(out: list[bytes], items: Iterable[Pa
         out.append(_pack_ihqq(x.index, x.error_code, x.base_offset, x.log_append_time_ms))
 
 
-def _size_all_partition_produce_response_2(items: Iterable[PartitionProduceResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 22
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_partition_produce_response_5(
     data: bytes, pos: int, count: int
 ) -> tuple[list[PartitionProduceResponse], int]:
@@ -634,15 +514,6 @@ def _write_all_partition_produce_response_5(out: list[bytes], items: Iterable[Pa
         if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_ihqqq(x.index, x.error_code, x.base_offset, x.log_append_time_ms, x.log_start_offset))
-
-
-def _size_all_partition_produce_response_5(items: Iterable[PartitionProduceResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 30
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_partition_produce_response_8(
@@ -698,18 +569,6 @@ def _write_all_partition_produce_response_8(out: list[bytes], items: Iterable[Pa
             n = len(s)
         out.append(_pack_h(n))
         out.append(s)
-
-
-def _size_all_partition_produce_response_8(items: Iterable[PartitionProduceResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 36
-        size += _size_all_batch_index_and_error_message_8(x.record_errors)
-        if x.error_message is not None:
-            size += string_length(len(x.error_message.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_tags_partition_produce_response_9(data: bytes, pos: int, n: int, x: PartitionProduceResponse) -> int:
@@ -798,22 +657,6 @@ def _write_all_partition_produce_response_9(out: list[bytes], items: Iterable[Pa
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields, (0,)))
-
-
-def _size_all_partition_produce_response_9(items: Iterable[PartitionProduceResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 33
-        size += _size_all_batch_index_and_error_message_9(x.record_errors)
-        n = len(x.record_errors)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_tags_partition_produce_response_10(data: bytes, pos: int, n: int, x: PartitionProduceResponse) -> int:
@@ -920,50 +763,6 @@ def _write_all_partition_produce_response_10(out: list[bytes], items: Iterable[P
             _write_tags_partition_produce_response_10(out, x)
 
 
-def _size_tags_partition_produce_response_10(x: PartitionProduceResponse) -> int:
-    count = 0
-    total = 0
-    if not (
-        x._current_leader is None
-        or (
-            x._current_leader.leader_id == -1
-            and x._current_leader.leader_epoch == -1
-            and not x._current_leader.unknown_tagged_fields
-        )
-    ):
-        size = 0
-        size += _size_leader_id_and_epoch_10(x.current_leader)
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_all_partition_produce_response_10(items: Iterable[PartitionProduceResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 33
-        size += _size_all_batch_index_and_error_message_9(x.record_errors)
-        n = len(x.record_errors)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if not (
-            (
-                x._current_leader is None
-                or (
-                    x._current_leader.leader_id == -1
-                    and x._current_leader.leader_epoch == -1
-                    and not x._current_leader.unknown_tagged_fields
-                )
-            )
-            and not x.unknown_tagged_fields
-        ):
-            size += _size_tags_partition_produce_response_10(x) - 1
-    return size
-
-
 def _read_all_topic_produce_response_0(data: bytes, pos: int, count: int) -> tuple[TopicProduceResponseCollection, int]:
     out: list[TopicProduceResponse] = []
     for _ in range(count):
@@ -1002,17 +801,6 @@ def _write_all_topic_produce_response_0(out: list[bytes], items: Iterable[TopicP
             _write_all_partition_produce_response_0(out, x.partition_responses)
         elif type(x.partition_responses) is not list and type(x.partition_responses) in NO_LISTS:
             raise Refused
-
-
-def _size_all_topic_produce_response_0(items: Iterable[TopicProduceResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += _size_all_partition_produce_response_0(x.partition_responses)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_topic_produce_response_2(data: bytes, pos: int, count: int) -> tuple[TopicProduceResponseCollection, int]:
@@ -1055,17 +843,6 @@ def _write_all_topic_produce_response_2(out: list[bytes], items: Iterable[TopicP
             raise Refused
 
 
-def _size_all_topic_produce_response_2(items: Iterable[TopicProduceResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += _size_all_partition_produce_response_2(x.partition_responses)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_topic_produce_response_5(data: bytes, pos: int, count: int) -> tuple[TopicProduceResponseCollection, int]:
     out: list[TopicProduceResponse] = []
     for _ in range(count):
@@ -1106,17 +883,6 @@ def _write_all_topic_produce_response_5(out: list[bytes], items: Iterable[TopicP
             raise Refused
 
 
-def _size_all_topic_produce_response_5(items: Iterable[TopicProduceResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += _size_all_partition_produce_response_5(x.partition_responses)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_topic_produce_response_8(data: bytes, pos: int, count: int) -> tuple[TopicProduceResponseCollection, int]:
     out: list[TopicProduceResponse] = []
     for _ in range(count):
@@ -1155,17 +921,6 @@ def _write_all_topic_produce_response_8(out: list[bytes], items: Iterable[TopicP
             _write_all_partition_produce_response_8(out, x.partition_responses)
         elif type(x.partition_responses) is not list and type(x.partition_responses) in NO_LISTS:
             raise Refused
-
-
-def _size_all_topic_produce_response_8(items: Iterable[TopicProduceResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += _size_all_partition_produce_response_8(x.partition_responses)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_topic_produce_response_9(data: bytes, pos: int, count: int) -> tuple[TopicProduceResponseCollection, int]:
@@ -1214,21 +969,6 @@ def _write_all_topic_produce_response_9(out: list[bytes], items: Iterable[TopicP
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_topic_produce_response_9(items: Iterable[TopicProduceResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_partition_produce_response_9(x.partition_responses)
-        n = len(x.partition_responses)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_topic_produce_response_10(
@@ -1281,21 +1021,6 @@ def _write_all_topic_produce_response_10(out: list[bytes], items: Iterable[Topic
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_produce_response_10(items: Iterable[TopicProduceResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_partition_produce_response_10(x.partition_responses)
-        n = len(x.partition_responses)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_topic_produce_response_13(
     data: bytes, pos: int, count: int
 ) -> tuple[TopicProduceResponseCollection, int]:
@@ -1337,19 +1062,6 @@ def _write_all_topic_produce_response_13(out: list[bytes], items: Iterable[Topic
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_topic_produce_response_13(items: Iterable[TopicProduceResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_partition_produce_response_10(x.partition_responses)
-        n = len(x.partition_responses)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_node_endpoint_10(data: bytes, pos: int, count: int) -> tuple[NodeEndpointCollection, int]:
@@ -1412,20 +1124,6 @@ def _write_all_node_endpoint_10(out: list[bytes], items: Iterable[NodeEndpoint])
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_node_endpoint_10(items: Iterable[NodeEndpoint]) -> int:
-    size = 0
-    for x in items:
-        size += 11
-        n = string_length(len(x.host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.rack is not None:
-            n = string_length(len(x.rack.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_produce_response_0(data: bytes, pos: int) -> tuple[ProduceResponse, int]:
     x = new(ProduceResponse)
     (n,) = _unpack_i(data, pos)
@@ -1451,14 +1149,6 @@ def _write_produce_response_0(out: list[bytes], x: ProduceResponse) -> None:
         _write_all_topic_produce_response_0(out, x.responses)
     elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
         raise Refused
-
-
-def _size_produce_response_0(x: ProduceResponse) -> int:
-    size = 4
-    size += _size_all_topic_produce_response_0(x.responses)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_produce_response_1(data: bytes, pos: int) -> tuple[ProduceResponse, int]:
@@ -1490,14 +1180,6 @@ def _write_produce_response_1(out: list[bytes], x: ProduceResponse) -> None:
     out.append(_pack_i(x.throttle_time_ms))
 
 
-def _size_produce_response_1(x: ProduceResponse) -> int:
-    size = 8
-    size += _size_all_topic_produce_response_0(x.responses)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_produce_response_2(data: bytes, pos: int) -> tuple[ProduceResponse, int]:
     x = new(ProduceResponse)
     (n,) = _unpack_i(data, pos)
@@ -1525,14 +1207,6 @@ def _write_produce_response_2(out: list[bytes], x: ProduceResponse) -> None:
     elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
         raise Refused
     out.append(_pack_i(x.throttle_time_ms))
-
-
-def _size_produce_response_2(x: ProduceResponse) -> int:
-    size = 8
-    size += _size_all_topic_produce_response_2(x.responses)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_produce_response_5(data: bytes, pos: int) -> tuple[ProduceResponse, int]:
@@ -1564,14 +1238,6 @@ def _write_produce_response_5(out: list[bytes], x: ProduceResponse) -> None:
     out.append(_pack_i(x.throttle_time_ms))
 
 
-def _size_produce_response_5(x: ProduceResponse) -> int:
-    size = 8
-    size += _size_all_topic_produce_response_5(x.responses)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_produce_response_8(data: bytes, pos: int) -> tuple[ProduceResponse, int]:
     x = new(ProduceResponse)
     (n,) = _unpack_i(data, pos)
@@ -1599,14 +1265,6 @@ def _write_produce_response_8(out: list[bytes], x: ProduceResponse) -> None:
     elif type(x.responses) is not list and type(x.responses) in NO_LISTS:
         raise Refused
     out.append(_pack_i(x.throttle_time_ms))
-
-
-def _size_produce_response_8(x: ProduceResponse) -> int:
-    size = 8
-    size += _size_all_topic_produce_response_8(x.responses)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_tags_produce_response_9(data: bytes, pos: int, n: int, x: ProduceResponse) -> int:
@@ -1659,17 +1317,6 @@ def _write_produce_response_9(out: list[bytes], x: ProduceResponse) -> None:
     else:
         out.append(_pack_i(x.throttle_time_ms))
         out.append(tags({}, x.unknown_tagged_fields, (0,)))
-
-
-def _size_produce_response_9(x: ProduceResponse) -> int:
-    size = 6
-    size += _size_all_topic_produce_response_9(x.responses)
-    n = len(x.responses)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_tags_produce_response_10(data: bytes, pos: int, n: int, x: ProduceResponse) -> int:
@@ -1743,31 +1390,6 @@ def _write_produce_response_10(out: list[bytes], x: ProduceResponse) -> None:
         _write_tags_produce_response_10(out, x)
 
 
-def _size_tags_produce_response_10(x: ProduceResponse) -> int:
-    count = 0
-    total = 0
-    if len(x.node_endpoints):
-        size = 1
-        size += _size_all_node_endpoint_10(x.node_endpoints)
-        n = len(x.node_endpoints)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_produce_response_10(x: ProduceResponse) -> int:
-    size = 6
-    size += _size_all_topic_produce_response_10(x.responses)
-    n = len(x.responses)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if not (not len(x.node_endpoints) and not x.unknown_tagged_fields):
-        size += _size_tags_produce_response_10(x) - 1
-    return size
-
-
 def _read_tags_produce_response_13(data: bytes, pos: int, n: int, x: ProduceResponse) -> int:
     count, pos = long_uvarint(data, pos, n)
     seen: set[int] = set()
@@ -1839,93 +1461,52 @@ def _write_produce_response_13(out: list[bytes], x: ProduceResponse) -> None:
         _write_tags_produce_response_13(out, x)
 
 
-def _size_tags_produce_response_13(x: ProduceResponse) -> int:
-    count = 0
-    total = 0
-    if len(x.node_endpoints):
-        size = 1
-        size += _size_all_node_endpoint_10(x.node_endpoints)
-        n = len(x.node_endpoints)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_produce_response_13(x: ProduceResponse) -> int:
-    size = 6
-    size += _size_all_topic_produce_response_13(x.responses)
-    n = len(x.responses)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if not (not len(x.node_endpoints) and not x.unknown_tagged_fields):
-        size += _size_tags_produce_response_13(x) - 1
-    return size
-
-
 _ProduceResponseConstants._codecs = {
-    0: (_read_produce_response_0, _write_produce_response_0, _size_produce_response_0),
-    1: (_read_produce_response_1, _write_produce_response_1, _size_produce_response_1),
-    2: (_read_produce_response_2, _write_produce_response_2, _size_produce_response_2),
-    3: (_read_produce_response_2, _write_produce_response_2, _size_produce_response_2),
-    4: (_read_produce_response_2, _write_produce_response_2, _size_produce_response_2),
-    5: (_read_produce_response_5, _write_produce_response_5, _size_produce_response_5),
-    6: (_read_produce_response_5, _write_produce_response_5, _size_produce_response_5),
-    7: (_read_produce_response_5, _write_produce_response_5, _size_produce_response_5),
-    8: (_read_produce_response_8, _write_produce_response_8, _size_produce_response_8),
-    9: (_read_produce_response_9, _write_produce_response_9, _size_produce_response_9),
-    10: (_read_produce_response_10, _write_produce_response_10, _size_produce_response_10),
-    11: (_read_produce_response_10, _write_produce_response_10, _size_produce_response_10),
-    12: (_read_produce_response_10, _write_produce_response_10, _size_produce_response_10),
-    13: (_read_produce_response_13, _write_produce_response_13, _size_produce_response_13),
+    0: (_read_produce_response_0, _write_produce_response_0),
+    1: (_read_produce_response_1, _write_produce_response_1),
+    2: (_read_produce_response_2, _write_produce_response_2),
+    3: (_read_produce_response_2, _write_produce_response_2),
+    4: (_read_produce_response_2, _write_produce_response_2),
+    5: (_read_produce_response_5, _write_produce_response_5),
+    6: (_read_produce_response_5, _write_produce_response_5),
+    7: (_read_produce_response_5, _write_produce_response_5),
+    8: (_read_produce_response_8, _write_produce_response_8),
+    9: (_read_produce_response_9, _write_produce_response_9),
+    10: (_read_produce_response_10, _write_produce_response_10),
+    11: (_read_produce_response_10, _write_produce_response_10),
+    12: (_read_produce_response_10, _write_produce_response_10),
+    13: (_read_produce_response_13, _write_produce_response_13),
 }
-_ProduceResponseConstants._facts = (
-    '{"name":"ProduceResponse","type":"response","validVersions":"0-13","flexibleVersions":"9+"'
-    ',"fields":[{"name":"responses","json":"responses","type":"[]TopicProduceResponse","version'
-    's":"0+","about":"The outcomes for one topic."},{"name":"throttle_time_ms","json":"throttle'
-    'TimeMs","type":"int32","versions":"1+","ignorable":true,"about":"How long quotas held this'
-    ' client back, in milliseconds; 0 means it was not throttled."},{"name":"node_endpoints","j'
-    'son":"nodeEndpoints","type":"[]NodeEndpoint","versions":"10+","tag":0,"taggedVersions":"10'
-    '+","about":"One broker, with its address, that was named as a current leader above."}],"st'
-    'ructs":{"TopicProduceResponse":[{"name":"name","json":"name","type":"string","versions":"0'
-    '-12","entityType":"topicName","ignorable":true,"mapKey":true,"about":"Topic name, used by '
-    'the versions that do not identify topics by id."},{"name":"topic_id","json":"topicId","typ'
-    'e":"uuid","versions":"13+","ignorable":true,"mapKey":true,"about":"Unique id of the topic.'
-    '"},{"name":"partition_responses","json":"partitionResponses","type":"[]PartitionProduceRes'
-    'ponse","versions":"0+","about":"The outcome for one partition."}],"PartitionProduceRespons'
-    'e":[{"name":"index","json":"index","type":"int32","versions":"0+","about":"Number of the p'
-    'artition."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumer'
-    'ation":"ErrorCode","about":"Error code of this partition, 0 for none."},{"name":"base_offs'
-    'et","json":"baseOffset","type":"int64","versions":"0+","about":"Offset given to the first '
-    'record of the batch, -1 on error."},{"name":"log_append_time_ms","json":"logAppendTimeMs",'
-    '"type":"int64","versions":"2+","ignorable":true,"default":-1,"about":"Time the broker stam'
-    "ped on the records in milliseconds since 1970, -1 if the topic keeps the producer's times."
-    '"},{"name":"log_start_offset","json":"logStartOffset","type":"int64","versions":"5+","igno'
-    'rable":true,"default":-1,"about":"First offset the partition\'s log still holds, -1 if unkn'
-    'own."},{"name":"record_errors","json":"recordErrors","type":"[]BatchIndexAndErrorMessage",'
-    '"versions":"8+","ignorable":true,"about":"One record that made the broker reject the batch'
-    '."},{"name":"error_message","json":"errorMessage","type":"string","versions":"8+","nullabl'
-    'eVersions":"8+","ignorable":true,"default":null,"about":"Text explaining the error of this'
-    ' partition, null if there is none to tell."},{"name":"current_leader","json":"currentLeade'
-    'r","type":"LeaderIdAndEpoch","versions":"10+","tag":0,"taggedVersions":"10+","about":"The '
-    'leader to turn to, filled in when the answering broker does not lead the partition."}],"Ba'
-    'tchIndexAndErrorMessage":[{"name":"batch_index","json":"batchIndex","type":"int32","versio'
-    'ns":"8+","about":"Position of the offending record within the batch, counted from 0."},{"n'
-    'ame":"batch_index_error_message","json":"batchIndexErrorMessage","type":"string","versions'
-    '":"8+","nullableVersions":"8+","default":null,"about":"Text explaining what is wrong with '
-    'this record, null if there is none to tell."}],"LeaderIdAndEpoch":[{"name":"leader_id","js'
-    'on":"leaderId","type":"int32","versions":"10+","entityType":"brokerId","enumeration":"Lead'
-    'erId","default":-1,"about":"Broker id of the present leader, -1 if unknown."},{"name":"lea'
-    'der_epoch","json":"leaderEpoch","type":"int32","versions":"10+","enumeration":"LeaderEpoch'
-    '","default":-1,"about":"Newest leader epoch the broker knows, -1 if unknown."}],"NodeEndpo'
-    'int":[{"name":"node_id","json":"nodeId","type":"int32","versions":"10+","entityType":"brok'
-    'erId","mapKey":true,"about":"Id of the broker, as the current leader of a partition is nam'
-    'ed."},{"name":"host","json":"host","type":"string","versions":"10+","about":"Host name or '
-    'IP address at which the node can be reached."},{"name":"port","json":"port","type":"int32"'
-    ',"versions":"10+","about":"TCP port at that host."},{"name":"rack","json":"rack","type":"s'
-    'tring","versions":"10+","nullableVersions":"10+","default":null,"about":"Rack this broker '
-    'runs in, null if none is configured."}]}}'
+_ProduceResponseConstants._descriptor = (
+    '{"name":"ProduceResponse","type":"response","validVersions":"0-13","flexibleVersions":"9+","fields":['
+    '{"name":"responses","json":"responses","type":"[]TopicProduceResponse","versions":"0+","about":"The outcomes for one topic."},'
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"1+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
+    '{"name":"node_endpoints","json":"nodeEndpoints","type":"[]NodeEndpoint","versions":"10+","tag":0,"taggedVersions":"10+","about":"One broker, with its address, that was named as a current leader above."}'
+    '],"structs":{"TopicProduceResponse":['
+    '{"name":"name","json":"name","type":"string","versions":"0-12","entityType":"topicName","ignorable":true,"mapKey":true,"about":"Topic name, used by the versions that do not identify topics by id."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"13+","ignorable":true,"mapKey":true,"about":"Unique id of the topic."},'
+    '{"name":"partition_responses","json":"partitionResponses","type":"[]PartitionProduceResponse","versions":"0+","about":"The outcome for one partition."}'
+    '],"PartitionProduceResponse":['
+    '{"name":"index","json":"index","type":"int32","versions":"0+","about":"Number of the partition."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},'
+    '{"name":"base_offset","json":"baseOffset","type":"int64","versions":"0+","about":"Offset given to the first record of the batch, -1 on error."},'
+    '{"name":"log_append_time_ms","json":"logAppendTimeMs","type":"int64","versions":"2+","ignorable":true,"default":-1,"about":"Time the broker stamped on the records in milliseconds since 1970, -1 if the topic keeps the producer\'s times."},'
+    '{"name":"log_start_offset","json":"logStartOffset","type":"int64","versions":"5+","ignorable":true,"default":-1,"about":"First offset the partition\'s log still holds, -1 if unknown."},'
+    '{"name":"record_errors","json":"recordErrors","type":"[]BatchIndexAndErrorMessage","versions":"8+","ignorable":true,"about":"One record that made the broker reject the batch."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"8+","nullableVersions":"8+","ignorable":true,"default":null,"about":"Text explaining the error of this partition, null if there is none to tell."},'
+    '{"name":"current_leader","json":"currentLeader","type":"LeaderIdAndEpoch","versions":"10+","tag":0,"taggedVersions":"10+","about":"The leader to turn to, filled in when the answering broker does not lead the partition."}'
+    '],"BatchIndexAndErrorMessage":['
+    '{"name":"batch_index","json":"batchIndex","type":"int32","versions":"8+","about":"Position of the offending record within the batch, counted from 0."},'
+    '{"name":"batch_index_error_message","json":"batchIndexErrorMessage","type":"string","versions":"8+","nullableVersions":"8+","default":null,"about":"Text explaining what is wrong with this record, null if there is none to tell."}'
+    '],"LeaderIdAndEpoch":['
+    '{"name":"leader_id","json":"leaderId","type":"int32","versions":"10+","entityType":"brokerId","enumeration":"LeaderId","default":-1,"about":"Broker id of the present leader, -1 if unknown."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"10+","enumeration":"LeaderEpoch","default":-1,"about":"Newest leader epoch the broker knows, -1 if unknown."}'
+    '],"NodeEndpoint":['
+    '{"name":"node_id","json":"nodeId","type":"int32","versions":"10+","entityType":"brokerId","mapKey":true,"about":"Id of the broker, as the current leader of a partition is named."},'
+    '{"name":"host","json":"host","type":"string","versions":"10+","about":"Host name or IP address at which the node can be reached."},'
+    '{"name":"port","json":"port","type":"int32","versions":"10+","about":"TCP port at that host."},'
+    '{"name":"rack","json":"rack","type":"string","versions":"10+","nullableVersions":"10+","default":null,"about":"Rack this broker runs in, null if none is configured."}'
+    "]}}"
 )
 _ProduceResponseConstants._plan = (
     "1\n"
@@ -1934,9 +1515,7 @@ _ProduceResponseConstants._plan = (
     "9-13 0 1cn ;\n"
     ":LeaderIdAndEpoch leader_id/i=-1 leader_epoch/i=-1\n"
     "10-13 0 1 ;\n"
-    ":PartitionProduceResponse index/i error_code/h base_offset/q log_append_time_ms/q=-1 log_s"
-    "tart_offset/q=-1 record_errors/[@BatchIndexAndErrorMessage error_message/s?=~ current_lead"
-    "er/~@LeaderIdAndEpoch\n"
+    ":PartitionProduceResponse index/i error_code/h base_offset/q log_append_time_ms/q=-1 log_start_offset/q=-1 record_errors/[@BatchIndexAndErrorMessage error_message/s?=~ current_leader/~@LeaderIdAndEpoch\n"
     "0-1 0 1 2 -3 -4 -5 -6 -7!\n"
     "2-4 0 1 2 3 -4 -5 -6 -7!\n"
     "5-7 0 1 2 3 4 -5 -6 -7!\n"
@@ -1953,8 +1532,7 @@ _ProduceResponseConstants._plan = (
     "13 1 2@8c -0 ;\n"
     ":NodeEndpoint node_id/i host/s port/i rack/s?=~\n"
     "10-13 0 1c 2 3cn ;\n"
-    ":ProduceResponse responses/{@TopicProduceResponse throttle_time_ms/i node_endpoints/{@Node"
-    "Endpoint\n"
+    ":ProduceResponse responses/{@TopicProduceResponse throttle_time_ms/i node_endpoints/{@NodeEndpoint\n"
     "0 0@9 -1 -2!\n"
     "1 0@9 1 -2!\n"
     "2-4 0@10 1 -2!\n"

@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._core.wire import RawTaggedFields, new, tags, unknown_tags
 
 _pack_iqq = Struct(">iqq").pack
 _pack_iqqB = Struct(">iqqB").pack
@@ -27,7 +27,7 @@ class _ProducerIdsRecordConstants(Message):
 class ProducerIdsRecord(_ProducerIdsRecordConstants):
     """Record in __cluster_metadata that says a broker was given a block of producer ids.
 
-    Metadata, record type 15, versions 0, flexible from 0. Since Kafka 3.0.0.
+    Metadata, record type 15, version 0, flexible from 0. Since Kafka 3.0.0.
     """
 
     broker_id: int = 0
@@ -52,16 +52,6 @@ class ProducerIdsRecord(_ProducerIdsRecordConstants):
         self.next_producer_id = next_producer_id
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ProducerIdsRecord):
-            return NotImplemented
-        return (
-            self.broker_id == other.broker_id
-            and self.broker_epoch == other.broker_epoch
-            and self.next_producer_id == other.next_producer_id
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_producer_ids_record_0(data: bytes, pos: int) -> tuple[ProducerIdsRecord, int]:
     x = new(ProducerIdsRecord)
@@ -82,25 +72,14 @@ def _write_producer_ids_record_0(out: list[bytes], x: ProducerIdsRecord) -> None
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_producer_ids_record_0(x: ProducerIdsRecord) -> int:
-    size = 21
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-_ProducerIdsRecordConstants._codecs = {
-    0: (_read_producer_ids_record_0, _write_producer_ids_record_0, _size_producer_ids_record_0),
-}
-_ProducerIdsRecordConstants._facts = (
-    '{"name":"ProducerIdsRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+",'
-    '"fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType'
-    '":"brokerId","about":"Broker that asked for the block."},{"name":"broker_epoch","json":"br'
-    'okerEpoch","type":"int64","versions":"0+","default":-1,"about":"Epoch of that broker\'s reg'
-    'istration, -1 when unknown."},{"name":"next_producer_id","json":"nextProducerId","type":"i'
-    'nt64","versions":"0+","about":"First producer id after the block, where the next block sta'
-    'rts."}]}'
+_ProducerIdsRecordConstants._codecs = {0: (_read_producer_ids_record_0, _write_producer_ids_record_0)}
+_ProducerIdsRecordConstants._descriptor = (
+    '{"name":"ProducerIdsRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Broker that asked for the block."},'
+    '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"0+","default":-1,"about":"Epoch of that broker\'s registration, -1 when unknown."},'
+    '{"name":"next_producer_id","json":"nextProducerId","type":"int64","versions":"0+","about":"First producer id after the block, where the next block starts."}'
+    "]}"
 )
 _ProducerIdsRecordConstants._plan = (
-    "1\n" ":ProducerIdsRecord broker_id/i broker_epoch/q=-1 next_producer_id/q\n" "0 0 1 2 ;\n"
+    "1\n:ProducerIdsRecord broker_id/i broker_epoch/q=-1 next_producer_id/q\n0 0 1 2 ;\n"
 )

@@ -27,21 +27,21 @@ class ProducerEntry(StructBase):
     """One entry per known producer id."""
 
     producer_id: int = 0
-    """Id of the producer. (versions 1)"""
+    """Id of the producer. (version 1)"""
     epoch: int = 0
-    """Newest epoch of the producer. (versions 1)"""
+    """Newest epoch of the producer. (version 1)"""
     last_sequence: int = 0
-    """Sequence number of the last record from the producer, -1 for none. (versions 1)"""
+    """Sequence number of the last record from the producer, -1 for none. (version 1)"""
     last_offset: int = 0
-    """Offset of the last record from the producer, -1 for none. (versions 1)"""
+    """Offset of the last record from the producer, -1 for none. (version 1)"""
     offset_delta: int = 0
-    """Last offset minus first offset of the last batch from the producer. (versions 1)"""
+    """Last offset minus first offset of the last batch from the producer. (version 1)"""
     timestamp: int = 0
-    """Timestamp of the last batch from the producer, in milliseconds since 1970. (versions 1)"""
+    """Timestamp of the last batch from the producer, in milliseconds since 1970. (version 1)"""
     coordinator_epoch: int = 0
-    """Epoch of the transaction coordinator that sent the last marker, -1 for none. (versions 1)"""
+    """Epoch of the transaction coordinator that sent the last marker, -1 for none. (version 1)"""
     current_txn_first_offset: int = 0
-    """First offset of the open transaction, -1 when none is open. (versions 1)"""
+    """First offset of the open transaction, -1 when none is open. (version 1)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Empty, as no version has tagged fields: others are refused when writing."""
 
@@ -68,21 +68,6 @@ class ProducerEntry(StructBase):
         self.current_txn_first_offset = current_txn_first_offset
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ProducerEntry):
-            return NotImplemented
-        return (
-            self.producer_id == other.producer_id
-            and self.epoch == other.epoch
-            and self.last_sequence == other.last_sequence
-            and self.last_offset == other.last_offset
-            and self.offset_delta == other.offset_delta
-            and self.timestamp == other.timestamp
-            and self.coordinator_epoch == other.coordinator_epoch
-            and self.current_txn_first_offset == other.current_txn_first_offset
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _ProducerSnapshotConstants(Message):
     __slots__ = ()
@@ -97,13 +82,13 @@ class _ProducerSnapshotConstants(Message):
 class ProducerSnapshot(_ProducerSnapshotConstants):
     """Content of a .snapshot file next to a log segment, with the state of all producers up to its offset.
 
-    Data, versions 1, none of them flexible. Since before Kafka 4.0.0, which defines it first.
+    Data, version 1, none of them flexible. Since before Kafka 4.0.0, which defines it first.
     """
 
     crc: int = 0
-    """CRC-32C of all bytes that follow it in the file. (versions 1)"""
+    """CRC-32C of all bytes that follow it in the file. (version 1)"""
     producer_entries: list[ProducerEntry] = field(default_factory=list)
-    """One entry per known producer id. (versions 1)"""
+    """One entry per known producer id. (version 1)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Empty, as no version has tagged fields: others are refused when writing."""
 
@@ -121,15 +106,6 @@ class ProducerSnapshot(_ProducerSnapshotConstants):
             else list(elements_of(producer_entries, "producer_entries", "ProducerEntry"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ProducerSnapshot):
-            return NotImplemented
-        return (
-            self.crc == other.crc
-            and self.producer_entries == other.producer_entries
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_producer_entry_1(data: bytes, pos: int, count: int) -> tuple[list[ProducerEntry], int]:
@@ -170,15 +146,6 @@ def _write_all_producer_entry_1(out: list[bytes], items: Iterable[ProducerEntry]
         )
 
 
-def _size_all_producer_entry_1(items: Iterable[ProducerEntry]) -> int:
-    size = 0
-    for x in items:
-        size += 46
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_producer_snapshot_1(data: bytes, pos: int) -> tuple[ProducerSnapshot, int]:
     x = new(ProducerSnapshot)
     x.crc, n = _unpack_Ii(data, pos)
@@ -202,41 +169,25 @@ def _write_producer_snapshot_1(out: list[bytes], x: ProducerSnapshot) -> None:
         raise Refused
 
 
-def _size_producer_snapshot_1(x: ProducerSnapshot) -> int:
-    size = 8
-    size += _size_all_producer_entry_1(x.producer_entries)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
-_ProducerSnapshotConstants._codecs = {
-    1: (_read_producer_snapshot_1, _write_producer_snapshot_1, _size_producer_snapshot_1),
-}
-_ProducerSnapshotConstants._facts = (
-    '{"name":"ProducerSnapshot","type":"data","validVersions":"1","flexibleVersions":"none","fi'
-    'elds":[{"name":"crc","json":"crc","type":"uint32","versions":"1","about":"CRC-32C of all b'
-    'ytes that follow it in the file."},{"name":"producer_entries","json":"producerEntries","ty'
-    'pe":"[]ProducerEntry","versions":"1","about":"One entry per known producer id."}],"structs'
-    '":{"ProducerEntry":[{"name":"producer_id","json":"producerId","type":"int64","versions":"1'
-    '","enumeration":"ProducerId","about":"Id of the producer."},{"name":"epoch","json":"epoch"'
-    ',"type":"int16","versions":"1","about":"Newest epoch of the producer."},{"name":"last_sequ'
-    'ence","json":"lastSequence","type":"int32","versions":"1","about":"Sequence number of the '
-    'last record from the producer, -1 for none."},{"name":"last_offset","json":"lastOffset","t'
-    'ype":"int64","versions":"1","about":"Offset of the last record from the producer, -1 for n'
-    'one."},{"name":"offset_delta","json":"offsetDelta","type":"int32","versions":"1","about":"'
-    'Last offset minus first offset of the last batch from the producer."},{"name":"timestamp",'
-    '"json":"timestamp","type":"int64","versions":"1","about":"Timestamp of the last batch from'
-    ' the producer, in milliseconds since 1970."},{"name":"coordinator_epoch","json":"coordinat'
-    'orEpoch","type":"int32","versions":"1","about":"Epoch of the transaction coordinator that '
-    'sent the last marker, -1 for none."},{"name":"current_txn_first_offset","json":"currentTxn'
-    'FirstOffset","type":"int64","versions":"1","about":"First offset of the open transaction, '
-    '-1 when none is open."}]}}'
+_ProducerSnapshotConstants._codecs = {1: (_read_producer_snapshot_1, _write_producer_snapshot_1)}
+_ProducerSnapshotConstants._descriptor = (
+    '{"name":"ProducerSnapshot","type":"data","validVersions":"1","flexibleVersions":"none","fields":['
+    '{"name":"crc","json":"crc","type":"uint32","versions":"1","about":"CRC-32C of all bytes that follow it in the file."},'
+    '{"name":"producer_entries","json":"producerEntries","type":"[]ProducerEntry","versions":"1","about":"One entry per known producer id."}'
+    '],"structs":{"ProducerEntry":['
+    '{"name":"producer_id","json":"producerId","type":"int64","versions":"1","enumeration":"ProducerId","about":"Id of the producer."},'
+    '{"name":"epoch","json":"epoch","type":"int16","versions":"1","about":"Newest epoch of the producer."},'
+    '{"name":"last_sequence","json":"lastSequence","type":"int32","versions":"1","about":"Sequence number of the last record from the producer, -1 for none."},'
+    '{"name":"last_offset","json":"lastOffset","type":"int64","versions":"1","about":"Offset of the last record from the producer, -1 for none."},'
+    '{"name":"offset_delta","json":"offsetDelta","type":"int32","versions":"1","about":"Last offset minus first offset of the last batch from the producer."},'
+    '{"name":"timestamp","json":"timestamp","type":"int64","versions":"1","about":"Timestamp of the last batch from the producer, in milliseconds since 1970."},'
+    '{"name":"coordinator_epoch","json":"coordinatorEpoch","type":"int32","versions":"1","about":"Epoch of the transaction coordinator that sent the last marker, -1 for none."},'
+    '{"name":"current_txn_first_offset","json":"currentTxnFirstOffset","type":"int64","versions":"1","about":"First offset of the open transaction, -1 when none is open."}'
+    "]}}"
 )
 _ProducerSnapshotConstants._plan = (
     "1\n"
-    ":ProducerEntry producer_id/q epoch/h last_sequence/i last_offset/q offset_delta/i timestam"
-    "p/q coordinator_epoch/i current_txn_first_offset/q\n"
+    ":ProducerEntry producer_id/q epoch/h last_sequence/i last_offset/q offset_delta/i timestamp/q coordinator_epoch/i current_txn_first_offset/q\n"
     "1 0 1 2 3 4 5 6 7\n"
     ":ProducerSnapshot crc/I producer_entries/[@ProducerEntry\n"
     "1 0 1@0\n"

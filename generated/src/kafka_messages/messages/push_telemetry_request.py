@@ -8,19 +8,7 @@ from uuid import UUID
 
 from .._base.message import Request
 from .._core.dataclass import dataclass
-from .._core.wire import (
-    RawTaggedFields,
-    TRUTH,
-    VARINTS,
-    ZERO_UUID,
-    long_bytes,
-    new,
-    tags,
-    tags_size,
-    unknown_tags,
-    uuid_from,
-    uvarint_size,
-)
+from .._core.wire import TRUTH, VARINTS, ZERO_UUID, RawTaggedFields, long_bytes, new, tags, unknown_tags, uuid_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +33,7 @@ class _PushTelemetryRequestConstants(Request["_PushTelemetryResponse"]):
 class PushTelemetryRequest(_PushTelemetryRequestConstants):
     """A client sends its own metrics to a broker, as the subscriptions of the cluster ask for.
 
-    Request, API key 72, versions 0, flexible from 0. Since Kafka 3.7.0.
+    Request, API key 72, version 0, flexible from 0. Since Kafka 3.7.0.
     """
 
     client_instance_id: UUID = ZERO_UUID
@@ -77,18 +65,6 @@ class PushTelemetryRequest(_PushTelemetryRequestConstants):
         self.compression_type = compression_type
         self.metrics = metrics
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PushTelemetryRequest):
-            return NotImplemented
-        return (
-            self.client_instance_id == other.client_instance_id
-            and self.subscription_id == other.subscription_id
-            and self.terminating == other.terminating
-            and self.compression_type == other.compression_type
-            and self.metrics == other.metrics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_push_telemetry_request_0(data: bytes, pos: int) -> tuple[PushTelemetryRequest, int]:
@@ -145,33 +121,18 @@ def _write_push_telemetry_request_0(out: list[bytes], x: PushTelemetryRequest) -
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_push_telemetry_request_0(x: PushTelemetryRequest) -> int:
-    size = 24
-    n = len(x.metrics)
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-_PushTelemetryRequestConstants._codecs = {
-    0: (_read_push_telemetry_request_0, _write_push_telemetry_request_0, _size_push_telemetry_request_0),
-}
-_PushTelemetryRequestConstants._facts = (
-    '{"name":"PushTelemetryRequest","type":"request","validVersions":"0","flexibleVersions":"0+'
-    '","fields":[{"name":"client_instance_id","json":"clientInstanceId","type":"uuid","versions'
-    '":"0+","about":"Id of the client instance as assigned by a broker."},{"name":"subscription'
-    '_id","json":"subscriptionId","type":"int32","versions":"0+","about":"Id of the subscriptio'
-    'n set the metrics were collected for."},{"name":"terminating","json":"terminating","type":'
-    '"bool","versions":"0+","about":"True in the last push of a client that is closing."},{"nam'
-    'e":"compression_type","json":"compressionType","type":"int8","versions":"0+","enumeration"'
-    ':"CompressionType","about":"Codec of the metrics: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd.'
-    '"},{"name":"metrics","json":"metrics","type":"bytes","versions":"0+","about":"Metrics as a'
-    'n OpenTelemetry (OTLP) protobuf message, compressed with the codec given."}]}'
+_PushTelemetryRequestConstants._codecs = {0: (_read_push_telemetry_request_0, _write_push_telemetry_request_0)}
+_PushTelemetryRequestConstants._descriptor = (
+    '{"name":"PushTelemetryRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"client_instance_id","json":"clientInstanceId","type":"uuid","versions":"0+","about":"Id of the client instance as assigned by a broker."},'
+    '{"name":"subscription_id","json":"subscriptionId","type":"int32","versions":"0+","about":"Id of the subscription set the metrics were collected for."},'
+    '{"name":"terminating","json":"terminating","type":"bool","versions":"0+","about":"True in the last push of a client that is closing."},'
+    '{"name":"compression_type","json":"compressionType","type":"int8","versions":"0+","enumeration":"CompressionType","about":"Codec of the metrics: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd."},'
+    '{"name":"metrics","json":"metrics","type":"bytes","versions":"0+","about":"Metrics as an OpenTelemetry (OTLP) protobuf message, compressed with the codec given."}'
+    "]}"
 )
 _PushTelemetryRequestConstants._plan = (
     "1\n"
-    ":PushTelemetryRequest client_instance_id/u subscription_id/i terminating/t compression_typ"
-    "e/b metrics/y\n"
+    ":PushTelemetryRequest client_instance_id/u subscription_id/i terminating/t compression_type/b metrics/y\n"
     "0 0 1 2 3 4c ;\n"
 )

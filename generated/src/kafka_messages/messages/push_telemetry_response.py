@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Response
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._core.wire import RawTaggedFields, new, tags, unknown_tags
 
 _pack_ih = Struct(">ih").pack
 _pack_ihB = Struct(">ihB").pack
@@ -27,7 +27,7 @@ class _PushTelemetryResponseConstants(Response):
 class PushTelemetryResponse(_PushTelemetryResponseConstants):
     """Tells a client whether its metrics were taken.
 
-    Response, API key 72, versions 0, flexible from 0. Since Kafka 3.7.0.
+    Response, API key 72, version 0, flexible from 0. Since Kafka 3.7.0.
     """
 
     throttle_time_ms: int = 0
@@ -38,24 +38,11 @@ class PushTelemetryResponse(_PushTelemetryResponseConstants):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, throttle_time_ms: int = 0, error_code: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PushTelemetryResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_push_telemetry_response_0(data: bytes, pos: int) -> tuple[PushTelemetryResponse, int]:
@@ -77,21 +64,11 @@ def _write_push_telemetry_response_0(out: list[bytes], x: PushTelemetryResponse)
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_push_telemetry_response_0(x: PushTelemetryResponse) -> int:
-    size = 7
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-_PushTelemetryResponseConstants._codecs = {
-    0: (_read_push_telemetry_response_0, _write_push_telemetry_response_0, _size_push_telemetry_response_0),
-}
-_PushTelemetryResponseConstants._facts = (
-    '{"name":"PushTelemetryResponse","type":"response","validVersions":"0","flexibleVersions":"'
-    '0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions"'
-    ':"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was not '
-    'throttled."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enume'
-    'ration":"ErrorCode","about":"Error code for the whole request, 0 for none."}]}'
+_PushTelemetryResponseConstants._codecs = {0: (_read_push_telemetry_response_0, _write_push_telemetry_response_0)}
+_PushTelemetryResponseConstants._descriptor = (
+    '{"name":"PushTelemetryResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."}'
+    "]}"
 )
-_PushTelemetryResponseConstants._plan = "1\n" ":PushTelemetryResponse throttle_time_ms/i error_code/h\n" "0 0 1 ;\n"
+_PushTelemetryResponseConstants._plan = "1\n:PushTelemetryResponse throttle_time_ms/i error_code/h\n0 0 1 ;\n"

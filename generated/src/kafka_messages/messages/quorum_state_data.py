@@ -12,20 +12,17 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_nullable_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -48,23 +45,13 @@ class Voter(StructBase):
     """Voters of the quorum in the old format, null when none are stored."""
 
     voter_id: int = 0
-    """Node id of the voter. (versions 0)"""
+    """Node id of the voter. (version 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        voter_id: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, voter_id: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.voter_id = voter_id
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Voter):
-            return NotImplemented
-        return self.voter_id == other.voter_id and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 class _QuorumStateDataConstants(Message):
@@ -84,7 +71,7 @@ class QuorumStateData(_QuorumStateDataConstants):
     """
 
     cluster_id: str = ""
-    """Id of the cluster the node belongs to. (versions 0)"""
+    """Id of the cluster the node belongs to. (version 0)"""
     leader_id: int = -1
     """Node id of the known leader, -1 for none. (versions 0+)"""
     leader_epoch: int = -1
@@ -94,9 +81,9 @@ class QuorumStateData(_QuorumStateDataConstants):
     voted_directory_id: UUID = ZERO_UUID
     """Directory id of the node voted for, all zero when unknown or no vote was given. (versions 1+)"""
     applied_offset: int = 0
-    """Not used, kept in the old format only. (versions 0)"""
+    """Not used, kept in the old format only. (version 0)"""
     current_voters: list[Voter] | None = field(default_factory=list)
-    """Voters of the quorum in the old format, null when none are stored. (versions 0)"""
+    """Voters of the quorum in the old format, null when none are stored. (version 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -129,20 +116,6 @@ class QuorumStateData(_QuorumStateDataConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, QuorumStateData):
-            return NotImplemented
-        return (
-            self.cluster_id == other.cluster_id
-            and self.leader_id == other.leader_id
-            and self.leader_epoch == other.leader_epoch
-            and self.voted_id == other.voted_id
-            and self.voted_directory_id == other.voted_directory_id
-            and self.applied_offset == other.applied_offset
-            and self.current_voters == other.current_voters
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_voter_0(data: bytes, pos: int, count: int) -> tuple[list[Voter], int]:
     out: list[Voter] = []
@@ -165,15 +138,6 @@ def _write_all_voter_0(out: list[bytes], items: Iterable[Voter]) -> None:
         else:
             out.append(_pack_i(x.voter_id))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_voter_0(items: Iterable[Voter]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_quorum_state_data_0(data: bytes, pos: int) -> tuple[QuorumStateData, int]:
@@ -231,20 +195,6 @@ def _write_quorum_state_data_0(out: list[bytes], x: QuorumStateData) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_quorum_state_data_0(x: QuorumStateData) -> int:
-    size = 23
-    n = string_length(len(x.cluster_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.current_voters is not None:
-        size += _size_all_voter_0(x.current_voters)
-        n = len(x.current_voters)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_quorum_state_data_1(data: bytes, pos: int) -> tuple[QuorumStateData, int]:
     x = new(QuorumStateData)
     x.cluster_id = ""
@@ -276,40 +226,28 @@ def _write_quorum_state_data_1(out: list[bytes], x: QuorumStateData) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_quorum_state_data_1(x: QuorumStateData) -> int:
-    size = 29
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _QuorumStateDataConstants._codecs = {
-    0: (_read_quorum_state_data_0, _write_quorum_state_data_0, _size_quorum_state_data_0),
-    1: (_read_quorum_state_data_1, _write_quorum_state_data_1, _size_quorum_state_data_1),
+    0: (_read_quorum_state_data_0, _write_quorum_state_data_0),
+    1: (_read_quorum_state_data_1, _write_quorum_state_data_1),
 }
-_QuorumStateDataConstants._facts = (
-    '{"name":"QuorumStateData","type":"data","validVersions":"0-1","flexibleVersions":"0+","fie'
-    'lds":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"0","about":"Id o'
-    'f the cluster the node belongs to."},{"name":"leader_id","json":"leaderId","type":"int32",'
-    '"versions":"0+","default":-1,"about":"Node id of the known leader, -1 for none."},{"name":'
-    '"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","default":-1,"about":"N'
-    'ewest election epoch the node has seen, -1 when not set."},{"name":"voted_id","json":"vote'
-    'dId","type":"int32","versions":"0+","default":-1,"about":"Node id this node voted for in t'
-    'he epoch, -1 when it has not voted."},{"name":"voted_directory_id","json":"votedDirectoryI'
-    'd","type":"uuid","versions":"1+","about":"Directory id of the node voted for, all zero whe'
-    'n unknown or no vote was given."},{"name":"applied_offset","json":"appliedOffset","type":"'
-    'int64","versions":"0","about":"Not used, kept in the old format only."},{"name":"current_v'
-    'oters","json":"currentVoters","type":"[]Voter","versions":"0","nullableVersions":"0","abou'
-    't":"Voters of the quorum in the old format, null when none are stored."}],"structs":{"Vote'
-    'r":[{"name":"voter_id","json":"voterId","type":"int32","versions":"0","about":"Node id of '
-    'the voter."}]}}'
+_QuorumStateDataConstants._descriptor = (
+    '{"name":"QuorumStateData","type":"data","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"cluster_id","json":"clusterId","type":"string","versions":"0","about":"Id of the cluster the node belongs to."},'
+    '{"name":"leader_id","json":"leaderId","type":"int32","versions":"0+","default":-1,"about":"Node id of the known leader, -1 for none."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","default":-1,"about":"Newest election epoch the node has seen, -1 when not set."},'
+    '{"name":"voted_id","json":"votedId","type":"int32","versions":"0+","default":-1,"about":"Node id this node voted for in the epoch, -1 when it has not voted."},'
+    '{"name":"voted_directory_id","json":"votedDirectoryId","type":"uuid","versions":"1+","about":"Directory id of the node voted for, all zero when unknown or no vote was given."},'
+    '{"name":"applied_offset","json":"appliedOffset","type":"int64","versions":"0","about":"Not used, kept in the old format only."},'
+    '{"name":"current_voters","json":"currentVoters","type":"[]Voter","versions":"0","nullableVersions":"0","about":"Voters of the quorum in the old format, null when none are stored."}'
+    '],"structs":{"Voter":['
+    '{"name":"voter_id","json":"voterId","type":"int32","versions":"0","about":"Node id of the voter."}'
+    "]}}"
 )
 _QuorumStateDataConstants._plan = (
     "1\n"
     ":Voter voter_id/i\n"
     "0 0 ;\n"
-    ":QuorumStateData cluster_id/s leader_id/i=-1 leader_epoch/i=-1 voted_id/i=-1 voted_directo"
-    "ry_id/u applied_offset/q current_voters/[@Voter?\n"
+    ":QuorumStateData cluster_id/s leader_id/i=-1 leader_epoch/i=-1 voted_id/i=-1 voted_directory_id/u applied_offset/q current_voters/[@Voter?\n"
     "0 0c 1 2 3 5 6@0cn -4! ;\n"
     "1 1 2 3 4 -0! -5! -6! ;\n"
 )

@@ -12,20 +12,17 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -76,17 +73,6 @@ class StateBatch(StructBase):
         self.delivery_count = delivery_count
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, StateBatch):
-            return NotImplemented
-        return (
-            self.first_offset == other.first_offset
-            and self.last_offset == other.last_offset
-            and self.delivery_state == other.delivery_state
-            and self.delivery_count == other.delivery_count
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionResult(StructBase):
@@ -130,19 +116,6 @@ class PartitionResult(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionResult):
-            return NotImplemented
-        return (
-            self.partition == other.partition
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.state_epoch == other.state_epoch
-            and self.start_offset == other.start_offset
-            and self.state_batches == other.state_batches
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ReadStateResult(StructBase):
@@ -170,15 +143,6 @@ class ReadStateResult(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ReadStateResult):
-            return NotImplemented
-        return (
-            self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _ReadShareGroupStateResponseConstants(Response):
     __slots__ = ()
@@ -196,7 +160,7 @@ class _ReadShareGroupStateResponseConstants(Response):
 class ReadShareGroupStateResponse(_ReadShareGroupStateResponseConstants):
     """Gives a share-partition leader the stored delivery state of its share-partitions.
 
-    Response, API key 84, versions 0, flexible from 0. Since Kafka 4.1.0.
+    Response, API key 84, version 0, flexible from 0. Since Kafka 4.1.0.
     """
 
     results: list[ReadStateResult] = field(default_factory=list)
@@ -204,21 +168,11 @@ class ReadShareGroupStateResponse(_ReadShareGroupStateResponseConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        results: Iterable[ReadStateResult] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, results: Iterable[ReadStateResult] = (), unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.results = (
             results if isinstance(results, list) else list(elements_of(results, "results", "ReadStateResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ReadShareGroupStateResponse):
-            return NotImplemented
-        return self.results == other.results and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_all_state_batch_0(data: bytes, pos: int, count: int) -> tuple[list[StateBatch], int]:
@@ -242,15 +196,6 @@ def _write_all_state_batch_0(out: list[bytes], items: Iterable[StateBatch]) -> N
         else:
             out.append(_pack_qqbh(x.first_offset, x.last_offset, x.delivery_state, x.delivery_count))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_state_batch_0(items: Iterable[StateBatch]) -> int:
-    size = 0
-    for x in items:
-        size += 20
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_partition_result_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionResult], int]:
@@ -314,22 +259,6 @@ def _write_all_partition_result_0(out: list[bytes], items: Iterable[PartitionRes
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_partition_result_0(items: Iterable[PartitionResult]) -> int:
-    size = 0
-    for x in items:
-        size += 21
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_state_batch_0(x.state_batches)
-        n = len(x.state_batches)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_read_state_result_0(data: bytes, pos: int, count: int) -> tuple[list[ReadStateResult], int]:
     out: list[ReadStateResult] = []
     for _ in range(count):
@@ -370,19 +299,6 @@ def _write_all_read_state_result_0(out: list[bytes], items: Iterable[ReadStateRe
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_read_state_result_0(items: Iterable[ReadStateResult]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_partition_result_0(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_read_share_group_state_response_0(data: bytes, pos: int) -> tuple[ReadShareGroupStateResponse, int]:
     x = new(ReadShareGroupStateResponse)
     n = data[pos]
@@ -414,55 +330,34 @@ def _write_read_share_group_state_response_0(out: list[bytes], x: ReadShareGroup
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_read_share_group_state_response_0(x: ReadShareGroupStateResponse) -> int:
-    size = 2
-    size += _size_all_read_state_result_0(x.results)
-    n = len(x.results)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ReadShareGroupStateResponseConstants._codecs = {
-    0: (
-        _read_read_share_group_state_response_0,
-        _write_read_share_group_state_response_0,
-        _size_read_share_group_state_response_0,
-    ),
+    0: (_read_read_share_group_state_response_0, _write_read_share_group_state_response_0)
 }
-_ReadShareGroupStateResponseConstants._facts = (
-    '{"name":"ReadShareGroupStateResponse","type":"response","validVersions":"0","flexibleVersi'
-    'ons":"0+","fields":[{"name":"results","json":"results","type":"[]ReadStateResult","version'
-    's":"0+","about":"The results for one topic."}],"structs":{"ReadStateResult":[{"name":"topi'
-    'c_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id of the topic."},{"'
-    'name":"partitions","json":"partitions","type":"[]PartitionResult","versions":"0+","about":'
-    '"The stored state of one partition."}],"PartitionResult":[{"name":"partition","json":"part'
-    'ition","type":"int32","versions":"0+","about":"Number of the partition within its topic, f'
-    'rom 0."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumerati'
-    'on":"ErrorCode","about":"Error code of this partition, 0 for none."},{"name":"error_messag'
-    'e","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default"'
-    ':null,"about":"Text explaining the error of this partition, null if there is none to tell.'
-    '"},{"name":"state_epoch","json":"stateEpoch","type":"int32","versions":"0+","about":"Epoch'
-    ' of the share-partition state, raised each time the state is initialized anew."},{"name":"'
-    'start_offset","json":"startOffset","type":"int64","versions":"0+","about":"Offset at which'
-    ' the share-partition starts, -1 if it is not decided yet."},{"name":"state_batches","json"'
-    ':"stateBatches","type":"[]StateBatch","versions":"0+","about":"One run of offsets that sha'
-    're the same delivery state and count."}],"StateBatch":[{"name":"first_offset","json":"firs'
-    'tOffset","type":"int64","versions":"0+","about":"First offset of the run."},{"name":"last_'
-    'offset","json":"lastOffset","type":"int64","versions":"0+","about":"Last offset of the run'
-    ', itself included."},{"name":"delivery_state","json":"deliveryState","type":"int8","versio'
-    'ns":"0+","enumeration":"DeliveryState","about":"State of the records: 0 available, 2 ackno'
-    'wledged, 4 archived."},{"name":"delivery_count","json":"deliveryCount","type":"int16","ver'
-    'sions":"0+","about":"How often the records have been handed to consumers."}]}}'
+_ReadShareGroupStateResponseConstants._descriptor = (
+    '{"name":"ReadShareGroupStateResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"results","json":"results","type":"[]ReadStateResult","versions":"0+","about":"The results for one topic."}'
+    '],"structs":{"ReadStateResult":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]PartitionResult","versions":"0+","about":"The stored state of one partition."}'
+    '],"PartitionResult":['
+    '{"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Text explaining the error of this partition, null if there is none to tell."},'
+    '{"name":"state_epoch","json":"stateEpoch","type":"int32","versions":"0+","about":"Epoch of the share-partition state, raised each time the state is initialized anew."},'
+    '{"name":"start_offset","json":"startOffset","type":"int64","versions":"0+","about":"Offset at which the share-partition starts, -1 if it is not decided yet."},'
+    '{"name":"state_batches","json":"stateBatches","type":"[]StateBatch","versions":"0+","about":"One run of offsets that share the same delivery state and count."}'
+    '],"StateBatch":['
+    '{"name":"first_offset","json":"firstOffset","type":"int64","versions":"0+","about":"First offset of the run."},'
+    '{"name":"last_offset","json":"lastOffset","type":"int64","versions":"0+","about":"Last offset of the run, itself included."},'
+    '{"name":"delivery_state","json":"deliveryState","type":"int8","versions":"0+","enumeration":"DeliveryState","about":"State of the records: 0 available, 2 acknowledged, 4 archived."},'
+    '{"name":"delivery_count","json":"deliveryCount","type":"int16","versions":"0+","about":"How often the records have been handed to consumers."}'
+    "]}}"
 )
 _ReadShareGroupStateResponseConstants._plan = (
     "1\n"
     ":StateBatch first_offset/q last_offset/q delivery_state/b delivery_count/h\n"
     "0 0 1 2 3 ;\n"
-    ":PartitionResult partition/i error_code/h error_message/s?=~ state_epoch/i start_offset/q "
-    "state_batches/[@StateBatch\n"
+    ":PartitionResult partition/i error_code/h error_message/s?=~ state_epoch/i start_offset/q state_batches/[@StateBatch\n"
     "0 0 1 2cn 3 4 5@0c ;\n"
     ":ReadStateResult topic_id/u partitions/[@PartitionResult\n"
     "0 0 1@1c ;\n"

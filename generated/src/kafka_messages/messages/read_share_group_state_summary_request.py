@@ -12,25 +12,23 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .read_share_group_state_summary_response import (
         ReadShareGroupStateSummaryResponse as _ReadShareGroupStateSummaryResponse,
     )
@@ -55,24 +53,11 @@ class PartitionData(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        partition: int = 0,
-        leader_epoch: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, partition: int = 0, leader_epoch: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.partition = partition
         self.leader_epoch = leader_epoch
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionData):
-            return NotImplemented
-        return (
-            self.partition == other.partition
-            and self.leader_epoch == other.leader_epoch
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -98,15 +83,6 @@ class ReadStateSummaryData(StructBase):
             partitions if isinstance(partitions, list) else list(elements_of(partitions, "partitions", "PartitionData"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ReadStateSummaryData):
-            return NotImplemented
-        return (
-            self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _ReadShareGroupStateSummaryRequestConstants(Request["_ReadShareGroupStateSummaryResponse"]):
@@ -149,15 +125,6 @@ class ReadShareGroupStateSummaryRequest(_ReadShareGroupStateSummaryRequestConsta
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ReadShareGroupStateSummaryRequest):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
     out: list[PartitionData] = []
@@ -180,15 +147,6 @@ def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]
         else:
             out.append(_pack_ii(x.partition, x.leader_epoch))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 9
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_read_state_summary_data_0(data: bytes, pos: int, count: int) -> tuple[list[ReadStateSummaryData], int]:
@@ -229,19 +187,6 @@ def _write_all_read_state_summary_data_0(out: list[bytes], items: Iterable[ReadS
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_read_state_summary_data_0(items: Iterable[ReadStateSummaryData]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_partition_data_0(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_read_share_group_state_summary_request_0(
@@ -289,43 +234,21 @@ def _write_read_share_group_state_summary_request_0(out: list[bytes], x: ReadSha
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_read_share_group_state_summary_request_0(x: ReadShareGroupStateSummaryRequest) -> int:
-    size = 3
-    n = string_length(len(x.group_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_read_state_summary_data_0(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ReadShareGroupStateSummaryRequestConstants._codecs = {
-    0: (
-        _read_read_share_group_state_summary_request_0,
-        _write_read_share_group_state_summary_request_0,
-        _size_read_share_group_state_summary_request_0,
-    ),
-    1: (
-        _read_read_share_group_state_summary_request_0,
-        _write_read_share_group_state_summary_request_0,
-        _size_read_share_group_state_summary_request_0,
-    ),
+    0: (_read_read_share_group_state_summary_request_0, _write_read_share_group_state_summary_request_0),
+    1: (_read_read_share_group_state_summary_request_0, _write_read_share_group_state_summary_request_0),
 }
-_ReadShareGroupStateSummaryRequestConstants._facts = (
-    '{"name":"ReadShareGroupStateSummaryRequest","type":"request","validVersions":"0-1","flexib'
-    'leVersions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":'
-    '"0+","about":"Share group that owns the state."},{"name":"topics","json":"topics","type":"'
-    '[]ReadStateSummaryData","versions":"0+","about":"One topic with partitions to read."}],"st'
-    'ructs":{"ReadStateSummaryData":[{"name":"topic_id","json":"topicId","type":"uuid","version'
-    's":"0+","about":"Unique id of the topic."},{"name":"partitions","json":"partitions","type"'
-    ':"[]PartitionData","versions":"0+","about":"One partition whose summary is wanted."}],"Par'
-    'titionData":[{"name":"partition","json":"partition","type":"int32","versions":"0+","about"'
-    ':"Number of the partition within its topic, from 0."},{"name":"leader_epoch","json":"leade'
-    'rEpoch","type":"int32","versions":"0+","about":"Leader epoch of the broker that leads the '
-    'share-partition."}]}}'
+_ReadShareGroupStateSummaryRequestConstants._descriptor = (
+    '{"name":"ReadShareGroupStateSummaryRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","about":"Share group that owns the state."},'
+    '{"name":"topics","json":"topics","type":"[]ReadStateSummaryData","versions":"0+","about":"One topic with partitions to read."}'
+    '],"structs":{"ReadStateSummaryData":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+","about":"One partition whose summary is wanted."}'
+    '],"PartitionData":['
+    '{"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Leader epoch of the broker that leads the share-partition."}'
+    "]}}"
 )
 _ReadShareGroupStateSummaryRequestConstants._plan = (
     "1\n"

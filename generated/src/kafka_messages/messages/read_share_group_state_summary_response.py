@@ -12,20 +12,17 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -88,20 +85,6 @@ class PartitionResult(StructBase):
         self.delivery_complete_count = delivery_complete_count
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionResult):
-            return NotImplemented
-        return (
-            self.partition == other.partition
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.state_epoch == other.state_epoch
-            and self.leader_epoch == other.leader_epoch
-            and self.start_offset == other.start_offset
-            and self.delivery_complete_count == other.delivery_complete_count
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ReadStateSummaryResult(StructBase):
@@ -129,15 +112,6 @@ class ReadStateSummaryResult(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ReadStateSummaryResult):
-            return NotImplemented
-        return (
-            self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _ReadShareGroupStateSummaryResponseConstants(Response):
     __slots__ = ()
@@ -163,20 +137,12 @@ class ReadShareGroupStateSummaryResponse(_ReadShareGroupStateSummaryResponseCons
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        results: Iterable[ReadStateSummaryResult] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, results: Iterable[ReadStateSummaryResult] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.results = (
             results if isinstance(results, list) else list(elements_of(results, "results", "ReadStateSummaryResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ReadShareGroupStateSummaryResponse):
-            return NotImplemented
-        return self.results == other.results and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_all_partition_result_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionResult], int]:
@@ -225,18 +191,6 @@ def _write_all_partition_result_0(out: list[bytes], items: Iterable[PartitionRes
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_partition_result_0(items: Iterable[PartitionResult]) -> int:
-    size = 0
-    for x in items:
-        size += 24
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_partition_result_1(data: bytes, pos: int, count: int) -> tuple[list[PartitionResult], int]:
     out: list[PartitionResult] = []
     for _ in range(count):
@@ -282,18 +236,6 @@ def _write_all_partition_result_1(out: list[bytes], items: Iterable[PartitionRes
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_partition_result_1(items: Iterable[PartitionResult]) -> int:
-    size = 0
-    for x in items:
-        size += 28
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_read_state_summary_result_0(
     data: bytes, pos: int, count: int
 ) -> tuple[list[ReadStateSummaryResult], int]:
@@ -334,19 +276,6 @@ def _write_all_read_state_summary_result_0(out: list[bytes], items: Iterable[Rea
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_read_state_summary_result_0(items: Iterable[ReadStateSummaryResult]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_partition_result_0(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_read_state_summary_result_1(
@@ -391,19 +320,6 @@ def _write_all_read_state_summary_result_1(out: list[bytes], items: Iterable[Rea
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_read_state_summary_result_1(items: Iterable[ReadStateSummaryResult]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_partition_result_1(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_read_share_group_state_summary_response_0(
     data: bytes, pos: int
 ) -> tuple[ReadShareGroupStateSummaryResponse, int]:
@@ -435,17 +351,6 @@ def _write_read_share_group_state_summary_response_0(out: list[bytes], x: ReadSh
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_read_share_group_state_summary_response_0(x: ReadShareGroupStateSummaryResponse) -> int:
-    size = 2
-    size += _size_all_read_state_summary_result_0(x.results)
-    n = len(x.results)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_read_share_group_state_summary_response_1(
@@ -481,54 +386,29 @@ def _write_read_share_group_state_summary_response_1(out: list[bytes], x: ReadSh
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_read_share_group_state_summary_response_1(x: ReadShareGroupStateSummaryResponse) -> int:
-    size = 2
-    size += _size_all_read_state_summary_result_1(x.results)
-    n = len(x.results)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ReadShareGroupStateSummaryResponseConstants._codecs = {
-    0: (
-        _read_read_share_group_state_summary_response_0,
-        _write_read_share_group_state_summary_response_0,
-        _size_read_share_group_state_summary_response_0,
-    ),
-    1: (
-        _read_read_share_group_state_summary_response_1,
-        _write_read_share_group_state_summary_response_1,
-        _size_read_share_group_state_summary_response_1,
-    ),
+    0: (_read_read_share_group_state_summary_response_0, _write_read_share_group_state_summary_response_0),
+    1: (_read_read_share_group_state_summary_response_1, _write_read_share_group_state_summary_response_1),
 }
-_ReadShareGroupStateSummaryResponseConstants._facts = (
-    '{"name":"ReadShareGroupStateSummaryResponse","type":"response","validVersions":"0-1","flex'
-    'ibleVersions":"0+","fields":[{"name":"results","json":"results","type":"[]ReadStateSummary'
-    'Result","versions":"0+","about":"The results for one topic."}],"structs":{"ReadStateSummar'
-    'yResult":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Uniqu'
-    'e id of the topic."},{"name":"partitions","json":"partitions","type":"[]PartitionResult","'
-    'versions":"0+","about":"The summary of one partition."}],"PartitionResult":[{"name":"parti'
-    'tion","json":"partition","type":"int32","versions":"0+","about":"Number of the partition w'
-    'ithin its topic, from 0."},{"name":"error_code","json":"errorCode","type":"int16","version'
-    's":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},{"n'
-    'ame":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersio'
-    'ns":"0+","default":null,"about":"Text explaining the error of this partition, null if ther'
-    'e is none to tell."},{"name":"state_epoch","json":"stateEpoch","type":"int32","versions":"'
-    '0+","about":"Epoch of the share-partition state, raised each time the state is initialized'
-    ' anew."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about'
-    '":"Leader epoch of the broker that leads the share-partition."},{"name":"start_offset","js'
-    'on":"startOffset","type":"int64","versions":"0+","about":"Offset at which the share-partit'
-    'ion starts, -1 if it is not decided yet."},{"name":"delivery_complete_count","json":"deliv'
-    'eryCompleteCount","type":"int32","versions":"1+","ignorable":true,"default":-1,"about":"Ho'
-    'w many records from the start offset onwards need no further delivery, -1 if unknown."}]}}'
+_ReadShareGroupStateSummaryResponseConstants._descriptor = (
+    '{"name":"ReadShareGroupStateSummaryResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"results","json":"results","type":"[]ReadStateSummaryResult","versions":"0+","about":"The results for one topic."}'
+    '],"structs":{"ReadStateSummaryResult":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]PartitionResult","versions":"0+","about":"The summary of one partition."}'
+    '],"PartitionResult":['
+    '{"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Text explaining the error of this partition, null if there is none to tell."},'
+    '{"name":"state_epoch","json":"stateEpoch","type":"int32","versions":"0+","about":"Epoch of the share-partition state, raised each time the state is initialized anew."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Leader epoch of the broker that leads the share-partition."},'
+    '{"name":"start_offset","json":"startOffset","type":"int64","versions":"0+","about":"Offset at which the share-partition starts, -1 if it is not decided yet."},'
+    '{"name":"delivery_complete_count","json":"deliveryCompleteCount","type":"int32","versions":"1+","ignorable":true,"default":-1,"about":"How many records from the start offset onwards need no further delivery, -1 if unknown."}'
+    "]}}"
 )
 _ReadShareGroupStateSummaryResponseConstants._plan = (
     "1\n"
-    ":PartitionResult partition/i error_code/h error_message/s?=~ state_epoch/i leader_epoch/i "
-    "start_offset/q delivery_complete_count/i=-1\n"
+    ":PartitionResult partition/i error_code/h error_message/s?=~ state_epoch/i leader_epoch/i start_offset/q delivery_complete_count/i=-1\n"
     "0 0 1 2cn 3 4 5 -6 ;\n"
     "1 0 1 2cn 3 4 5 6 ;\n"
     ":ReadStateSummaryResult topic_id/u partitions/[@PartitionResult\n"

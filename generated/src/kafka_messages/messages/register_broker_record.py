@@ -13,14 +13,14 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedField,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
     ZERO_UUID,
+    Malformed,
+    RawTaggedField,
+    RawTaggedFields,
+    Refused,
     in_order,
     long_count,
     long_nullable_count,
@@ -28,14 +28,10 @@ from .._core.wire import (
     long_string,
     long_uvarint,
     new,
-    string_length,
     tag_header,
-    tagged_size,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -91,17 +87,6 @@ class BrokerEndpoint(StructBase):
         self.security_protocol = security_protocol
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, BrokerEndpoint):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.host == other.host
-            and self.port == other.port
-            and self.security_protocol == other.security_protocol
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class BrokerEndpointCollection(KeyedCollection[BrokerEndpoint]):
     """BrokerEndpoint in order, found by name."""
@@ -145,16 +130,6 @@ class BrokerFeature(StructBase):
         self.min_supported_version = min_supported_version
         self.max_supported_version = max_supported_version
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, BrokerFeature):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.min_supported_version == other.min_supported_version
-            and self.max_supported_version == other.max_supported_version
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class BrokerFeatureCollection(KeyedCollection[BrokerFeature]):
@@ -262,24 +237,6 @@ class RegisterBrokerRecord(_RegisterBrokerRecordConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RegisterBrokerRecord):
-            return NotImplemented
-        return (
-            self.broker_id == other.broker_id
-            and self.is_migrating_zk_broker == other.is_migrating_zk_broker
-            and self.incarnation_id == other.incarnation_id
-            and self.broker_epoch == other.broker_epoch
-            and self.end_points == other.end_points
-            and self.features == other.features
-            and self.rack == other.rack
-            and self.fenced == other.fenced
-            and self.in_controlled_shutdown == other.in_controlled_shutdown
-            and self.log_dirs == other.log_dirs
-            and self.cordoned_log_dirs == other.cordoned_log_dirs
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_broker_endpoint_0(data: bytes, pos: int, count: int) -> tuple[BrokerEndpointCollection, int]:
     out: list[BrokerEndpoint] = []
@@ -328,19 +285,6 @@ def _write_all_broker_endpoint_0(out: list[bytes], items: Iterable[BrokerEndpoin
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_broker_endpoint_0(items: Iterable[BrokerEndpoint]) -> int:
-    size = 0
-    for x in items:
-        size += 7
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_broker_feature_0(data: bytes, pos: int, count: int) -> tuple[BrokerFeatureCollection, int]:
     out: list[BrokerFeature] = []
     for _ in range(count):
@@ -374,17 +318,6 @@ def _write_all_broker_feature_0(out: list[bytes], items: Iterable[BrokerFeature]
         else:
             out.append(_pack_hh(x.min_supported_version, x.max_supported_version))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_broker_feature_0(items: Iterable[BrokerFeature]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_tags_register_broker_record_0(data: bytes, pos: int, n: int, x: RegisterBrokerRecord) -> int:
@@ -496,24 +429,6 @@ def _write_register_broker_record_0(out: list[bytes], x: RegisterBrokerRecord) -
         )
 
 
-def _size_register_broker_record_0(x: RegisterBrokerRecord) -> int:
-    size = 33
-    size += _size_all_broker_endpoint_0(x.end_points)
-    n = len(x.end_points)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_broker_feature_0(x.features)
-    n = len(x.features)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.rack is not None:
-        n = string_length(len(x.rack.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_tags_register_broker_record_1(data: bytes, pos: int, n: int, x: RegisterBrokerRecord) -> int:
     count, pos = long_uvarint(data, pos, n)
     seen: set[int] = set()
@@ -618,24 +533,6 @@ def _write_register_broker_record_1(out: list[bytes], x: RegisterBrokerRecord) -
                 ),
             )
         )
-
-
-def _size_register_broker_record_1(x: RegisterBrokerRecord) -> int:
-    size = 34
-    size += _size_all_broker_endpoint_0(x.end_points)
-    n = len(x.end_points)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_broker_feature_0(x.features)
-    n = len(x.features)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.rack is not None:
-        n = string_length(len(x.rack.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_tags_register_broker_record_2(data: bytes, pos: int, n: int, x: RegisterBrokerRecord) -> int:
@@ -751,24 +648,6 @@ def _write_register_broker_record_2(out: list[bytes], x: RegisterBrokerRecord) -
                 ),
             )
         )
-
-
-def _size_register_broker_record_2(x: RegisterBrokerRecord) -> int:
-    size = 35
-    size += _size_all_broker_endpoint_0(x.end_points)
-    n = len(x.end_points)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_broker_feature_0(x.features)
-    n = len(x.features)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.rack is not None:
-        n = string_length(len(x.rack.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_tags_register_broker_record_3(data: bytes, pos: int, n: int, x: RegisterBrokerRecord) -> int:
@@ -902,38 +781,6 @@ def _write_register_broker_record_3(out: list[bytes], x: RegisterBrokerRecord) -
     else:
         out.append(_pack_BB(TRUTH[x.fenced], TRUTH[x.in_controlled_shutdown]))
         _write_tags_register_broker_record_3(out, x)
-
-
-def _size_tags_register_broker_record_3(x: RegisterBrokerRecord) -> int:
-    count = 0
-    total = 0
-    if len(x.log_dirs):
-        size = 1
-        size += len(x.log_dirs) * 16
-        n = len(x.log_dirs)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_register_broker_record_3(x: RegisterBrokerRecord) -> int:
-    size = 35
-    size += _size_all_broker_endpoint_0(x.end_points)
-    n = len(x.end_points)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_broker_feature_0(x.features)
-    n = len(x.features)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.rack is not None:
-        n = string_length(len(x.rack.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if not (not len(x.log_dirs) and not x.unknown_tagged_fields):
-        size += _size_tags_register_broker_record_3(x) - 1
-    return size
 
 
 def _read_tags_register_broker_record_4(data: bytes, pos: int, n: int, x: RegisterBrokerRecord) -> int:
@@ -1092,86 +939,36 @@ def _write_register_broker_record_4(out: list[bytes], x: RegisterBrokerRecord) -
         _write_tags_register_broker_record_4(out, x)
 
 
-def _size_tags_register_broker_record_4(x: RegisterBrokerRecord) -> int:
-    count = 0
-    total = 0
-    if len(x.log_dirs):
-        size = 1
-        size += len(x.log_dirs) * 16
-        n = len(x.log_dirs)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(0, size)
-    if x.cordoned_log_dirs is not None:
-        size = 1
-        size += len(x.cordoned_log_dirs) * 16
-        n = len(x.cordoned_log_dirs)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(1, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_register_broker_record_4(x: RegisterBrokerRecord) -> int:
-    size = 35
-    size += _size_all_broker_endpoint_0(x.end_points)
-    n = len(x.end_points)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_broker_feature_0(x.features)
-    n = len(x.features)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.rack is not None:
-        n = string_length(len(x.rack.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if not (not len(x.log_dirs) and x.cordoned_log_dirs is None and not x.unknown_tagged_fields):
-        size += _size_tags_register_broker_record_4(x) - 1
-    return size
-
-
 _RegisterBrokerRecordConstants._codecs = {
-    0: (_read_register_broker_record_0, _write_register_broker_record_0, _size_register_broker_record_0),
-    1: (_read_register_broker_record_1, _write_register_broker_record_1, _size_register_broker_record_1),
-    2: (_read_register_broker_record_2, _write_register_broker_record_2, _size_register_broker_record_2),
-    3: (_read_register_broker_record_3, _write_register_broker_record_3, _size_register_broker_record_3),
-    4: (_read_register_broker_record_4, _write_register_broker_record_4, _size_register_broker_record_4),
+    0: (_read_register_broker_record_0, _write_register_broker_record_0),
+    1: (_read_register_broker_record_1, _write_register_broker_record_1),
+    2: (_read_register_broker_record_2, _write_register_broker_record_2),
+    3: (_read_register_broker_record_3, _write_register_broker_record_3),
+    4: (_read_register_broker_record_4, _write_register_broker_record_4),
 }
-_RegisterBrokerRecordConstants._facts = (
-    '{"name":"RegisterBrokerRecord","type":"metadata","validVersions":"0-4","flexibleVersions":'
-    '"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entit'
-    'yType":"brokerId","about":"Broker that registered."},{"name":"is_migrating_zk_broker","jso'
-    'n":"isMigratingZkBroker","type":"bool","versions":"2+","about":"True for a ZooKeeper-mode '
-    'broker in a migration to KRaft."},{"name":"incarnation_id","json":"incarnationId","type":"'
-    'uuid","versions":"0+","about":"Random id of this run of the broker process."},{"name":"bro'
-    'ker_epoch","json":"brokerEpoch","type":"int64","versions":"0+","about":"Epoch the controll'
-    'er gave this registration."},{"name":"end_points","json":"endPoints","type":"[]BrokerEndpo'
-    'int","versions":"0+","about":"Listeners at which the broker can be reached."},{"name":"fea'
-    'tures","json":"features","type":"[]BrokerFeature","versions":"0+","about":"Features the no'
-    'de can run, with their ranges."},{"name":"rack","json":"rack","type":"string","versions":"'
-    '0+","nullableVersions":"0+","about":"Rack of the broker, null when none is configured."},{'
-    '"name":"fenced","json":"fenced","type":"bool","versions":"0+","default":true,"about":"True'
-    ', the default, while the broker may not lead partitions or serve clients."},{"name":"in_co'
-    'ntrolled_shutdown","json":"inControlledShutdown","type":"bool","versions":"1+","about":"Tr'
-    'ue while the broker is shutting down in an orderly way."},{"name":"log_dirs","json":"logDi'
-    'rs","type":"[]uuid","versions":"3+","tag":0,"taggedVersions":"3+","about":"Ids of the log '
-    'directories that are online on the broker."},{"name":"cordoned_log_dirs","json":"cordonedL'
-    'ogDirs","type":"[]uuid","versions":"4+","nullableVersions":"4+","tag":1,"taggedVersions":"'
-    '4+","default":null,"about":"Ids of the log directories that get no new partitions, null wh'
-    'en the record does not say."}],"structs":{"BrokerEndpoint":[{"name":"name","json":"name","'
-    'type":"string","versions":"0+","mapKey":true,"about":"Name of the listener."},{"name":"hos'
-    't","json":"host","type":"string","versions":"0+","about":"Host name or IP address at which'
-    ' the node can be reached."},{"name":"port","json":"port","type":"uint16","versions":"0+","'
-    'about":"TCP port at that host."},{"name":"security_protocol","json":"securityProtocol","ty'
-    'pe":"int16","versions":"0+","enumeration":"SecurityProtocol","about":"Protocol of the list'
-    'ener: 0 PLAINTEXT, 1 SSL, 2 SASL_PLAINTEXT, 3 SASL_SSL."}],"BrokerFeature":[{"name":"name"'
-    ',"json":"name","type":"string","versions":"0+","mapKey":true,"about":"Name of the topic."}'
-    ',{"name":"min_supported_version","json":"minSupportedVersion","type":"int16","versions":"0'
-    '+","about":"Lowest level of the feature the node supports."},{"name":"max_supported_versio'
-    'n","json":"maxSupportedVersion","type":"int16","versions":"0+","about":"Highest level of t'
-    'he feature the node supports."}]}}'
+_RegisterBrokerRecordConstants._descriptor = (
+    '{"name":"RegisterBrokerRecord","type":"metadata","validVersions":"0-4","flexibleVersions":"0+","fields":['
+    '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Broker that registered."},'
+    '{"name":"is_migrating_zk_broker","json":"isMigratingZkBroker","type":"bool","versions":"2+","about":"True for a ZooKeeper-mode broker in a migration to KRaft."},'
+    '{"name":"incarnation_id","json":"incarnationId","type":"uuid","versions":"0+","about":"Random id of this run of the broker process."},'
+    '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"0+","about":"Epoch the controller gave this registration."},'
+    '{"name":"end_points","json":"endPoints","type":"[]BrokerEndpoint","versions":"0+","about":"Listeners at which the broker can be reached."},'
+    '{"name":"features","json":"features","type":"[]BrokerFeature","versions":"0+","about":"Features the node can run, with their ranges."},'
+    '{"name":"rack","json":"rack","type":"string","versions":"0+","nullableVersions":"0+","about":"Rack of the broker, null when none is configured."},'
+    '{"name":"fenced","json":"fenced","type":"bool","versions":"0+","default":true,"about":"True, the default, while the broker may not lead partitions or serve clients."},'
+    '{"name":"in_controlled_shutdown","json":"inControlledShutdown","type":"bool","versions":"1+","about":"True while the broker is shutting down in an orderly way."},'
+    '{"name":"log_dirs","json":"logDirs","type":"[]uuid","versions":"3+","tag":0,"taggedVersions":"3+","about":"Ids of the log directories that are online on the broker."},'
+    '{"name":"cordoned_log_dirs","json":"cordonedLogDirs","type":"[]uuid","versions":"4+","nullableVersions":"4+","tag":1,"taggedVersions":"4+","default":null,"about":"Ids of the log directories that get no new partitions, null when the record does not say."}'
+    '],"structs":{"BrokerEndpoint":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true,"about":"Name of the listener."},'
+    '{"name":"host","json":"host","type":"string","versions":"0+","about":"Host name or IP address at which the node can be reached."},'
+    '{"name":"port","json":"port","type":"uint16","versions":"0+","about":"TCP port at that host."},'
+    '{"name":"security_protocol","json":"securityProtocol","type":"int16","versions":"0+","enumeration":"SecurityProtocol","about":"Protocol of the listener: 0 PLAINTEXT, 1 SSL, 2 SASL_PLAINTEXT, 3 SASL_SSL."}'
+    '],"BrokerFeature":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true,"about":"Name of the topic."},'
+    '{"name":"min_supported_version","json":"minSupportedVersion","type":"int16","versions":"0+","about":"Lowest level of the feature the node supports."},'
+    '{"name":"max_supported_version","json":"maxSupportedVersion","type":"int16","versions":"0+","about":"Highest level of the feature the node supports."}'
+    "]}}"
 )
 _RegisterBrokerRecordConstants._plan = (
     "1\n"
@@ -1179,9 +976,7 @@ _RegisterBrokerRecordConstants._plan = (
     "0-4 0c 1c 2 3 ;\n"
     ":BrokerFeature name/s min_supported_version/h max_supported_version/h\n"
     "0-4 0c 1 2 ;\n"
-    ":RegisterBrokerRecord broker_id/i is_migrating_zk_broker/t incarnation_id/u broker_epoch/q"
-    " end_points/{@BrokerEndpoint features/{@BrokerFeature rack/s? fenced/t=1 in_controlled_shu"
-    "tdown/t log_dirs/[u cordoned_log_dirs/[u?=~\n"
+    ":RegisterBrokerRecord broker_id/i is_migrating_zk_broker/t incarnation_id/u broker_epoch/q end_points/{@BrokerEndpoint features/{@BrokerFeature rack/s? fenced/t=1 in_controlled_shutdown/t log_dirs/[u cordoned_log_dirs/[u?=~\n"
     "0 0 2 3 4@0c 5@1c 6cn 7 -1! -8! -9! -10! ; ^0 ^1\n"
     "1 0 2 3 4@0c 5@1c 6cn 7 8 -1! -9! -10! ; ^0 ^1\n"
     "2 0 1 2 3 4@0c 5@1c 6cn 7 8 -9! -10! ; ^0 ^1\n"

@@ -13,21 +13,18 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -75,17 +72,6 @@ class ControllerEndpoint(StructBase):
         self.security_protocol = security_protocol
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ControllerEndpoint):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.host == other.host
-            and self.port == other.port
-            and self.security_protocol == other.security_protocol
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class ControllerEndpointCollection(KeyedCollection[ControllerEndpoint]):
     """ControllerEndpoint in order, found by name."""
@@ -130,16 +116,6 @@ class ControllerFeature(StructBase):
         self.max_supported_version = max_supported_version
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ControllerFeature):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.min_supported_version == other.min_supported_version
-            and self.max_supported_version == other.max_supported_version
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class ControllerFeatureCollection(KeyedCollection[ControllerFeature]):
     """ControllerFeature in order, found by name."""
@@ -175,7 +151,7 @@ class _RegisterControllerRecordConstants(Message):
 class RegisterControllerRecord(_RegisterControllerRecordConstants):
     """Record in __cluster_metadata with the registration of a controller.
 
-    Metadata, record type 27, versions 0, flexible from 0. Since Kafka 3.7.0.
+    Metadata, record type 27, version 0, flexible from 0. Since Kafka 3.7.0.
     """
 
     controller_id: int = 0
@@ -215,18 +191,6 @@ class RegisterControllerRecord(_RegisterControllerRecordConstants):
             else ControllerFeatureCollection(elements_of(features, "features", "ControllerFeature"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RegisterControllerRecord):
-            return NotImplemented
-        return (
-            self.controller_id == other.controller_id
-            and self.incarnation_id == other.incarnation_id
-            and self.zk_migration_ready == other.zk_migration_ready
-            and self.end_points == other.end_points
-            and self.features == other.features
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_controller_endpoint_0(data: bytes, pos: int, count: int) -> tuple[ControllerEndpointCollection, int]:
@@ -276,19 +240,6 @@ def _write_all_controller_endpoint_0(out: list[bytes], items: Iterable[Controlle
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_controller_endpoint_0(items: Iterable[ControllerEndpoint]) -> int:
-    size = 0
-    for x in items:
-        size += 7
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_controller_feature_0(data: bytes, pos: int, count: int) -> tuple[ControllerFeatureCollection, int]:
     out: list[ControllerFeature] = []
     for _ in range(count):
@@ -322,17 +273,6 @@ def _write_all_controller_feature_0(out: list[bytes], items: Iterable[Controller
         else:
             out.append(_pack_hh(x.min_supported_version, x.max_supported_version))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_controller_feature_0(items: Iterable[ControllerFeature]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_register_controller_record_0(data: bytes, pos: int) -> tuple[RegisterControllerRecord, int]:
@@ -386,46 +326,26 @@ def _write_register_controller_record_0(out: list[bytes], x: RegisterControllerR
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_register_controller_record_0(x: RegisterControllerRecord) -> int:
-    size = 24
-    size += _size_all_controller_endpoint_0(x.end_points)
-    n = len(x.end_points)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_controller_feature_0(x.features)
-    n = len(x.features)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _RegisterControllerRecordConstants._codecs = {
-    0: (_read_register_controller_record_0, _write_register_controller_record_0, _size_register_controller_record_0),
+    0: (_read_register_controller_record_0, _write_register_controller_record_0)
 }
-_RegisterControllerRecordConstants._facts = (
-    '{"name":"RegisterControllerRecord","type":"metadata","validVersions":"0","flexibleVersions'
-    '":"0+","fields":[{"name":"controller_id","json":"controllerId","type":"int32","versions":"'
-    '0+","about":"Node id of the controller."},{"name":"incarnation_id","json":"incarnationId",'
-    '"type":"uuid","versions":"0+","about":"Random id of this run of the controller process."},'
-    '{"name":"zk_migration_ready","json":"zkMigrationReady","type":"bool","versions":"0+","abou'
-    't":"True when the controller is set up to migrate from ZooKeeper."},{"name":"end_points","'
-    'json":"endPoints","type":"[]ControllerEndpoint","versions":"0+","about":"Listeners at whic'
-    'h the controller can be reached."},{"name":"features","json":"features","type":"[]Controll'
-    'erFeature","versions":"0+","about":"Features the node can run, with their ranges."}],"stru'
-    'cts":{"ControllerEndpoint":[{"name":"name","json":"name","type":"string","versions":"0+","'
-    'mapKey":true,"about":"Name of the listener."},{"name":"host","json":"host","type":"string"'
-    ',"versions":"0+","about":"Host name or IP address at which the node can be reached."},{"na'
-    'me":"port","json":"port","type":"uint16","versions":"0+","about":"TCP port at that host."}'
-    ',{"name":"security_protocol","json":"securityProtocol","type":"int16","versions":"0+","enu'
-    'meration":"SecurityProtocol","about":"Protocol of the listener: 0 PLAINTEXT, 1 SSL, 2 SASL'
-    '_PLAINTEXT, 3 SASL_SSL."}],"ControllerFeature":[{"name":"name","json":"name","type":"strin'
-    'g","versions":"0+","mapKey":true,"about":"Name of the topic."},{"name":"min_supported_vers'
-    'ion","json":"minSupportedVersion","type":"int16","versions":"0+","about":"Lowest level of '
-    'the feature the node supports."},{"name":"max_supported_version","json":"maxSupportedVersi'
-    'on","type":"int16","versions":"0+","about":"Highest level of the feature the node supports'
-    '."}]}}'
+_RegisterControllerRecordConstants._descriptor = (
+    '{"name":"RegisterControllerRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"controller_id","json":"controllerId","type":"int32","versions":"0+","about":"Node id of the controller."},'
+    '{"name":"incarnation_id","json":"incarnationId","type":"uuid","versions":"0+","about":"Random id of this run of the controller process."},'
+    '{"name":"zk_migration_ready","json":"zkMigrationReady","type":"bool","versions":"0+","about":"True when the controller is set up to migrate from ZooKeeper."},'
+    '{"name":"end_points","json":"endPoints","type":"[]ControllerEndpoint","versions":"0+","about":"Listeners at which the controller can be reached."},'
+    '{"name":"features","json":"features","type":"[]ControllerFeature","versions":"0+","about":"Features the node can run, with their ranges."}'
+    '],"structs":{"ControllerEndpoint":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true,"about":"Name of the listener."},'
+    '{"name":"host","json":"host","type":"string","versions":"0+","about":"Host name or IP address at which the node can be reached."},'
+    '{"name":"port","json":"port","type":"uint16","versions":"0+","about":"TCP port at that host."},'
+    '{"name":"security_protocol","json":"securityProtocol","type":"int16","versions":"0+","enumeration":"SecurityProtocol","about":"Protocol of the listener: 0 PLAINTEXT, 1 SSL, 2 SASL_PLAINTEXT, 3 SASL_SSL."}'
+    '],"ControllerFeature":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true,"about":"Name of the topic."},'
+    '{"name":"min_supported_version","json":"minSupportedVersion","type":"int16","versions":"0+","about":"Lowest level of the feature the node supports."},'
+    '{"name":"max_supported_version","json":"maxSupportedVersion","type":"int16","versions":"0+","about":"Highest level of the feature the node supports."}'
+    "]}}"
 )
 _RegisterControllerRecordConstants._plan = (
     "1\n"
@@ -433,7 +353,6 @@ _RegisterControllerRecordConstants._plan = (
     "0 0c 1c 2 3 ;\n"
     ":ControllerFeature name/s min_supported_version/h max_supported_version/h\n"
     "0 0c 1 2 ;\n"
-    ":RegisterControllerRecord controller_id/i incarnation_id/u zk_migration_ready/t end_points"
-    "/{@ControllerEndpoint features/{@ControllerFeature\n"
+    ":RegisterControllerRecord controller_id/i incarnation_id/u zk_migration_ready/t end_points/{@ControllerEndpoint features/{@ControllerFeature\n"
     "0 0 1 2 3@0c 4@1c ;\n"
 )

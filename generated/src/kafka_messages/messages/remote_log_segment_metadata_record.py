@@ -12,28 +12,24 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedField,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
     ZERO_UUID,
+    Malformed,
+    RawTaggedField,
+    RawTaggedFields,
+    Refused,
     in_order,
     long_count,
     long_nullable_bytes,
     long_string,
     long_uvarint,
     new,
-    string_length,
     tag_header,
-    tagged_size,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -76,27 +72,12 @@ class TopicIdPartitionEntry(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        name: str = "",
-        id: UUID = ZERO_UUID,
-        partition: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, name: str = "", id: UUID = ZERO_UUID, partition: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.name = name
         self.id = id
         self.partition = partition
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicIdPartitionEntry):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.id == other.id
-            and self.partition == other.partition
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -121,15 +102,6 @@ class RemoteLogSegmentIdEntry(StructBase):
         self.id = id
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RemoteLogSegmentIdEntry):
-            return NotImplemented
-        return (
-            self.topic_id_partition == other.topic_id_partition
-            and self.id == other.id
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class SegmentLeaderEpochEntry(StructBase):
@@ -142,25 +114,10 @@ class SegmentLeaderEpochEntry(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        leader_epoch: int = 0,
-        offset: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, leader_epoch: int = 0, offset: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.leader_epoch = leader_epoch
         self.offset = offset
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, SegmentLeaderEpochEntry):
-            return NotImplemented
-        return (
-            self.leader_epoch == other.leader_epoch
-            and self.offset == other.offset
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _RemoteLogSegmentMetadataRecordConstants(Message):
@@ -179,7 +136,7 @@ class _RemoteLogSegmentMetadataRecordConstants(Message):
 class RemoteLogSegmentMetadataRecord(_RemoteLogSegmentMetadataRecordConstants):
     """Record in __remote_log_metadata about a log segment that is being copied to remote storage.
 
-    Metadata, record type 0, versions 0, flexible from 0. Since Kafka 3.0.0.
+    Metadata, record type 0, version 0, flexible from 0. Since Kafka 3.0.0.
     """
 
     remote_log_segment_id: RemoteLogSegmentIdEntry = field(default_factory=RemoteLogSegmentIdEntry)
@@ -242,24 +199,6 @@ class RemoteLogSegmentMetadataRecord(_RemoteLogSegmentMetadataRecordConstants):
         self.txn_index_empty = txn_index_empty
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RemoteLogSegmentMetadataRecord):
-            return NotImplemented
-        return (
-            self.remote_log_segment_id == other.remote_log_segment_id
-            and self.start_offset == other.start_offset
-            and self.end_offset == other.end_offset
-            and self.broker_id == other.broker_id
-            and self.max_timestamp_ms == other.max_timestamp_ms
-            and self.event_timestamp_ms == other.event_timestamp_ms
-            and self.segment_leader_epochs == other.segment_leader_epochs
-            and self.segment_size_in_bytes == other.segment_size_in_bytes
-            and self.custom_metadata == other.custom_metadata
-            and self.remote_log_segment_state == other.remote_log_segment_state
-            and self.txn_index_empty == other.txn_index_empty
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_topic_id_partition_entry_0(data: bytes, pos: int) -> tuple[TopicIdPartitionEntry, int]:
     x = new(TopicIdPartitionEntry)
@@ -293,15 +232,6 @@ def _write_topic_id_partition_entry_0(out: list[bytes], x: TopicIdPartitionEntry
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_topic_id_partition_entry_0(x: TopicIdPartitionEntry) -> int:
-    size = 22
-    n = string_length(len(x.name.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_remote_log_segment_id_entry_0(data: bytes, pos: int) -> tuple[RemoteLogSegmentIdEntry, int]:
     x = new(RemoteLogSegmentIdEntry)
     x.topic_id_partition, pos = _read_topic_id_partition_entry_0(data, pos)
@@ -322,14 +252,6 @@ def _write_remote_log_segment_id_entry_0(out: list[bytes], x: RemoteLogSegmentId
     else:
         out.append(_pack_u(x.id.int.to_bytes(16, "big")))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_remote_log_segment_id_entry_0(x: RemoteLogSegmentIdEntry) -> int:
-    size = 17
-    size += _size_topic_id_partition_entry_0(x.topic_id_partition)
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_segment_leader_epoch_entry_0(
@@ -355,15 +277,6 @@ def _write_all_segment_leader_epoch_entry_0(out: list[bytes], items: Iterable[Se
         else:
             out.append(_pack_iq(x.leader_epoch, x.offset))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_segment_leader_epoch_entry_0(items: Iterable[SegmentLeaderEpochEntry]) -> int:
-    size = 0
-    for x in items:
-        size += 13
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_tags_remote_log_segment_metadata_record_0(
@@ -463,70 +376,33 @@ def _write_remote_log_segment_metadata_record_0(out: list[bytes], x: RemoteLogSe
         _write_tags_remote_log_segment_metadata_record_0(out, x)
 
 
-def _size_tags_remote_log_segment_metadata_record_0(x: RemoteLogSegmentMetadataRecord) -> int:
-    count = 0
-    total = 0
-    if x.txn_index_empty is not False:
-        size = 1
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_remote_log_segment_metadata_record_0(x: RemoteLogSegmentMetadataRecord) -> int:
-    size = 44
-    size += _size_remote_log_segment_id_entry_0(x.remote_log_segment_id)
-    size += _size_all_segment_leader_epoch_entry_0(x.segment_leader_epochs)
-    n = len(x.segment_leader_epochs)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.custom_metadata is not None:
-        n = len(x.custom_metadata)
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if not (x.txn_index_empty is False and not x.unknown_tagged_fields):
-        size += _size_tags_remote_log_segment_metadata_record_0(x) - 1
-    return size
-
-
 _RemoteLogSegmentMetadataRecordConstants._codecs = {
-    0: (
-        _read_remote_log_segment_metadata_record_0,
-        _write_remote_log_segment_metadata_record_0,
-        _size_remote_log_segment_metadata_record_0,
-    ),
+    0: (_read_remote_log_segment_metadata_record_0, _write_remote_log_segment_metadata_record_0)
 }
-_RemoteLogSegmentMetadataRecordConstants._facts = (
-    '{"name":"RemoteLogSegmentMetadataRecord","type":"metadata","validVersions":"0","flexibleVe'
-    'rsions":"0+","fields":[{"name":"remote_log_segment_id","json":"remoteLogSegmentId","type":'
-    '"RemoteLogSegmentIdEntry","versions":"0+","about":"Which segment of which partition this i'
-    's about."},{"name":"start_offset","json":"startOffset","type":"int64","versions":"0+","abo'
-    'ut":"First offset in the segment."},{"name":"end_offset","json":"endOffset","type":"int64"'
-    ',"versions":"0+","about":"Last offset in the segment, included."},{"name":"broker_id","jso'
-    'n":"brokerId","type":"int32","versions":"0+","about":"Broker that sent this event."},{"nam'
-    'e":"max_timestamp_ms","json":"maxTimestampMs","type":"int64","versions":"0+","about":"Larg'
-    'est record timestamp in the segment, in milliseconds since 1970."},{"name":"event_timestam'
-    'p_ms","json":"eventTimestampMs","type":"int64","versions":"0+","about":"Time of this event'
-    ', in milliseconds since 1970."},{"name":"segment_leader_epochs","json":"segmentLeaderEpoch'
-    's","type":"[]SegmentLeaderEpochEntry","versions":"0+","about":"Leader epochs that wrote to'
-    ' the segment, oldest first."},{"name":"segment_size_in_bytes","json":"segmentSizeInBytes",'
-    '"type":"int32","versions":"0+","about":"Size of the segment\'s log file, in bytes."},{"name'
-    '":"custom_metadata","json":"customMetadata","type":"bytes","versions":"0+","nullableVersio'
-    'ns":"0+","default":null,"about":"Opaque bytes from the remote storage plugin, null for non'
-    'e."},{"name":"remote_log_segment_state","json":"remoteLogSegmentState","type":"int8","vers'
-    'ions":"0+","enumeration":"RemoteLogSegmentState","about":"0 copy started, 1 copy finished,'
-    ' 2 deletion started, 3 deletion finished."},{"name":"txn_index_empty","json":"txnIndexEmpt'
-    'y","type":"bool","versions":"0+","tag":0,"taggedVersions":"0+","about":"True when the segm'
-    'ent has no aborted transactions, so there is no transaction index."}],"structs":{"RemoteLo'
-    'gSegmentIdEntry":[{"name":"topic_id_partition","json":"topicIdPartition","type":"TopicIdPa'
-    'rtitionEntry","versions":"0+","about":"Partition the segment belongs to."},{"name":"id","j'
-    'son":"id","type":"uuid","versions":"0+","about":"Unique id of the copied segment."}],"Topi'
-    'cIdPartitionEntry":[{"name":"name","json":"name","type":"string","versions":"0+","about":"'
-    'Name of the topic."},{"name":"id","json":"id","type":"uuid","versions":"0+","about":"Id of'
-    ' the topic."},{"name":"partition","json":"partition","type":"int32","versions":"0+","about'
-    '":"Number of the partition within its topic, from 0."}],"SegmentLeaderEpochEntry":[{"name"'
-    ':"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Leader epoch '
-    'of records in the segment."},{"name":"offset","json":"offset","type":"int64","versions":"0'
-    '+","about":"First offset of this leader epoch within the segment."}]}}'
+_RemoteLogSegmentMetadataRecordConstants._descriptor = (
+    '{"name":"RemoteLogSegmentMetadataRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"remote_log_segment_id","json":"remoteLogSegmentId","type":"RemoteLogSegmentIdEntry","versions":"0+","about":"Which segment of which partition this is about."},'
+    '{"name":"start_offset","json":"startOffset","type":"int64","versions":"0+","about":"First offset in the segment."},'
+    '{"name":"end_offset","json":"endOffset","type":"int64","versions":"0+","about":"Last offset in the segment, included."},'
+    '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","about":"Broker that sent this event."},'
+    '{"name":"max_timestamp_ms","json":"maxTimestampMs","type":"int64","versions":"0+","about":"Largest record timestamp in the segment, in milliseconds since 1970."},'
+    '{"name":"event_timestamp_ms","json":"eventTimestampMs","type":"int64","versions":"0+","about":"Time of this event, in milliseconds since 1970."},'
+    '{"name":"segment_leader_epochs","json":"segmentLeaderEpochs","type":"[]SegmentLeaderEpochEntry","versions":"0+","about":"Leader epochs that wrote to the segment, oldest first."},'
+    '{"name":"segment_size_in_bytes","json":"segmentSizeInBytes","type":"int32","versions":"0+","about":"Size of the segment\'s log file, in bytes."},'
+    '{"name":"custom_metadata","json":"customMetadata","type":"bytes","versions":"0+","nullableVersions":"0+","default":null,"about":"Opaque bytes from the remote storage plugin, null for none."},'
+    '{"name":"remote_log_segment_state","json":"remoteLogSegmentState","type":"int8","versions":"0+","enumeration":"RemoteLogSegmentState","about":"0 copy started, 1 copy finished, 2 deletion started, 3 deletion finished."},'
+    '{"name":"txn_index_empty","json":"txnIndexEmpty","type":"bool","versions":"0+","tag":0,"taggedVersions":"0+","about":"True when the segment has no aborted transactions, so there is no transaction index."}'
+    '],"structs":{"RemoteLogSegmentIdEntry":['
+    '{"name":"topic_id_partition","json":"topicIdPartition","type":"TopicIdPartitionEntry","versions":"0+","about":"Partition the segment belongs to."},'
+    '{"name":"id","json":"id","type":"uuid","versions":"0+","about":"Unique id of the copied segment."}'
+    '],"TopicIdPartitionEntry":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","about":"Name of the topic."},'
+    '{"name":"id","json":"id","type":"uuid","versions":"0+","about":"Id of the topic."},'
+    '{"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."}'
+    '],"SegmentLeaderEpochEntry":['
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Leader epoch of records in the segment."},'
+    '{"name":"offset","json":"offset","type":"int64","versions":"0+","about":"First offset of this leader epoch within the segment."}'
+    "]}}"
 )
 _RemoteLogSegmentMetadataRecordConstants._plan = (
     "1\n"
@@ -536,9 +412,6 @@ _RemoteLogSegmentMetadataRecordConstants._plan = (
     "0 0@0 1 ;\n"
     ":SegmentLeaderEpochEntry leader_epoch/i offset/q\n"
     "0 0 1 ;\n"
-    ":RemoteLogSegmentMetadataRecord remote_log_segment_id/@RemoteLogSegmentIdEntry start_offse"
-    "t/q end_offset/q broker_id/i max_timestamp_ms/q event_timestamp_ms/q segment_leader_epochs"
-    "/[@SegmentLeaderEpochEntry segment_size_in_bytes/i custom_metadata/y?=~ remote_log_segment"
-    "_state/b txn_index_empty/t\n"
+    ":RemoteLogSegmentMetadataRecord remote_log_segment_id/@RemoteLogSegmentIdEntry start_offset/q end_offset/q broker_id/i max_timestamp_ms/q event_timestamp_ms/q segment_leader_epochs/[@SegmentLeaderEpochEntry segment_size_in_bytes/i custom_metadata/y?=~ remote_log_segment_state/b txn_index_empty/t\n"
     "0 0@1 1 2 3 4 5 6@2c 7 8cn 9 ; 0=10\n"
 )

@@ -12,25 +12,22 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TRUTH,
+    VARINTS,
+    ZERO_UUID,
     Malformed,
     RawTaggedField,
     RawTaggedFields,
     Refused,
-    TRUTH,
-    VARINTS,
-    ZERO_UUID,
     in_order,
     long_count,
     long_nullable_bytes,
     long_uvarint,
     new,
     tag_header,
-    tagged_size,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -64,25 +61,10 @@ class SegmentLeaderEpochEntry(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        leader_epoch: int = 0,
-        offset: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, leader_epoch: int = 0, offset: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.leader_epoch = leader_epoch
         self.offset = offset
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, SegmentLeaderEpochEntry):
-            return NotImplemented
-        return (
-            self.leader_epoch == other.leader_epoch
-            and self.offset == other.offset
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _RemoteLogSegmentMetadataSnapshotRecordConstants(Message):
@@ -99,7 +81,7 @@ class _RemoteLogSegmentMetadataSnapshotRecordConstants(Message):
 class RemoteLogSegmentMetadataSnapshotRecord(_RemoteLogSegmentMetadataSnapshotRecordConstants):
     """Entry about one remote log segment in a broker's local snapshot of the remote log metadata of a partition.
 
-    Metadata, record type 3, versions 0, flexible from 0. Since Kafka 3.1.0.
+    Metadata, record type 3, version 0, flexible from 0. Since Kafka 3.1.0.
     """
 
     segment_id: UUID = ZERO_UUID
@@ -160,24 +142,6 @@ class RemoteLogSegmentMetadataSnapshotRecord(_RemoteLogSegmentMetadataSnapshotRe
         self.txn_index_empty = txn_index_empty
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RemoteLogSegmentMetadataSnapshotRecord):
-            return NotImplemented
-        return (
-            self.segment_id == other.segment_id
-            and self.start_offset == other.start_offset
-            and self.end_offset == other.end_offset
-            and self.broker_id == other.broker_id
-            and self.max_timestamp_ms == other.max_timestamp_ms
-            and self.event_timestamp_ms == other.event_timestamp_ms
-            and self.segment_leader_epochs == other.segment_leader_epochs
-            and self.segment_size_in_bytes == other.segment_size_in_bytes
-            and self.custom_metadata == other.custom_metadata
-            and self.remote_log_segment_state == other.remote_log_segment_state
-            and self.txn_index_empty == other.txn_index_empty
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_segment_leader_epoch_entry_0(
     data: bytes, pos: int, count: int
@@ -202,15 +166,6 @@ def _write_all_segment_leader_epoch_entry_0(out: list[bytes], items: Iterable[Se
         else:
             out.append(_pack_iq(x.leader_epoch, x.offset))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_segment_leader_epoch_entry_0(items: Iterable[SegmentLeaderEpochEntry]) -> int:
-    size = 0
-    for x in items:
-        size += 13
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_tags_remote_log_segment_metadata_snapshot_record_0(
@@ -334,71 +289,31 @@ def _write_remote_log_segment_metadata_snapshot_record_0(
         _write_tags_remote_log_segment_metadata_snapshot_record_0(out, x)
 
 
-def _size_tags_remote_log_segment_metadata_snapshot_record_0(x: RemoteLogSegmentMetadataSnapshotRecord) -> int:
-    count = 0
-    total = 0
-    if x.txn_index_empty is not False:
-        size = 1
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_remote_log_segment_metadata_snapshot_record_0(x: RemoteLogSegmentMetadataSnapshotRecord) -> int:
-    size = 60
-    size += _size_all_segment_leader_epoch_entry_0(x.segment_leader_epochs)
-    n = len(x.segment_leader_epochs)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.custom_metadata is not None:
-        n = len(x.custom_metadata)
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if not (x.txn_index_empty is False and not x.unknown_tagged_fields):
-        size += _size_tags_remote_log_segment_metadata_snapshot_record_0(x) - 1
-    return size
-
-
 _RemoteLogSegmentMetadataSnapshotRecordConstants._codecs = {
-    0: (
-        _read_remote_log_segment_metadata_snapshot_record_0,
-        _write_remote_log_segment_metadata_snapshot_record_0,
-        _size_remote_log_segment_metadata_snapshot_record_0,
-    ),
+    0: (_read_remote_log_segment_metadata_snapshot_record_0, _write_remote_log_segment_metadata_snapshot_record_0)
 }
-_RemoteLogSegmentMetadataSnapshotRecordConstants._facts = (
-    '{"name":"RemoteLogSegmentMetadataSnapshotRecord","type":"metadata","validVersions":"0","fl'
-    'exibleVersions":"0+","fields":[{"name":"segment_id","json":"segmentId","type":"uuid","vers'
-    'ions":"0+","about":"Unique id of the copied segment."},{"name":"start_offset","json":"star'
-    'tOffset","type":"int64","versions":"0+","about":"First offset in the segment."},{"name":"e'
-    'nd_offset","json":"endOffset","type":"int64","versions":"0+","about":"Last offset in the s'
-    'egment, included."},{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","'
-    'about":"Broker that sent the newest event about the segment."},{"name":"max_timestamp_ms",'
-    '"json":"maxTimestampMs","type":"int64","versions":"0+","about":"Largest record timestamp i'
-    'n the segment, in milliseconds since 1970."},{"name":"event_timestamp_ms","json":"eventTim'
-    'estampMs","type":"int64","versions":"0+","about":"Time of the newest event about the segme'
-    'nt, in milliseconds since 1970."},{"name":"segment_leader_epochs","json":"segmentLeaderEpo'
-    'chs","type":"[]SegmentLeaderEpochEntry","versions":"0+","about":"Leader epochs that wrote '
-    'to the segment, oldest first."},{"name":"segment_size_in_bytes","json":"segmentSizeInBytes'
-    '","type":"int32","versions":"0+","about":"Size of the segment\'s log file, in bytes."},{"na'
-    'me":"custom_metadata","json":"customMetadata","type":"bytes","versions":"0+","nullableVers'
-    'ions":"0+","default":null,"about":"Opaque bytes from the remote storage plugin, null for n'
-    'one."},{"name":"remote_log_segment_state","json":"remoteLogSegmentState","type":"int8","ve'
-    'rsions":"0+","enumeration":"RemoteLogSegmentState","about":"0 copy started, 1 copy finishe'
-    'd, 2 deletion started, 3 deletion finished."},{"name":"txn_index_empty","json":"txnIndexEm'
-    'pty","type":"bool","versions":"0+","tag":0,"taggedVersions":"0+","about":"True when the se'
-    'gment has no aborted transactions, so there is no transaction index."}],"structs":{"Segmen'
-    'tLeaderEpochEntry":[{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":'
-    '"0+","about":"Leader epoch of records in the segment."},{"name":"offset","json":"offset","'
-    'type":"int64","versions":"0+","about":"First offset of this leader epoch within the segmen'
-    't."}]}}'
+_RemoteLogSegmentMetadataSnapshotRecordConstants._descriptor = (
+    '{"name":"RemoteLogSegmentMetadataSnapshotRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"segment_id","json":"segmentId","type":"uuid","versions":"0+","about":"Unique id of the copied segment."},'
+    '{"name":"start_offset","json":"startOffset","type":"int64","versions":"0+","about":"First offset in the segment."},'
+    '{"name":"end_offset","json":"endOffset","type":"int64","versions":"0+","about":"Last offset in the segment, included."},'
+    '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","about":"Broker that sent the newest event about the segment."},'
+    '{"name":"max_timestamp_ms","json":"maxTimestampMs","type":"int64","versions":"0+","about":"Largest record timestamp in the segment, in milliseconds since 1970."},'
+    '{"name":"event_timestamp_ms","json":"eventTimestampMs","type":"int64","versions":"0+","about":"Time of the newest event about the segment, in milliseconds since 1970."},'
+    '{"name":"segment_leader_epochs","json":"segmentLeaderEpochs","type":"[]SegmentLeaderEpochEntry","versions":"0+","about":"Leader epochs that wrote to the segment, oldest first."},'
+    '{"name":"segment_size_in_bytes","json":"segmentSizeInBytes","type":"int32","versions":"0+","about":"Size of the segment\'s log file, in bytes."},'
+    '{"name":"custom_metadata","json":"customMetadata","type":"bytes","versions":"0+","nullableVersions":"0+","default":null,"about":"Opaque bytes from the remote storage plugin, null for none."},'
+    '{"name":"remote_log_segment_state","json":"remoteLogSegmentState","type":"int8","versions":"0+","enumeration":"RemoteLogSegmentState","about":"0 copy started, 1 copy finished, 2 deletion started, 3 deletion finished."},'
+    '{"name":"txn_index_empty","json":"txnIndexEmpty","type":"bool","versions":"0+","tag":0,"taggedVersions":"0+","about":"True when the segment has no aborted transactions, so there is no transaction index."}'
+    '],"structs":{"SegmentLeaderEpochEntry":['
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Leader epoch of records in the segment."},'
+    '{"name":"offset","json":"offset","type":"int64","versions":"0+","about":"First offset of this leader epoch within the segment."}'
+    "]}}"
 )
 _RemoteLogSegmentMetadataSnapshotRecordConstants._plan = (
     "1\n"
     ":SegmentLeaderEpochEntry leader_epoch/i offset/q\n"
     "0 0 1 ;\n"
-    ":RemoteLogSegmentMetadataSnapshotRecord segment_id/u start_offset/q end_offset/q broker_id"
-    "/i max_timestamp_ms/q event_timestamp_ms/q segment_leader_epochs/[@SegmentLeaderEpochEntry"
-    " segment_size_in_bytes/i custom_metadata/y?=~ remote_log_segment_state/b txn_index_empty/t"
-    "\n"
+    ":RemoteLogSegmentMetadataSnapshotRecord segment_id/u start_offset/q end_offset/q broker_id/i max_timestamp_ms/q event_timestamp_ms/q segment_leader_epochs/[@SegmentLeaderEpochEntry segment_size_in_bytes/i custom_metadata/y?=~ remote_log_segment_state/b txn_index_empty/t\n"
     "0 0 1 2 3 4 5 6@0c 7 8cn 9 ; 0=10\n"
 )

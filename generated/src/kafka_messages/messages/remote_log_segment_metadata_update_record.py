@@ -10,19 +10,16 @@ from .._base.message import Message
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
     long_nullable_bytes,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -57,27 +54,12 @@ class TopicIdPartitionEntry(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        name: str = "",
-        id: UUID = ZERO_UUID,
-        partition: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, name: str = "", id: UUID = ZERO_UUID, partition: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.name = name
         self.id = id
         self.partition = partition
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicIdPartitionEntry):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.id == other.id
-            and self.partition == other.partition
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -102,15 +84,6 @@ class RemoteLogSegmentIdEntry(StructBase):
         self.id = id
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RemoteLogSegmentIdEntry):
-            return NotImplemented
-        return (
-            self.topic_id_partition == other.topic_id_partition
-            and self.id == other.id
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _RemoteLogSegmentMetadataUpdateRecordConstants(Message):
     __slots__ = ()
@@ -127,7 +100,7 @@ class _RemoteLogSegmentMetadataUpdateRecordConstants(Message):
 class RemoteLogSegmentMetadataUpdateRecord(_RemoteLogSegmentMetadataUpdateRecordConstants):
     """Record in __remote_log_metadata with a new state of a remote log segment.
 
-    Metadata, record type 1, versions 0, flexible from 0. Since Kafka 3.0.0.
+    Metadata, record type 1, version 0, flexible from 0. Since Kafka 3.0.0.
     """
 
     remote_log_segment_id: RemoteLogSegmentIdEntry = field(default_factory=RemoteLogSegmentIdEntry)
@@ -162,18 +135,6 @@ class RemoteLogSegmentMetadataUpdateRecord(_RemoteLogSegmentMetadataUpdateRecord
         self.remote_log_segment_state = remote_log_segment_state
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RemoteLogSegmentMetadataUpdateRecord):
-            return NotImplemented
-        return (
-            self.remote_log_segment_id == other.remote_log_segment_id
-            and self.broker_id == other.broker_id
-            and self.event_timestamp_ms == other.event_timestamp_ms
-            and self.custom_metadata == other.custom_metadata
-            and self.remote_log_segment_state == other.remote_log_segment_state
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_topic_id_partition_entry_0(data: bytes, pos: int) -> tuple[TopicIdPartitionEntry, int]:
     x = new(TopicIdPartitionEntry)
@@ -207,15 +168,6 @@ def _write_topic_id_partition_entry_0(out: list[bytes], x: TopicIdPartitionEntry
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_topic_id_partition_entry_0(x: TopicIdPartitionEntry) -> int:
-    size = 22
-    n = string_length(len(x.name.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_remote_log_segment_id_entry_0(data: bytes, pos: int) -> tuple[RemoteLogSegmentIdEntry, int]:
     x = new(RemoteLogSegmentIdEntry)
     x.topic_id_partition, pos = _read_topic_id_partition_entry_0(data, pos)
@@ -236,14 +188,6 @@ def _write_remote_log_segment_id_entry_0(out: list[bytes], x: RemoteLogSegmentId
     else:
         out.append(_pack_u(x.id.int.to_bytes(16, "big")))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_remote_log_segment_id_entry_0(x: RemoteLogSegmentIdEntry) -> int:
-    size = 17
-    size += _size_topic_id_partition_entry_0(x.topic_id_partition)
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_remote_log_segment_metadata_update_record_0(
@@ -297,43 +241,24 @@ def _write_remote_log_segment_metadata_update_record_0(
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_remote_log_segment_metadata_update_record_0(x: RemoteLogSegmentMetadataUpdateRecord) -> int:
-    size = 15
-    size += _size_remote_log_segment_id_entry_0(x.remote_log_segment_id)
-    if x.custom_metadata is not None:
-        n = len(x.custom_metadata)
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _RemoteLogSegmentMetadataUpdateRecordConstants._codecs = {
-    0: (
-        _read_remote_log_segment_metadata_update_record_0,
-        _write_remote_log_segment_metadata_update_record_0,
-        _size_remote_log_segment_metadata_update_record_0,
-    ),
+    0: (_read_remote_log_segment_metadata_update_record_0, _write_remote_log_segment_metadata_update_record_0)
 }
-_RemoteLogSegmentMetadataUpdateRecordConstants._facts = (
-    '{"name":"RemoteLogSegmentMetadataUpdateRecord","type":"metadata","validVersions":"0","flex'
-    'ibleVersions":"0+","fields":[{"name":"remote_log_segment_id","json":"remoteLogSegmentId","'
-    'type":"RemoteLogSegmentIdEntry","versions":"0+","about":"Which segment of which partition '
-    'this is about."},{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","abo'
-    'ut":"Broker that sent this event."},{"name":"event_timestamp_ms","json":"eventTimestampMs"'
-    ',"type":"int64","versions":"0+","about":"Time of this event, in milliseconds since 1970."}'
-    ',{"name":"custom_metadata","json":"customMetadata","type":"bytes","versions":"0+","nullabl'
-    'eVersions":"0+","default":null,"about":"Opaque bytes from the remote storage plugin, null '
-    'for none."},{"name":"remote_log_segment_state","json":"remoteLogSegmentState","type":"int8'
-    '","versions":"0+","enumeration":"RemoteLogSegmentState","about":"New state: 0 copy started'
-    ', 1 copy finished, 2 deletion started, 3 deletion finished."}],"structs":{"RemoteLogSegmen'
-    'tIdEntry":[{"name":"topic_id_partition","json":"topicIdPartition","type":"TopicIdPartition'
-    'Entry","versions":"0+","about":"Partition the segment belongs to."},{"name":"id","json":"i'
-    'd","type":"uuid","versions":"0+","about":"Unique id of the copied segment."}],"TopicIdPart'
-    'itionEntry":[{"name":"name","json":"name","type":"string","versions":"0+","about":"Name of'
-    ' the topic."},{"name":"id","json":"id","type":"uuid","versions":"0+","about":"Id of the to'
-    'pic."},{"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Numb'
-    'er of the partition within its topic, from 0."}]}}'
+_RemoteLogSegmentMetadataUpdateRecordConstants._descriptor = (
+    '{"name":"RemoteLogSegmentMetadataUpdateRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"remote_log_segment_id","json":"remoteLogSegmentId","type":"RemoteLogSegmentIdEntry","versions":"0+","about":"Which segment of which partition this is about."},'
+    '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","about":"Broker that sent this event."},'
+    '{"name":"event_timestamp_ms","json":"eventTimestampMs","type":"int64","versions":"0+","about":"Time of this event, in milliseconds since 1970."},'
+    '{"name":"custom_metadata","json":"customMetadata","type":"bytes","versions":"0+","nullableVersions":"0+","default":null,"about":"Opaque bytes from the remote storage plugin, null for none."},'
+    '{"name":"remote_log_segment_state","json":"remoteLogSegmentState","type":"int8","versions":"0+","enumeration":"RemoteLogSegmentState","about":"New state: 0 copy started, 1 copy finished, 2 deletion started, 3 deletion finished."}'
+    '],"structs":{"RemoteLogSegmentIdEntry":['
+    '{"name":"topic_id_partition","json":"topicIdPartition","type":"TopicIdPartitionEntry","versions":"0+","about":"Partition the segment belongs to."},'
+    '{"name":"id","json":"id","type":"uuid","versions":"0+","about":"Unique id of the copied segment."}'
+    '],"TopicIdPartitionEntry":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","about":"Name of the topic."},'
+    '{"name":"id","json":"id","type":"uuid","versions":"0+","about":"Id of the topic."},'
+    '{"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."}'
+    "]}}"
 )
 _RemoteLogSegmentMetadataUpdateRecordConstants._plan = (
     "1\n"
@@ -341,7 +266,6 @@ _RemoteLogSegmentMetadataUpdateRecordConstants._plan = (
     "0 0c 1 2 ;\n"
     ":RemoteLogSegmentIdEntry topic_id_partition/@TopicIdPartitionEntry id/u\n"
     "0 0@0 1 ;\n"
-    ":RemoteLogSegmentMetadataUpdateRecord remote_log_segment_id/@RemoteLogSegmentIdEntry broke"
-    "r_id/i event_timestamp_ms/q custom_metadata/y?=~ remote_log_segment_state/b\n"
+    ":RemoteLogSegmentMetadataUpdateRecord remote_log_segment_id/@RemoteLogSegmentIdEntry broker_id/i event_timestamp_ms/q custom_metadata/y?=~ remote_log_segment_state/b\n"
     "0 0@1 1 2 3cn 4 ;\n"
 )

@@ -9,19 +9,7 @@ from uuid import UUID
 from .._base.message import Message
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
-from .._core.wire import (
-    RawTaggedFields,
-    TEXT_LENGTHS,
-    ZERO_UUID,
-    long_string,
-    new,
-    string_length,
-    tags,
-    tags_size,
-    unknown_tags,
-    uuid_from,
-    uvarint_size,
-)
+from .._core.wire import TEXT_LENGTHS, ZERO_UUID, RawTaggedFields, long_string, new, tags, unknown_tags, uuid_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,27 +37,12 @@ class TopicIdPartitionEntry(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        name: str = "",
-        id: UUID = ZERO_UUID,
-        partition: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, name: str = "", id: UUID = ZERO_UUID, partition: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.name = name
         self.id = id
         self.partition = partition
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicIdPartitionEntry):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.id == other.id
-            and self.partition == other.partition
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _RemotePartitionDeleteMetadataRecordConstants(Message):
@@ -86,7 +59,7 @@ class _RemotePartitionDeleteMetadataRecordConstants(Message):
 class RemotePartitionDeleteMetadataRecord(_RemotePartitionDeleteMetadataRecordConstants):
     """Record in __remote_log_metadata about the deletion of all remote segments of a partition.
 
-    Metadata, record type 2, versions 0, flexible from 0. Since Kafka 3.0.0.
+    Metadata, record type 2, version 0, flexible from 0. Since Kafka 3.0.0.
     """
 
     topic_id_partition: TopicIdPartitionEntry = field(default_factory=TopicIdPartitionEntry)
@@ -114,17 +87,6 @@ class RemotePartitionDeleteMetadataRecord(_RemotePartitionDeleteMetadataRecordCo
         self.event_timestamp_ms = event_timestamp_ms
         self.remote_partition_delete_state = remote_partition_delete_state
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RemotePartitionDeleteMetadataRecord):
-            return NotImplemented
-        return (
-            self.topic_id_partition == other.topic_id_partition
-            and self.broker_id == other.broker_id
-            and self.event_timestamp_ms == other.event_timestamp_ms
-            and self.remote_partition_delete_state == other.remote_partition_delete_state
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_topic_id_partition_entry_0(data: bytes, pos: int) -> tuple[TopicIdPartitionEntry, int]:
@@ -159,15 +121,6 @@ def _write_topic_id_partition_entry_0(out: list[bytes], x: TopicIdPartitionEntry
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_topic_id_partition_entry_0(x: TopicIdPartitionEntry) -> int:
-    size = 22
-    n = string_length(len(x.name.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_remote_partition_delete_metadata_record_0(
     data: bytes, pos: int
 ) -> tuple[RemotePartitionDeleteMetadataRecord, int]:
@@ -191,41 +144,25 @@ def _write_remote_partition_delete_metadata_record_0(out: list[bytes], x: Remote
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_remote_partition_delete_metadata_record_0(x: RemotePartitionDeleteMetadataRecord) -> int:
-    size = 14
-    size += _size_topic_id_partition_entry_0(x.topic_id_partition)
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _RemotePartitionDeleteMetadataRecordConstants._codecs = {
-    0: (
-        _read_remote_partition_delete_metadata_record_0,
-        _write_remote_partition_delete_metadata_record_0,
-        _size_remote_partition_delete_metadata_record_0,
-    ),
+    0: (_read_remote_partition_delete_metadata_record_0, _write_remote_partition_delete_metadata_record_0)
 }
-_RemotePartitionDeleteMetadataRecordConstants._facts = (
-    '{"name":"RemotePartitionDeleteMetadataRecord","type":"metadata","validVersions":"0","flexi'
-    'bleVersions":"0+","fields":[{"name":"topic_id_partition","json":"topicIdPartition","type":'
-    '"TopicIdPartitionEntry","versions":"0+","about":"Partition whose remote data is deleted."}'
-    ',{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","about":"Broker that'
-    ' sent this event."},{"name":"event_timestamp_ms","json":"eventTimestampMs","type":"int64",'
-    '"versions":"0+","about":"Time of this event, in milliseconds since 1970."},{"name":"remote'
-    '_partition_delete_state","json":"remotePartitionDeleteState","type":"int8","versions":"0+"'
-    ',"enumeration":"RemotePartitionDeleteState","about":"0 marked for deletion, 1 deletion sta'
-    'rted, 2 deletion finished."}],"structs":{"TopicIdPartitionEntry":[{"name":"name","json":"n'
-    'ame","type":"string","versions":"0+","about":"Name of the topic."},{"name":"id","json":"id'
-    '","type":"uuid","versions":"0+","about":"Id of the topic."},{"name":"partition","json":"pa'
-    'rtition","type":"int32","versions":"0+","about":"Number of the partition within its topic,'
-    ' from 0."}]}}'
+_RemotePartitionDeleteMetadataRecordConstants._descriptor = (
+    '{"name":"RemotePartitionDeleteMetadataRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"topic_id_partition","json":"topicIdPartition","type":"TopicIdPartitionEntry","versions":"0+","about":"Partition whose remote data is deleted."},'
+    '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","about":"Broker that sent this event."},'
+    '{"name":"event_timestamp_ms","json":"eventTimestampMs","type":"int64","versions":"0+","about":"Time of this event, in milliseconds since 1970."},'
+    '{"name":"remote_partition_delete_state","json":"remotePartitionDeleteState","type":"int8","versions":"0+","enumeration":"RemotePartitionDeleteState","about":"0 marked for deletion, 1 deletion started, 2 deletion finished."}'
+    '],"structs":{"TopicIdPartitionEntry":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","about":"Name of the topic."},'
+    '{"name":"id","json":"id","type":"uuid","versions":"0+","about":"Id of the topic."},'
+    '{"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."}'
+    "]}}"
 )
 _RemotePartitionDeleteMetadataRecordConstants._plan = (
     "1\n"
     ":TopicIdPartitionEntry name/s id/u partition/i\n"
     "0 0c 1 2 ;\n"
-    ":RemotePartitionDeleteMetadataRecord topic_id_partition/@TopicIdPartitionEntry broker_id/i"
-    " event_timestamp_ms/q remote_partition_delete_state/b\n"
+    ":RemotePartitionDeleteMetadataRecord topic_id_partition/@TopicIdPartitionEntry broker_id/i event_timestamp_ms/q remote_partition_delete_state/b\n"
     "0 0@0 1 2 3 ;\n"
 )

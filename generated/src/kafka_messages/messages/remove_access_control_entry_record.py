@@ -8,7 +8,7 @@ from uuid import UUID
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, ZERO_UUID, new, tags, tags_size, unknown_tags, uuid_from
+from .._core.wire import ZERO_UUID, RawTaggedFields, new, tags, unknown_tags, uuid_from
 
 _pack_u = Struct(">16s").pack
 _pack_uB = Struct(">16sB").pack
@@ -28,7 +28,7 @@ class _RemoveAccessControlEntryRecordConstants(Message):
 class RemoveAccessControlEntryRecord(_RemoveAccessControlEntryRecordConstants):
     """Record in __cluster_metadata that removes one access control rule.
 
-    Metadata, record type 19, versions 0, flexible from 0. Since Kafka 3.2.0.
+    Metadata, record type 19, version 0, flexible from 0. Since Kafka 3.2.0.
     """
 
     id: UUID = ZERO_UUID
@@ -36,19 +36,9 @@ class RemoveAccessControlEntryRecord(_RemoveAccessControlEntryRecordConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        id: UUID = ZERO_UUID,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, id: UUID = ZERO_UUID, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.id = id
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RemoveAccessControlEntryRecord):
-            return NotImplemented
-        return self.id == other.id and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_remove_access_control_entry_record_0(data: bytes, pos: int) -> tuple[RemoveAccessControlEntryRecord, int]:
@@ -71,23 +61,12 @@ def _write_remove_access_control_entry_record_0(out: list[bytes], x: RemoveAcces
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_remove_access_control_entry_record_0(x: RemoveAccessControlEntryRecord) -> int:
-    size = 17
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _RemoveAccessControlEntryRecordConstants._codecs = {
-    0: (
-        _read_remove_access_control_entry_record_0,
-        _write_remove_access_control_entry_record_0,
-        _size_remove_access_control_entry_record_0,
-    ),
+    0: (_read_remove_access_control_entry_record_0, _write_remove_access_control_entry_record_0)
 }
-_RemoveAccessControlEntryRecordConstants._facts = (
-    '{"name":"RemoveAccessControlEntryRecord","type":"metadata","validVersions":"0","flexibleVe'
-    'rsions":"0+","fields":[{"name":"id","json":"id","type":"uuid","versions":"0+","about":"Id '
-    'the rule was added with."}]}'
+_RemoveAccessControlEntryRecordConstants._descriptor = (
+    '{"name":"RemoveAccessControlEntryRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"id","json":"id","type":"uuid","versions":"0+","about":"Id the rule was added with."}'
+    "]}"
 )
-_RemoveAccessControlEntryRecordConstants._plan = "1\n" ":RemoveAccessControlEntryRecord id/u\n" "0 0 ;\n"
+_RemoveAccessControlEntryRecordConstants._plan = "1\n:RemoveAccessControlEntryRecord id/u\n0 0 ;\n"

@@ -3,20 +3,9 @@
 
 from __future__ import annotations
 
-
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import (
-    RawTaggedFields,
-    TEXT_LENGTHS,
-    long_string,
-    new,
-    string_length,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._core.wire import TEXT_LENGTHS, RawTaggedFields, long_string, new, tags, unknown_tags
 
 
 class _RemoveDelegationTokenRecordConstants(Message):
@@ -32,7 +21,7 @@ class _RemoveDelegationTokenRecordConstants(Message):
 class RemoveDelegationTokenRecord(_RemoveDelegationTokenRecordConstants):
     """Record in __cluster_metadata that removes a delegation token.
 
-    Metadata, record type 26, versions 0, flexible from 0. Since Kafka 3.6.0.
+    Metadata, record type 26, version 0, flexible from 0. Since Kafka 3.6.0.
     """
 
     token_id: str = ""
@@ -40,19 +29,9 @@ class RemoveDelegationTokenRecord(_RemoveDelegationTokenRecordConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        token_id: str = "",
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, token_id: str = "", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.token_id = token_id
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RemoveDelegationTokenRecord):
-            return NotImplemented
-        return self.token_id == other.token_id and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_remove_delegation_token_record_0(data: bytes, pos: int) -> tuple[RemoveDelegationTokenRecord, int]:
@@ -85,25 +64,12 @@ def _write_remove_delegation_token_record_0(out: list[bytes], x: RemoveDelegatio
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_remove_delegation_token_record_0(x: RemoveDelegationTokenRecord) -> int:
-    size = 2
-    n = string_length(len(x.token_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _RemoveDelegationTokenRecordConstants._codecs = {
-    0: (
-        _read_remove_delegation_token_record_0,
-        _write_remove_delegation_token_record_0,
-        _size_remove_delegation_token_record_0,
-    ),
+    0: (_read_remove_delegation_token_record_0, _write_remove_delegation_token_record_0)
 }
-_RemoveDelegationTokenRecordConstants._facts = (
-    '{"name":"RemoveDelegationTokenRecord","type":"metadata","validVersions":"0","flexibleVersi'
-    'ons":"0+","fields":[{"name":"token_id","json":"tokenId","type":"string","versions":"0+","a'
-    'bout":"Id of the token to remove."}]}'
+_RemoveDelegationTokenRecordConstants._descriptor = (
+    '{"name":"RemoveDelegationTokenRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"token_id","json":"tokenId","type":"string","versions":"0+","about":"Id of the token to remove."}'
+    "]}"
 )
-_RemoveDelegationTokenRecordConstants._plan = "1\n" ":RemoveDelegationTokenRecord token_id/s\n" "0 0c ;\n"
+_RemoveDelegationTokenRecordConstants._plan = "1\n:RemoveDelegationTokenRecord token_id/s\n0 0c ;\n"

@@ -3,20 +3,9 @@
 
 from __future__ import annotations
 
-
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import (
-    RawTaggedFields,
-    TEXT_LENGTHS,
-    long_string,
-    new,
-    string_length,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._core.wire import TEXT_LENGTHS, RawTaggedFields, long_string, new, tags, unknown_tags
 
 
 class _RemoveFeatureLevelRecordConstants(Message):
@@ -32,7 +21,7 @@ class _RemoveFeatureLevelRecordConstants(Message):
 class RemoveFeatureLevelRecord(_RemoveFeatureLevelRecordConstants):
     """Says that a feature has no level any more.
 
-    Metadata, record type 16, versions 0, flexible from 0. Since Kafka 3.0.0, until 3.3.0.
+    Metadata, record type 16, version 0, flexible from 0. Since Kafka 3.0.0, until 3.3.0.
     """
 
     name: str = ""
@@ -40,19 +29,9 @@ class RemoveFeatureLevelRecord(_RemoveFeatureLevelRecordConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        name: str = "",
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, name: str = "", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.name = name
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RemoveFeatureLevelRecord):
-            return NotImplemented
-        return self.name == other.name and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_remove_feature_level_record_0(data: bytes, pos: int) -> tuple[RemoveFeatureLevelRecord, int]:
@@ -85,21 +64,12 @@ def _write_remove_feature_level_record_0(out: list[bytes], x: RemoveFeatureLevel
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_remove_feature_level_record_0(x: RemoveFeatureLevelRecord) -> int:
-    size = 2
-    n = string_length(len(x.name.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _RemoveFeatureLevelRecordConstants._codecs = {
-    0: (_read_remove_feature_level_record_0, _write_remove_feature_level_record_0, _size_remove_feature_level_record_0),
+    0: (_read_remove_feature_level_record_0, _write_remove_feature_level_record_0)
 }
-_RemoveFeatureLevelRecordConstants._facts = (
-    '{"name":"RemoveFeatureLevelRecord","type":"metadata","validVersions":"0","flexibleVersions'
-    '":"0+","fields":[{"name":"name","json":"name","type":"string","versions":"0+","about":"Nam'
-    'e of the feature."}]}'
+_RemoveFeatureLevelRecordConstants._descriptor = (
+    '{"name":"RemoveFeatureLevelRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","about":"Name of the feature."}'
+    "]}"
 )
-_RemoveFeatureLevelRecordConstants._plan = "1\n" ":RemoveFeatureLevelRecord name/s\n" "0 0c ;\n"
+_RemoveFeatureLevelRecordConstants._plan = "1\n:RemoveFeatureLevelRecord name/s\n0 0c ;\n"

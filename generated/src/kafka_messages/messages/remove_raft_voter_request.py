@@ -9,17 +9,14 @@ from uuid import UUID
 from .._base.message import Request
 from .._core.dataclass import dataclass
 from .._core.wire import (
-    RawTaggedFields,
     TEXT_LENGTHS,
     ZERO_UUID,
+    RawTaggedFields,
     long_nullable_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -45,7 +42,7 @@ class _RemoveRaftVoterRequestConstants(Request["_RemoveRaftVoterResponse"]):
 class RemoveRaftVoterRequest(_RemoveRaftVoterRequestConstants):
     """An admin client asks the KRaft leader to take a node out of the voter set.
 
-    Request, API key 81, versions 0, flexible from 0. Since Kafka 3.9.0.
+    Request, API key 81, version 0, flexible from 0. Since Kafka 3.9.0.
     """
 
     cluster_id: str | None = ""
@@ -69,16 +66,6 @@ class RemoveRaftVoterRequest(_RemoveRaftVoterRequestConstants):
         self.voter_id = voter_id
         self.voter_directory_id = voter_directory_id
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RemoveRaftVoterRequest):
-            return NotImplemented
-        return (
-            self.cluster_id == other.cluster_id
-            and self.voter_id == other.voter_id
-            and self.voter_directory_id == other.voter_directory_id
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_remove_raft_voter_request_0(data: bytes, pos: int) -> tuple[RemoveRaftVoterRequest, int]:
@@ -119,28 +106,14 @@ def _write_remove_raft_voter_request_0(out: list[bytes], x: RemoveRaftVoterReque
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_remove_raft_voter_request_0(x: RemoveRaftVoterRequest) -> int:
-    size = 22
-    if x.cluster_id is not None:
-        n = string_length(len(x.cluster_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-_RemoveRaftVoterRequestConstants._codecs = {
-    0: (_read_remove_raft_voter_request_0, _write_remove_raft_voter_request_0, _size_remove_raft_voter_request_0),
-}
-_RemoveRaftVoterRequestConstants._facts = (
-    '{"name":"RemoveRaftVoterRequest","type":"request","validVersions":"0","flexibleVersions":"'
-    '0+","fields":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nul'
-    'lableVersions":"0+","about":"Cluster the sender means to change, null to skip this check."'
-    '},{"name":"voter_id","json":"voterId","type":"int32","versions":"0+","about":"Node id of t'
-    'he voter to remove."},{"name":"voter_directory_id","json":"voterDirectoryId","type":"uuid"'
-    ',"versions":"0+","about":"Id of the voter\'s metadata log directory; it must match the one '
-    'in the voter set."}]}'
+_RemoveRaftVoterRequestConstants._codecs = {0: (_read_remove_raft_voter_request_0, _write_remove_raft_voter_request_0)}
+_RemoveRaftVoterRequestConstants._descriptor = (
+    '{"name":"RemoveRaftVoterRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nullableVersions":"0+","about":"Cluster the sender means to change, null to skip this check."},'
+    '{"name":"voter_id","json":"voterId","type":"int32","versions":"0+","about":"Node id of the voter to remove."},'
+    '{"name":"voter_directory_id","json":"voterDirectoryId","type":"uuid","versions":"0+","about":"Id of the voter\'s metadata log directory; it must match the one in the voter set."}'
+    "]}"
 )
 _RemoveRaftVoterRequestConstants._plan = (
-    "1\n" ":RemoveRaftVoterRequest cluster_id/s? voter_id/i voter_directory_id/u\n" "0 0cn 1 2 ;\n"
+    "1\n:RemoveRaftVoterRequest cluster_id/s? voter_id/i voter_directory_id/u\n0 0cn 1 2 ;\n"
 )

@@ -7,17 +7,7 @@ from struct import Struct
 
 from .._base.message import Response
 from .._core.dataclass import dataclass
-from .._core.wire import (
-    RawTaggedFields,
-    TEXT_LENGTHS,
-    long_nullable_string,
-    new,
-    string_length,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._core.wire import TEXT_LENGTHS, RawTaggedFields, long_nullable_string, new, tags, unknown_tags
 
 _pack_ih = Struct(">ih").pack
 _pack_ihB = Struct(">ihB").pack
@@ -37,7 +27,7 @@ class _RemoveRaftVoterResponseConstants(Response):
 class RemoveRaftVoterResponse(_RemoveRaftVoterResponseConstants):
     """Tells whether the voter was removed from the quorum.
 
-    Response, API key 81, versions 0, flexible from 0. Since Kafka 3.9.0.
+    Response, API key 81, version 0, flexible from 0. Since Kafka 3.9.0.
     """
 
     throttle_time_ms: int = 0
@@ -61,16 +51,6 @@ class RemoveRaftVoterResponse(_RemoveRaftVoterResponseConstants):
         self.error_code = error_code
         self.error_message = error_message
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RemoveRaftVoterResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_remove_raft_voter_response_0(data: bytes, pos: int) -> tuple[RemoveRaftVoterResponse, int]:
@@ -113,28 +93,16 @@ def _write_remove_raft_voter_response_0(out: list[bytes], x: RemoveRaftVoterResp
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_remove_raft_voter_response_0(x: RemoveRaftVoterResponse) -> int:
-    size = 8
-    if x.error_message is not None:
-        n = string_length(len(x.error_message.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _RemoveRaftVoterResponseConstants._codecs = {
-    0: (_read_remove_raft_voter_response_0, _write_remove_raft_voter_response_0, _size_remove_raft_voter_response_0),
+    0: (_read_remove_raft_voter_response_0, _write_remove_raft_voter_response_0)
 }
-_RemoveRaftVoterResponseConstants._facts = (
-    '{"name":"RemoveRaftVoterResponse","type":"response","validVersions":"0","flexibleVersions"'
-    ':"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","version'
-    's":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was no'
-    't throttled."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enu'
-    'meration":"ErrorCode","about":"Error code for the whole request, 0 for none."},{"name":"er'
-    'ror_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+"'
-    ',"ignorable":true,"about":"Text explaining the error, null if there is none to tell."}]}'
+_RemoveRaftVoterResponseConstants._descriptor = (
+    '{"name":"RemoveRaftVoterResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","ignorable":true,"about":"Text explaining the error, null if there is none to tell."}'
+    "]}"
 )
 _RemoveRaftVoterResponseConstants._plan = (
-    "1\n" ":RemoveRaftVoterResponse throttle_time_ms/i error_code/h error_message/s?\n" "0 0 1 2cn ;\n"
+    "1\n:RemoveRaftVoterResponse throttle_time_ms/i error_code/h error_message/s?\n0 0 1 2cn ;\n"
 )

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, ZERO_UUID, new, tags, tags_size, unknown_tags, uuid_from
+from .._core.wire import ZERO_UUID, RawTaggedFields, new, tags, unknown_tags, uuid_from
 
 _pack_u = Struct(">16s").pack
 _pack_uB = Struct(">16sB").pack
@@ -28,7 +28,7 @@ class _RemoveTopicRecordConstants(Message):
 class RemoveTopicRecord(_RemoveTopicRecordConstants):
     """Record in __cluster_metadata that deletes a topic and all its partitions.
 
-    Metadata, record type 9, versions 0, flexible from 0. Since Kafka 2.8.0.
+    Metadata, record type 9, version 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     topic_id: UUID = ZERO_UUID
@@ -36,19 +36,9 @@ class RemoveTopicRecord(_RemoveTopicRecordConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        topic_id: UUID = ZERO_UUID,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, topic_id: UUID = ZERO_UUID, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.topic_id = topic_id
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RemoveTopicRecord):
-            return NotImplemented
-        return self.topic_id == other.topic_id and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_remove_topic_record_0(data: bytes, pos: int) -> tuple[RemoveTopicRecord, int]:
@@ -71,19 +61,10 @@ def _write_remove_topic_record_0(out: list[bytes], x: RemoveTopicRecord) -> None
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_remove_topic_record_0(x: RemoveTopicRecord) -> int:
-    size = 17
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-_RemoveTopicRecordConstants._codecs = {
-    0: (_read_remove_topic_record_0, _write_remove_topic_record_0, _size_remove_topic_record_0),
-}
-_RemoveTopicRecordConstants._facts = (
-    '{"name":"RemoveTopicRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+",'
-    '"fields":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of'
-    ' the deleted topic."}]}'
+_RemoveTopicRecordConstants._codecs = {0: (_read_remove_topic_record_0, _write_remove_topic_record_0)}
+_RemoveTopicRecordConstants._descriptor = (
+    '{"name":"RemoveTopicRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the deleted topic."}'
+    "]}"
 )
-_RemoveTopicRecordConstants._plan = "1\n" ":RemoveTopicRecord topic_id/u\n" "0 0 ;\n"
+_RemoveTopicRecordConstants._plan = "1\n:RemoveTopicRecord topic_id/u\n0 0 ;\n"

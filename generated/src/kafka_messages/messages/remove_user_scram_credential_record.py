@@ -7,17 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import (
-    RawTaggedFields,
-    TEXT_LENGTHS,
-    long_string,
-    new,
-    string_length,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._core.wire import TEXT_LENGTHS, RawTaggedFields, long_string, new, tags, unknown_tags
 
 _pack_b = Struct(">b").pack
 _pack_bB = Struct(">bB").pack
@@ -37,7 +27,7 @@ class _RemoveUserScramCredentialRecordConstants(Message):
 class RemoveUserScramCredentialRecord(_RemoveUserScramCredentialRecordConstants):
     """Record in __cluster_metadata that removes the SCRAM credential of a user for one mechanism.
 
-    Metadata, record type 22, versions 0, flexible from 0. Since Kafka 3.5.0.
+    Metadata, record type 22, version 0, flexible from 0. Since Kafka 3.5.0.
     """
 
     name: str = ""
@@ -47,25 +37,10 @@ class RemoveUserScramCredentialRecord(_RemoveUserScramCredentialRecordConstants)
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        name: str = "",
-        mechanism: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, name: str = "", mechanism: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.name = name
         self.mechanism = mechanism
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RemoveUserScramCredentialRecord):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.mechanism == other.mechanism
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_remove_user_scram_credential_record_0(data: bytes, pos: int) -> tuple[RemoveUserScramCredentialRecord, int]:
@@ -99,29 +74,13 @@ def _write_remove_user_scram_credential_record_0(out: list[bytes], x: RemoveUser
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_remove_user_scram_credential_record_0(x: RemoveUserScramCredentialRecord) -> int:
-    size = 3
-    n = string_length(len(x.name.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _RemoveUserScramCredentialRecordConstants._codecs = {
-    0: (
-        _read_remove_user_scram_credential_record_0,
-        _write_remove_user_scram_credential_record_0,
-        _size_remove_user_scram_credential_record_0,
-    ),
+    0: (_read_remove_user_scram_credential_record_0, _write_remove_user_scram_credential_record_0)
 }
-_RemoveUserScramCredentialRecordConstants._facts = (
-    '{"name":"RemoveUserScramCredentialRecord","type":"metadata","validVersions":"0","flexibleV'
-    'ersions":"0+","fields":[{"name":"name","json":"name","type":"string","versions":"0+","abou'
-    't":"User whose credential goes."},{"name":"mechanism","json":"mechanism","type":"int8","ve'
-    'rsions":"0+","enumeration":"ScramMechanism","about":"SCRAM mechanism: 1 for SCRAM-SHA-256,'
-    ' 2 for SCRAM-SHA-512."}]}'
+_RemoveUserScramCredentialRecordConstants._descriptor = (
+    '{"name":"RemoveUserScramCredentialRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","about":"User whose credential goes."},'
+    '{"name":"mechanism","json":"mechanism","type":"int8","versions":"0+","enumeration":"ScramMechanism","about":"SCRAM mechanism: 1 for SCRAM-SHA-256, 2 for SCRAM-SHA-512."}'
+    "]}"
 )
-_RemoveUserScramCredentialRecordConstants._plan = (
-    "1\n" ":RemoveUserScramCredentialRecord name/s mechanism/b\n" "0 0c 1 ;\n"
-)
+_RemoveUserScramCredentialRecordConstants._plan = "1\n:RemoveUserScramCredentialRecord name/s mechanism/b\n0 0c 1 ;\n"

@@ -7,18 +7,7 @@ from struct import Struct
 
 from .._base.message import Request
 from .._core.dataclass import dataclass
-from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
-    VARINTS,
-    long_bytes,
-    new,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._core.wire import VARINTS, Malformed, RawTaggedFields, Refused, long_bytes, new, tags, unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,24 +48,11 @@ class RenewDelegationTokenRequest(_RenewDelegationTokenRequestConstants):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        hmac: bytes = b"",
-        renew_period_ms: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, hmac: bytes = b"", renew_period_ms: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.hmac = hmac
         self.renew_period_ms = renew_period_ms
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RenewDelegationTokenRequest):
-            return NotImplemented
-        return (
-            self.hmac == other.hmac
-            and self.renew_period_ms == other.renew_period_ms
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_renew_delegation_token_request_0(data: bytes, pos: int) -> tuple[RenewDelegationTokenRequest, int]:
@@ -103,14 +79,6 @@ def _write_renew_delegation_token_request_0(out: list[bytes], x: RenewDelegation
     out.append(_pack_i(n))
     out.append(s)
     out.append(_pack_q(x.renew_period_ms))
-
-
-def _size_renew_delegation_token_request_0(x: RenewDelegationTokenRequest) -> int:
-    size = 12
-    size += len(x.hmac)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_renew_delegation_token_request_2(data: bytes, pos: int) -> tuple[RenewDelegationTokenRequest, int]:
@@ -148,40 +116,17 @@ def _write_renew_delegation_token_request_2(out: list[bytes], x: RenewDelegation
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_renew_delegation_token_request_2(x: RenewDelegationTokenRequest) -> int:
-    size = 10
-    n = len(x.hmac)
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _RenewDelegationTokenRequestConstants._codecs = {
-    0: (
-        _read_renew_delegation_token_request_0,
-        _write_renew_delegation_token_request_0,
-        _size_renew_delegation_token_request_0,
-    ),
-    1: (
-        _read_renew_delegation_token_request_0,
-        _write_renew_delegation_token_request_0,
-        _size_renew_delegation_token_request_0,
-    ),
-    2: (
-        _read_renew_delegation_token_request_2,
-        _write_renew_delegation_token_request_2,
-        _size_renew_delegation_token_request_2,
-    ),
+    0: (_read_renew_delegation_token_request_0, _write_renew_delegation_token_request_0),
+    1: (_read_renew_delegation_token_request_0, _write_renew_delegation_token_request_0),
+    2: (_read_renew_delegation_token_request_2, _write_renew_delegation_token_request_2),
 }
-_RenewDelegationTokenRequestConstants._facts = (
-    '{"name":"RenewDelegationTokenRequest","type":"request","validVersions":"0-2","flexibleVers'
-    'ions":"2+","fields":[{"name":"hmac","json":"hmac","type":"bytes","versions":"0+","secret":'
-    'true,"about":"The secret HMAC of the token, which also identifies it."},{"name":"renew_per'
-    'iod_ms","json":"renewPeriodMs","type":"int64","versions":"0+","about":"Milliseconds from n'
-    "ow the token is to stay valid, within its maximum lifetime; negative for the server's defa"
-    'ult."}]}'
+_RenewDelegationTokenRequestConstants._descriptor = (
+    '{"name":"RenewDelegationTokenRequest","type":"request","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"hmac","json":"hmac","type":"bytes","versions":"0+","secret":true,"about":"The secret HMAC of the token, which also identifies it."},'
+    '{"name":"renew_period_ms","json":"renewPeriodMs","type":"int64","versions":"0+","about":"Milliseconds from now the token is to stay valid, within its maximum lifetime; negative for the server\'s default."}'
+    "]}"
 )
 _RenewDelegationTokenRequestConstants._plan = (
-    "1\n" ":RenewDelegationTokenRequest hmac/y renew_period_ms/q\n" "0-1 0 1\n" "2 0c 1 ;\n"
+    "1\n:RenewDelegationTokenRequest hmac/y renew_period_ms/q\n0-1 0 1\n2 0c 1 ;\n"
 )

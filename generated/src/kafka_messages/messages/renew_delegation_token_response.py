@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Response
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, Refused, new, tags, tags_size, unknown_tags
+from .._core.wire import RawTaggedFields, Refused, new, tags, unknown_tags
 
 _pack_hqi = Struct(">hqi").pack
 _pack_hqiB = Struct(">hqiB").pack
@@ -53,16 +53,6 @@ class RenewDelegationTokenResponse(_RenewDelegationTokenResponseConstants):
         self.throttle_time_ms = throttle_time_ms
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RenewDelegationTokenResponse):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.expiry_timestamp_ms == other.expiry_timestamp_ms
-            and self.throttle_time_ms == other.throttle_time_ms
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_renew_delegation_token_response_0(data: bytes, pos: int) -> tuple[RenewDelegationTokenResponse, int]:
     x = new(RenewDelegationTokenResponse)
@@ -76,13 +66,6 @@ def _write_renew_delegation_token_response_0(out: list[bytes], x: RenewDelegatio
     if x.unknown_tagged_fields:
         raise Refused
     out.append(_pack_hqi(x.error_code, x.expiry_timestamp_ms, x.throttle_time_ms))
-
-
-def _size_renew_delegation_token_response_0(x: RenewDelegationTokenResponse) -> int:
-    size = 14
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_renew_delegation_token_response_2(data: bytes, pos: int) -> tuple[RenewDelegationTokenResponse, int]:
@@ -104,38 +87,17 @@ def _write_renew_delegation_token_response_2(out: list[bytes], x: RenewDelegatio
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_renew_delegation_token_response_2(x: RenewDelegationTokenResponse) -> int:
-    size = 15
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _RenewDelegationTokenResponseConstants._codecs = {
-    0: (
-        _read_renew_delegation_token_response_0,
-        _write_renew_delegation_token_response_0,
-        _size_renew_delegation_token_response_0,
-    ),
-    1: (
-        _read_renew_delegation_token_response_0,
-        _write_renew_delegation_token_response_0,
-        _size_renew_delegation_token_response_0,
-    ),
-    2: (
-        _read_renew_delegation_token_response_2,
-        _write_renew_delegation_token_response_2,
-        _size_renew_delegation_token_response_2,
-    ),
+    0: (_read_renew_delegation_token_response_0, _write_renew_delegation_token_response_0),
+    1: (_read_renew_delegation_token_response_0, _write_renew_delegation_token_response_0),
+    2: (_read_renew_delegation_token_response_2, _write_renew_delegation_token_response_2),
 }
-_RenewDelegationTokenResponseConstants._facts = (
-    '{"name":"RenewDelegationTokenResponse","type":"response","validVersions":"0-2","flexibleVe'
-    'rsions":"2+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"'
-    '0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},{"n'
-    'ame":"expiry_timestamp_ms","json":"expiryTimestampMs","type":"int64","versions":"0+","abou'
-    't":"When the token expires unless renewed again, in milliseconds since 1970."},{"name":"th'
-    'rottle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long q'
-    'uotas held this client back, in milliseconds; 0 means it was not throttled."}]}'
+_RenewDelegationTokenResponseConstants._descriptor = (
+    '{"name":"RenewDelegationTokenResponse","type":"response","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},'
+    '{"name":"expiry_timestamp_ms","json":"expiryTimestampMs","type":"int64","versions":"0+","about":"When the token expires unless renewed again, in milliseconds since 1970."},'
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."}'
+    "]}"
 )
 _RenewDelegationTokenResponseConstants._plan = (
     "1\n"

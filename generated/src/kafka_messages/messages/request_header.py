@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, Refused, new, string_length, tags, tags_size, unknown_tags
+from .._core.wire import RawTaggedFields, Refused, new, tags, unknown_tags
 
 _pack_hhi = Struct(">hhi").pack
 _pack_hhih = Struct(">hhih").pack
@@ -58,17 +58,6 @@ class RequestHeader(_RequestHeaderConstants):
         self.client_id = client_id
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RequestHeader):
-            return NotImplemented
-        return (
-            self.request_api_key == other.request_api_key
-            and self.request_api_version == other.request_api_version
-            and self.correlation_id == other.correlation_id
-            and self.client_id == other.client_id
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_request_header_0(data: bytes, pos: int) -> tuple[RequestHeader, int]:
     x = new(RequestHeader)
@@ -83,13 +72,6 @@ def _write_request_header_0(out: list[bytes], x: RequestHeader) -> None:
     if x.unknown_tagged_fields:
         raise Refused
     out.append(_pack_hhi(x.request_api_key, x.request_api_version, x.correlation_id))
-
-
-def _size_request_header_0(x: RequestHeader) -> int:
-    size = 8
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_request_header_1(data: bytes, pos: int) -> tuple[RequestHeader, int]:
@@ -117,15 +99,6 @@ def _write_request_header_1(out: list[bytes], x: RequestHeader) -> None:
         n = len(s)
     out.append(_pack_hhih(x.request_api_key, x.request_api_version, x.correlation_id, n))
     out.append(s)
-
-
-def _size_request_header_1(x: RequestHeader) -> int:
-    size = 10
-    if x.client_id is not None:
-        size += string_length(len(x.client_id.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_request_header_2(data: bytes, pos: int) -> tuple[RequestHeader, int]:
@@ -162,31 +135,18 @@ def _write_request_header_2(out: list[bytes], x: RequestHeader) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_request_header_2(x: RequestHeader) -> int:
-    size = 11
-    if x.client_id is not None:
-        size += string_length(len(x.client_id.encode()))
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _RequestHeaderConstants._codecs = {
-    0: (_read_request_header_0, _write_request_header_0, _size_request_header_0),
-    1: (_read_request_header_1, _write_request_header_1, _size_request_header_1),
-    2: (_read_request_header_2, _write_request_header_2, _size_request_header_2),
+    0: (_read_request_header_0, _write_request_header_0),
+    1: (_read_request_header_1, _write_request_header_1),
+    2: (_read_request_header_2, _write_request_header_2),
 }
-_RequestHeaderConstants._facts = (
-    '{"name":"RequestHeader","type":"header","validVersions":"0-2","flexibleVersions":"2+","fie'
-    'lds":[{"name":"request_api_key","json":"requestApiKey","type":"int16","versions":"0+","enu'
-    'meration":"ApiKey","about":"Number of the request type."},{"name":"request_api_version","j'
-    'son":"requestApiVersion","type":"int16","versions":"0+","about":"Version of the request ty'
-    'pe in which the body is written."},{"name":"correlation_id","json":"correlationId","type":'
-    '"int32","versions":"0+","about":"Number chosen by the client; the response repeats it so t'
-    'hat the two can be matched."},{"name":"client_id","json":"clientId","type":"string","versi'
-    'ons":"1+","nullableVersions":"1+","flexibleVersions":"none","ignorable":true,"about":"Name'
-    " the client gives itself for logs and quotas, null if it gives none; never written in the "
-    'compact form."}]}'
+_RequestHeaderConstants._descriptor = (
+    '{"name":"RequestHeader","type":"header","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"request_api_key","json":"requestApiKey","type":"int16","versions":"0+","enumeration":"ApiKey","about":"Number of the request type."},'
+    '{"name":"request_api_version","json":"requestApiVersion","type":"int16","versions":"0+","about":"Version of the request type in which the body is written."},'
+    '{"name":"correlation_id","json":"correlationId","type":"int32","versions":"0+","about":"Number chosen by the client; the response repeats it so that the two can be matched."},'
+    '{"name":"client_id","json":"clientId","type":"string","versions":"1+","nullableVersions":"1+","flexibleVersions":"none","ignorable":true,"about":"Name the client gives itself for logs and quotas, null if it gives none; never written in the compact form."}'
+    "]}"
 )
 _RequestHeaderConstants._plan = (
     "1\n"

@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, Refused, new, tags, tags_size, unknown_tags
+from .._core.wire import RawTaggedFields, Refused, new, tags, unknown_tags
 
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
@@ -35,19 +35,9 @@ class ResponseHeader(_ResponseHeaderConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        correlation_id: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, correlation_id: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.correlation_id = correlation_id
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ResponseHeader):
-            return NotImplemented
-        return self.correlation_id == other.correlation_id and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_response_header_0(data: bytes, pos: int) -> tuple[ResponseHeader, int]:
@@ -62,13 +52,6 @@ def _write_response_header_0(out: list[bytes], x: ResponseHeader) -> None:
     if x.unknown_tagged_fields:
         raise Refused
     out.append(_pack_i(x.correlation_id))
-
-
-def _size_response_header_0(x: ResponseHeader) -> int:
-    size = 4
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_response_header_1(data: bytes, pos: int) -> tuple[ResponseHeader, int]:
@@ -90,20 +73,13 @@ def _write_response_header_1(out: list[bytes], x: ResponseHeader) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_response_header_1(x: ResponseHeader) -> int:
-    size = 5
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ResponseHeaderConstants._codecs = {
-    0: (_read_response_header_0, _write_response_header_0, _size_response_header_0),
-    1: (_read_response_header_1, _write_response_header_1, _size_response_header_1),
+    0: (_read_response_header_0, _write_response_header_0),
+    1: (_read_response_header_1, _write_response_header_1),
 }
-_ResponseHeaderConstants._facts = (
-    '{"name":"ResponseHeader","type":"header","validVersions":"0-1","flexibleVersions":"1+","fi'
-    'elds":[{"name":"correlation_id","json":"correlationId","type":"int32","versions":"0+","abo'
-    'ut":"The correlation id of the request that is being answered."}]}'
+_ResponseHeaderConstants._descriptor = (
+    '{"name":"ResponseHeader","type":"header","validVersions":"0-1","flexibleVersions":"1+","fields":['
+    '{"name":"correlation_id","json":"correlationId","type":"int32","versions":"0+","about":"The correlation id of the request that is being answered."}'
+    "]}"
 )
-_ResponseHeaderConstants._plan = "1\n" ":ResponseHeader correlation_id/i\n" "0 0\n" "1 0 ;\n"
+_ResponseHeaderConstants._plan = "1\n:ResponseHeader correlation_id/i\n0 0\n1 0 ;\n"

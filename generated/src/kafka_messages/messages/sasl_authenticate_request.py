@@ -7,18 +7,7 @@ from struct import Struct
 
 from .._base.message import Request
 from .._core.dataclass import dataclass
-from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
-    VARINTS,
-    long_bytes,
-    new,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._core.wire import VARINTS, Malformed, RawTaggedFields, Refused, long_bytes, new, tags, unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,19 +39,9 @@ class SaslAuthenticateRequest(_SaslAuthenticateRequestConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        auth_bytes: bytes = b"",
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, auth_bytes: bytes = b"", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.auth_bytes = auth_bytes
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, SaslAuthenticateRequest):
-            return NotImplemented
-        return self.auth_bytes == other.auth_bytes and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_sasl_authenticate_request_0(data: bytes, pos: int) -> tuple[SaslAuthenticateRequest, int]:
@@ -86,14 +65,6 @@ def _write_sasl_authenticate_request_0(out: list[bytes], x: SaslAuthenticateRequ
     n = len(s)
     out.append(_pack_i(n))
     out.append(s)
-
-
-def _size_sasl_authenticate_request_0(x: SaslAuthenticateRequest) -> int:
-    size = 4
-    size += len(x.auth_bytes)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_sasl_authenticate_request_2(data: bytes, pos: int) -> tuple[SaslAuthenticateRequest, int]:
@@ -130,23 +101,14 @@ def _write_sasl_authenticate_request_2(out: list[bytes], x: SaslAuthenticateRequ
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_sasl_authenticate_request_2(x: SaslAuthenticateRequest) -> int:
-    size = 2
-    n = len(x.auth_bytes)
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _SaslAuthenticateRequestConstants._codecs = {
-    0: (_read_sasl_authenticate_request_0, _write_sasl_authenticate_request_0, _size_sasl_authenticate_request_0),
-    1: (_read_sasl_authenticate_request_0, _write_sasl_authenticate_request_0, _size_sasl_authenticate_request_0),
-    2: (_read_sasl_authenticate_request_2, _write_sasl_authenticate_request_2, _size_sasl_authenticate_request_2),
+    0: (_read_sasl_authenticate_request_0, _write_sasl_authenticate_request_0),
+    1: (_read_sasl_authenticate_request_0, _write_sasl_authenticate_request_0),
+    2: (_read_sasl_authenticate_request_2, _write_sasl_authenticate_request_2),
 }
-_SaslAuthenticateRequestConstants._facts = (
-    '{"name":"SaslAuthenticateRequest","type":"request","validVersions":"0-2","flexibleVersions'
-    '":"2+","fields":[{"name":"auth_bytes","json":"authBytes","type":"bytes","versions":"0+","s'
-    'ecret":true,"about":"Message of the SASL client, in the format of the mechanism."}]}'
+_SaslAuthenticateRequestConstants._descriptor = (
+    '{"name":"SaslAuthenticateRequest","type":"request","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"auth_bytes","json":"authBytes","type":"bytes","versions":"0+","secret":true,"about":"Message of the SASL client, in the format of the mechanism."}'
+    "]}"
 )
-_SaslAuthenticateRequestConstants._plan = "1\n" ":SaslAuthenticateRequest auth_bytes/y\n" "0-1 0\n" "2 0c ;\n"
+_SaslAuthenticateRequestConstants._plan = "1\n:SaslAuthenticateRequest auth_bytes/y\n0-1 0\n2 0c ;\n"

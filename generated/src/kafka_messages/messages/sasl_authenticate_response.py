@@ -8,19 +8,16 @@ from struct import Struct
 from .._base.message import Response
 from .._core.dataclass import dataclass
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_bytes,
     long_nullable_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 _pack_h = Struct(">h").pack
@@ -78,17 +75,6 @@ class SaslAuthenticateResponse(_SaslAuthenticateResponseConstants):
         self.session_lifetime_ms = session_lifetime_ms
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, SaslAuthenticateResponse):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.auth_bytes == other.auth_bytes
-            and self.session_lifetime_ms == other.session_lifetime_ms
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_sasl_authenticate_response_0(data: bytes, pos: int) -> tuple[SaslAuthenticateResponse, int]:
     x = new(SaslAuthenticateResponse)
@@ -128,16 +114,6 @@ def _write_sasl_authenticate_response_0(out: list[bytes], x: SaslAuthenticateRes
     n = len(s)
     out.append(_pack_i(n))
     out.append(s)
-
-
-def _size_sasl_authenticate_response_0(x: SaslAuthenticateResponse) -> int:
-    size = 8
-    if x.error_message is not None:
-        size += string_length(len(x.error_message.encode()))
-    size += len(x.auth_bytes)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_sasl_authenticate_response_1(data: bytes, pos: int) -> tuple[SaslAuthenticateResponse, int]:
@@ -180,16 +156,6 @@ def _write_sasl_authenticate_response_1(out: list[bytes], x: SaslAuthenticateRes
     out.append(_pack_i(n))
     out.append(s)
     out.append(_pack_q(x.session_lifetime_ms))
-
-
-def _size_sasl_authenticate_response_1(x: SaslAuthenticateResponse) -> int:
-    size = 16
-    if x.error_message is not None:
-        size += string_length(len(x.error_message.encode()))
-    size += len(x.auth_bytes)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_sasl_authenticate_response_2(data: bytes, pos: int) -> tuple[SaslAuthenticateResponse, int]:
@@ -249,38 +215,22 @@ def _write_sasl_authenticate_response_2(out: list[bytes], x: SaslAuthenticateRes
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_sasl_authenticate_response_2(x: SaslAuthenticateResponse) -> int:
-    size = 13
-    if x.error_message is not None:
-        n = string_length(len(x.error_message.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = len(x.auth_bytes)
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _SaslAuthenticateResponseConstants._codecs = {
-    0: (_read_sasl_authenticate_response_0, _write_sasl_authenticate_response_0, _size_sasl_authenticate_response_0),
-    1: (_read_sasl_authenticate_response_1, _write_sasl_authenticate_response_1, _size_sasl_authenticate_response_1),
-    2: (_read_sasl_authenticate_response_2, _write_sasl_authenticate_response_2, _size_sasl_authenticate_response_2),
+    0: (_read_sasl_authenticate_response_0, _write_sasl_authenticate_response_0),
+    1: (_read_sasl_authenticate_response_1, _write_sasl_authenticate_response_1),
+    2: (_read_sasl_authenticate_response_2, _write_sasl_authenticate_response_2),
 }
-_SaslAuthenticateResponseConstants._facts = (
-    '{"name":"SaslAuthenticateResponse","type":"response","validVersions":"0-2","flexibleVersio'
-    'ns":"2+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+",'
-    '"enumeration":"ErrorCode","about":"Error code of the authentication, 0 for none."},{"name"'
-    ':"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":'
-    '"0+","about":"Text explaining why authentication failed, null if there is none to tell."},'
-    '{"name":"auth_bytes","json":"authBytes","type":"bytes","versions":"0+","secret":true,"abou'
-    't":"Message of the SASL server, in the format of the mechanism."},{"name":"session_lifetim'
-    'e_ms","json":"sessionLifetimeMs","type":"int64","versions":"1+","ignorable":true,"about":"'
-    'Milliseconds after which the client must have authenticated again, 0 for no limit."}]}'
+_SaslAuthenticateResponseConstants._descriptor = (
+    '{"name":"SaslAuthenticateResponse","type":"response","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the authentication, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Text explaining why authentication failed, null if there is none to tell."},'
+    '{"name":"auth_bytes","json":"authBytes","type":"bytes","versions":"0+","secret":true,"about":"Message of the SASL server, in the format of the mechanism."},'
+    '{"name":"session_lifetime_ms","json":"sessionLifetimeMs","type":"int64","versions":"1+","ignorable":true,"about":"Milliseconds after which the client must have authenticated again, 0 for no limit."}'
+    "]}"
 )
 _SaslAuthenticateResponseConstants._plan = (
     "1\n"
-    ":SaslAuthenticateResponse error_code/h error_message/s? auth_bytes/y session_lifetime_ms/q"
-    "\n"
+    ":SaslAuthenticateResponse error_code/h error_message/s? auth_bytes/y session_lifetime_ms/q\n"
     "0 0 1n 2 -3\n"
     "1 0 1n 2 3\n"
     "2 0 1cn 2c 3 ;\n"

@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Request
 from .._core.dataclass import dataclass
-from .._core.wire import Malformed, RawTaggedFields, Refused, new, string_length
+from .._core.wire import Malformed, RawTaggedFields, Refused, new
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,19 +39,9 @@ class SaslHandshakeRequest(_SaslHandshakeRequestConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Empty, as no version has tagged fields: others are refused when writing."""
 
-    def __init__(
-        self,
-        *,
-        mechanism: str = "",
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, mechanism: str = "", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.mechanism = mechanism
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, SaslHandshakeRequest):
-            return NotImplemented
-        return self.mechanism == other.mechanism and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_sasl_handshake_request_0(data: bytes, pos: int) -> tuple[SaslHandshakeRequest, int]:
@@ -77,22 +67,13 @@ def _write_sasl_handshake_request_0(out: list[bytes], x: SaslHandshakeRequest) -
     out.append(s)
 
 
-def _size_sasl_handshake_request_0(x: SaslHandshakeRequest) -> int:
-    size = 2
-    size += string_length(len(x.mechanism.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 _SaslHandshakeRequestConstants._codecs = {
-    0: (_read_sasl_handshake_request_0, _write_sasl_handshake_request_0, _size_sasl_handshake_request_0),
-    1: (_read_sasl_handshake_request_0, _write_sasl_handshake_request_0, _size_sasl_handshake_request_0),
+    0: (_read_sasl_handshake_request_0, _write_sasl_handshake_request_0),
+    1: (_read_sasl_handshake_request_0, _write_sasl_handshake_request_0),
 }
-_SaslHandshakeRequestConstants._facts = (
-    '{"name":"SaslHandshakeRequest","type":"request","validVersions":"0-1","flexibleVersions":"'
-    'none","fields":[{"name":"mechanism","json":"mechanism","type":"string","versions":"0+","en'
-    'umeration":"SaslMechanism","about":"Name of the proposed SASL mechanism, such as PLAIN or '
-    'SCRAM-SHA-256."}]}'
+_SaslHandshakeRequestConstants._descriptor = (
+    '{"name":"SaslHandshakeRequest","type":"request","validVersions":"0-1","flexibleVersions":"none","fields":['
+    '{"name":"mechanism","json":"mechanism","type":"string","versions":"0+","enumeration":"SaslMechanism","about":"Name of the proposed SASL mechanism, such as PLAIN or SCRAM-SHA-256."}'
+    "]}"
 )
-_SaslHandshakeRequestConstants._plan = "1\n" ":SaslHandshakeRequest mechanism/s\n" "0-1 0\n"
+_SaslHandshakeRequestConstants._plan = "1\n:SaslHandshakeRequest mechanism/s\n0-1 0\n"

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import NO_LISTS, elements_of, string_array, string_array_size, string_elements
+from .._core.arrays import NO_LISTS, elements_of, string_array, string_elements
 from .._core.dataclass import dataclass, field
 from .._core.wire import Malformed, RawTaggedFields, Refused, new
 
@@ -39,26 +39,13 @@ class SaslHandshakeResponse(_SaslHandshakeResponseConstants):
     """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
-        self,
-        *,
-        error_code: int = 0,
-        mechanisms: Iterable[str] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, error_code: int = 0, mechanisms: Iterable[str] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.error_code = error_code
         self.mechanisms = (
             mechanisms if isinstance(mechanisms, list) else list(elements_of(mechanisms, "mechanisms", "str"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, SaslHandshakeResponse):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.mechanisms == other.mechanisms
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_sasl_handshake_response_0(data: bytes, pos: int) -> tuple[SaslHandshakeResponse, int]:
@@ -84,23 +71,14 @@ def _write_sasl_handshake_response_0(out: list[bytes], x: SaslHandshakeResponse)
         raise Refused
 
 
-def _size_sasl_handshake_response_0(x: SaslHandshakeResponse) -> int:
-    size = 6
-    size += string_array_size(x.mechanisms)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 _SaslHandshakeResponseConstants._codecs = {
-    0: (_read_sasl_handshake_response_0, _write_sasl_handshake_response_0, _size_sasl_handshake_response_0),
-    1: (_read_sasl_handshake_response_0, _write_sasl_handshake_response_0, _size_sasl_handshake_response_0),
+    0: (_read_sasl_handshake_response_0, _write_sasl_handshake_response_0),
+    1: (_read_sasl_handshake_response_0, _write_sasl_handshake_response_0),
 }
-_SaslHandshakeResponseConstants._facts = (
-    '{"name":"SaslHandshakeResponse","type":"response","validVersions":"0-1","flexibleVersions"'
-    ':"none","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","'
-    'enumeration":"ErrorCode","about":"Error code of the handshake, 0 if the mechanism is accep'
-    'ted."},{"name":"mechanisms","json":"mechanisms","type":"[]string","versions":"0+","enumera'
-    'tion":"SaslMechanism","about":"Names of the SASL mechanisms enabled on the server."}]}'
+_SaslHandshakeResponseConstants._descriptor = (
+    '{"name":"SaslHandshakeResponse","type":"response","validVersions":"0-1","flexibleVersions":"none","fields":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the handshake, 0 if the mechanism is accepted."},'
+    '{"name":"mechanisms","json":"mechanisms","type":"[]string","versions":"0+","enumeration":"SaslMechanism","about":"Names of the SASL mechanisms enabled on the server."}'
+    "]}"
 )
-_SaslHandshakeResponseConstants._plan = "1\n" ":SaslHandshakeResponse error_code/h mechanisms/[s\n" "0-1 0 1\n"
+_SaslHandshakeResponseConstants._plan = "1\n:SaslHandshakeResponse error_code/h mechanisms/[s\n0-1 0 1\n"

@@ -13,26 +13,24 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .share_acknowledge_response import ShareAcknowledgeResponse as _ShareAcknowledgeResponse
 
 _pack_i = Struct(">i").pack
@@ -76,16 +74,6 @@ class AcknowledgementBatch(StructBase):
         self.acknowledge_types = acknowledge_types if isinstance(acknowledge_types, list) else list(acknowledge_types)
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AcknowledgementBatch):
-            return NotImplemented
-        return (
-            self.first_offset == other.first_offset
-            and self.last_offset == other.last_offset
-            and self.acknowledge_types == other.acknowledge_types
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AcknowledgePartition(StructBase):
@@ -112,15 +100,6 @@ class AcknowledgePartition(StructBase):
             else list(elements_of(acknowledgement_batches, "acknowledgement_batches", "AcknowledgementBatch"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AcknowledgePartition):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.acknowledgement_batches == other.acknowledgement_batches
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class AcknowledgePartitionCollection(KeyedCollection[AcknowledgePartition]):
@@ -165,15 +144,6 @@ class AcknowledgeTopic(StructBase):
             else AcknowledgePartitionCollection(elements_of(partitions, "partitions", "AcknowledgePartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AcknowledgeTopic):
-            return NotImplemented
-        return (
-            self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class AcknowledgeTopicCollection(KeyedCollection[AcknowledgeTopic]):
@@ -249,18 +219,6 @@ class ShareAcknowledgeRequest(_ShareAcknowledgeRequestConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ShareAcknowledgeRequest):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.member_id == other.member_id
-            and self.share_session_epoch == other.share_session_epoch
-            and self.is_renew_ack == other.is_renew_ack
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_acknowledgement_batch_1(data: bytes, pos: int, count: int) -> tuple[list[AcknowledgementBatch], int]:
     out: list[AcknowledgementBatch] = []
@@ -302,19 +260,6 @@ def _write_all_acknowledgement_batch_1(out: list[bytes], items: Iterable[Acknowl
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_acknowledgement_batch_1(items: Iterable[AcknowledgementBatch]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += len(x.acknowledge_types)
-        n = len(x.acknowledge_types)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_acknowledge_partition_1(data: bytes, pos: int, count: int) -> tuple[AcknowledgePartitionCollection, int]:
     out: list[AcknowledgePartition] = []
     for _ in range(count):
@@ -352,19 +297,6 @@ def _write_all_acknowledge_partition_1(out: list[bytes], items: Iterable[Acknowl
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_acknowledge_partition_1(items: Iterable[AcknowledgePartition]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += _size_all_acknowledgement_batch_1(x.acknowledgement_batches)
-        n = len(x.acknowledgement_batches)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_acknowledge_topic_1(data: bytes, pos: int, count: int) -> tuple[AcknowledgeTopicCollection, int]:
@@ -405,19 +337,6 @@ def _write_all_acknowledge_topic_1(out: list[bytes], items: Iterable[Acknowledge
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_acknowledge_topic_1(items: Iterable[AcknowledgeTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_acknowledge_partition_1(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_share_acknowledge_request_1(data: bytes, pos: int) -> tuple[ShareAcknowledgeRequest, int]:
@@ -494,23 +413,6 @@ def _write_share_acknowledge_request_1(out: list[bytes], x: ShareAcknowledgeRequ
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_share_acknowledge_request_1(x: ShareAcknowledgeRequest) -> int:
-    size = 8
-    if x.group_id is not None:
-        n = string_length(len(x.group_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.member_id is not None:
-        n = string_length(len(x.member_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_acknowledge_topic_1(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_share_acknowledge_request_2(data: bytes, pos: int) -> tuple[ShareAcknowledgeRequest, int]:
     x = new(ShareAcknowledgeRequest)
     n = data[pos]
@@ -582,52 +484,28 @@ def _write_share_acknowledge_request_2(out: list[bytes], x: ShareAcknowledgeRequ
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_share_acknowledge_request_2(x: ShareAcknowledgeRequest) -> int:
-    size = 9
-    if x.group_id is not None:
-        n = string_length(len(x.group_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.member_id is not None:
-        n = string_length(len(x.member_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_acknowledge_topic_1(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ShareAcknowledgeRequestConstants._codecs = {
-    1: (_read_share_acknowledge_request_1, _write_share_acknowledge_request_1, _size_share_acknowledge_request_1),
-    2: (_read_share_acknowledge_request_2, _write_share_acknowledge_request_2, _size_share_acknowledge_request_2),
+    1: (_read_share_acknowledge_request_1, _write_share_acknowledge_request_1),
+    2: (_read_share_acknowledge_request_2, _write_share_acknowledge_request_2),
 }
-_ShareAcknowledgeRequestConstants._facts = (
-    '{"name":"ShareAcknowledgeRequest","type":"request","validVersions":"1-2","flexibleVersions'
-    '":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","null'
-    'ableVersions":"0+","entityType":"groupId","default":null,"about":"Share group of the membe'
-    'r; null, the default, means it is not set."},{"name":"member_id","json":"memberId","type":'
-    '"string","versions":"0+","nullableVersions":"0+","about":"Id of the member in the share gr'
-    'oup, null if not set."},{"name":"share_session_epoch","json":"shareSessionEpoch","type":"i'
-    'nt32","versions":"0+","enumeration":"ShareSessionEpoch","about":"Count of the requests in '
-    'the share session with this broker; -1 closes the session."},{"name":"is_renew_ack","json"'
-    ':"isRenewAck","type":"bool","versions":"2+","about":"True if some acknowledgements only re'
-    'new the lock on records (type 4)."},{"name":"topics","json":"topics","type":"[]Acknowledge'
-    'Topic","versions":"0+","about":"One topic with records to acknowledge."}],"structs":{"Ackn'
-    'owledgeTopic":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","mapKey":'
-    'true,"about":"Unique id of the topic."},{"name":"partitions","json":"partitions","type":"['
-    ']AcknowledgePartition","versions":"0+","about":"One partition with records to acknowledge.'
-    '"}],"AcknowledgePartition":[{"name":"partition_index","json":"partitionIndex","type":"int3'
-    '2","versions":"0+","mapKey":true,"about":"Number of the partition within its topic, from 0'
-    '."},{"name":"acknowledgement_batches","json":"acknowledgementBatches","type":"[]Acknowledg'
-    'ementBatch","versions":"0+","about":"One run of offsets to acknowledge."}],"Acknowledgemen'
-    'tBatch":[{"name":"first_offset","json":"firstOffset","type":"int64","versions":"0+","about'
-    '":"First offset of the run."},{"name":"last_offset","json":"lastOffset","type":"int64","ve'
-    'rsions":"0+","about":"Last offset of the run, itself included."},{"name":"acknowledge_type'
-    's","json":"acknowledgeTypes","type":"[]int8","versions":"0+","enumeration":"AcknowledgeTyp'
-    'e","about":"One number per offset, or a single one for the whole run: 0 gap, 1 accept, 2 r'
-    'elease, 3 reject, 4 renew."}]}}'
+_ShareAcknowledgeRequestConstants._descriptor = (
+    '{"name":"ShareAcknowledgeRequest","type":"request","validVersions":"1-2","flexibleVersions":"0+","fields":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","nullableVersions":"0+","entityType":"groupId","default":null,"about":"Share group of the member; null, the default, means it is not set."},'
+    '{"name":"member_id","json":"memberId","type":"string","versions":"0+","nullableVersions":"0+","about":"Id of the member in the share group, null if not set."},'
+    '{"name":"share_session_epoch","json":"shareSessionEpoch","type":"int32","versions":"0+","enumeration":"ShareSessionEpoch","about":"Count of the requests in the share session with this broker; -1 closes the session."},'
+    '{"name":"is_renew_ack","json":"isRenewAck","type":"bool","versions":"2+","about":"True if some acknowledgements only renew the lock on records (type 4)."},'
+    '{"name":"topics","json":"topics","type":"[]AcknowledgeTopic","versions":"0+","about":"One topic with records to acknowledge."}'
+    '],"structs":{"AcknowledgeTopic":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","mapKey":true,"about":"Unique id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]AcknowledgePartition","versions":"0+","about":"One partition with records to acknowledge."}'
+    '],"AcknowledgePartition":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","mapKey":true,"about":"Number of the partition within its topic, from 0."},'
+    '{"name":"acknowledgement_batches","json":"acknowledgementBatches","type":"[]AcknowledgementBatch","versions":"0+","about":"One run of offsets to acknowledge."}'
+    '],"AcknowledgementBatch":['
+    '{"name":"first_offset","json":"firstOffset","type":"int64","versions":"0+","about":"First offset of the run."},'
+    '{"name":"last_offset","json":"lastOffset","type":"int64","versions":"0+","about":"Last offset of the run, itself included."},'
+    '{"name":"acknowledge_types","json":"acknowledgeTypes","type":"[]int8","versions":"0+","enumeration":"AcknowledgeType","about":"One number per offset, or a single one for the whole run: 0 gap, 1 accept, 2 release, 3 reject, 4 renew."}'
+    "]}}"
 )
 _ShareAcknowledgeRequestConstants._plan = (
     "1\n"
@@ -637,8 +515,7 @@ _ShareAcknowledgeRequestConstants._plan = (
     "1-2 0 1@0c ;\n"
     ":AcknowledgeTopic topic_id/u partitions/{@AcknowledgePartition\n"
     "1-2 0 1@1c ;\n"
-    ":ShareAcknowledgeRequest group_id/s?=~ member_id/s? share_session_epoch/i is_renew_ack/t t"
-    "opics/{@AcknowledgeTopic\n"
+    ":ShareAcknowledgeRequest group_id/s?=~ member_id/s? share_session_epoch/i is_renew_ack/t topics/{@AcknowledgeTopic\n"
     "1 0cn 1cn 2 4@2c -3! ;\n"
     "2 0cn 1cn 2 3 4@2c ;\n"
 )

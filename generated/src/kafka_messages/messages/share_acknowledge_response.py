@@ -13,21 +13,18 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -60,24 +57,11 @@ class LeaderIdAndEpoch(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        leader_id: int = 0,
-        leader_epoch: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, leader_id: int = 0, leader_epoch: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.leader_id = leader_id
         self.leader_epoch = leader_epoch
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LeaderIdAndEpoch):
-            return NotImplemented
-        return (
-            self.leader_id == other.leader_id
-            and self.leader_epoch == other.leader_epoch
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -110,17 +94,6 @@ class PartitionData(StructBase):
         self.current_leader = LeaderIdAndEpoch() if current_leader is None else current_leader
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionData):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.current_leader == other.current_leader
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ShareAcknowledgeTopicResponse(StructBase):
@@ -145,15 +118,6 @@ class ShareAcknowledgeTopicResponse(StructBase):
             partitions if isinstance(partitions, list) else list(elements_of(partitions, "partitions", "PartitionData"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ShareAcknowledgeTopicResponse):
-            return NotImplemented
-        return (
-            self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class ShareAcknowledgeTopicResponseCollection(KeyedCollection[ShareAcknowledgeTopicResponse]):
@@ -202,17 +166,6 @@ class NodeEndpoint(StructBase):
         self.port = port
         self.rack = rack
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, NodeEndpoint):
-            return NotImplemented
-        return (
-            self.node_id == other.node_id
-            and self.host == other.host
-            and self.port == other.port
-            and self.rack == other.rack
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class NodeEndpointCollection(KeyedCollection[NodeEndpoint]):
@@ -298,19 +251,6 @@ class ShareAcknowledgeResponse(_ShareAcknowledgeResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ShareAcknowledgeResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.acquisition_lock_timeout_ms == other.acquisition_lock_timeout_ms
-            and self.responses == other.responses
-            and self.node_endpoints == other.node_endpoints
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_leader_id_and_epoch_1(data: bytes, pos: int) -> tuple[LeaderIdAndEpoch, int]:
     x = new(LeaderIdAndEpoch)
@@ -329,13 +269,6 @@ def _write_leader_id_and_epoch_1(out: list[bytes], x: LeaderIdAndEpoch) -> None:
     else:
         out.append(_pack_ii(x.leader_id, x.leader_epoch))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_leader_id_and_epoch_1(x: LeaderIdAndEpoch) -> int:
-    size = 9
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_partition_data_1(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
@@ -384,19 +317,6 @@ def _write_all_partition_data_1(out: list[bytes], items: Iterable[PartitionData]
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_partition_data_1(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_leader_id_and_epoch_1(x.current_leader)
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_share_acknowledge_topic_response_1(
     data: bytes, pos: int, count: int
 ) -> tuple[ShareAcknowledgeTopicResponseCollection, int]:
@@ -439,19 +359,6 @@ def _write_all_share_acknowledge_topic_response_1(
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_share_acknowledge_topic_response_1(items: Iterable[ShareAcknowledgeTopicResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_partition_data_1(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_node_endpoint_1(data: bytes, pos: int, count: int) -> tuple[NodeEndpointCollection, int]:
@@ -512,20 +419,6 @@ def _write_all_node_endpoint_1(out: list[bytes], items: Iterable[NodeEndpoint]) 
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_node_endpoint_1(items: Iterable[NodeEndpoint]) -> int:
-    size = 0
-    for x in items:
-        size += 11
-        n = string_length(len(x.host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.rack is not None:
-            n = string_length(len(x.rack.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_share_acknowledge_response_1(data: bytes, pos: int) -> tuple[ShareAcknowledgeResponse, int]:
@@ -593,24 +486,6 @@ def _write_share_acknowledge_response_1(out: list[bytes], x: ShareAcknowledgeRes
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_share_acknowledge_response_1(x: ShareAcknowledgeResponse) -> int:
-    size = 10
-    if x.error_message is not None:
-        n = string_length(len(x.error_message.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_share_acknowledge_topic_response_1(x.responses)
-    n = len(x.responses)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_node_endpoint_1(x.node_endpoints)
-    n = len(x.node_endpoints)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_share_acknowledge_response_2(data: bytes, pos: int) -> tuple[ShareAcknowledgeResponse, int]:
@@ -683,77 +558,47 @@ def _write_share_acknowledge_response_2(out: list[bytes], x: ShareAcknowledgeRes
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_share_acknowledge_response_2(x: ShareAcknowledgeResponse) -> int:
-    size = 14
-    if x.error_message is not None:
-        n = string_length(len(x.error_message.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_share_acknowledge_topic_response_1(x.responses)
-    n = len(x.responses)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_node_endpoint_1(x.node_endpoints)
-    n = len(x.node_endpoints)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ShareAcknowledgeResponseConstants._codecs = {
-    1: (_read_share_acknowledge_response_1, _write_share_acknowledge_response_1, _size_share_acknowledge_response_1),
-    2: (_read_share_acknowledge_response_2, _write_share_acknowledge_response_2, _size_share_acknowledge_response_2),
+    1: (_read_share_acknowledge_response_1, _write_share_acknowledge_response_1),
+    2: (_read_share_acknowledge_response_2, _write_share_acknowledge_response_2),
 }
-_ShareAcknowledgeResponseConstants._facts = (
-    '{"name":"ShareAcknowledgeResponse","type":"response","validVersions":"1-2","flexibleVersio'
-    'ns":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","vers'
-    'ions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was'
-    ' not throttled."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","'
-    'enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},{"name":'
-    '"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"'
-    '0+","default":null,"about":"Text explaining the error, null if there is none to tell."},{"'
-    'name":"acquisition_lock_timeout_ms","json":"acquisitionLockTimeoutMs","type":"int32","vers'
-    'ions":"2+","ignorable":true,"about":"Milliseconds for which records handed to a member sta'
-    'y locked to it."},{"name":"responses","json":"responses","type":"[]ShareAcknowledgeTopicRe'
-    'sponse","versions":"0+","about":"The outcomes for one topic."},{"name":"node_endpoints","j'
-    'son":"nodeEndpoints","type":"[]NodeEndpoint","versions":"0+","about":"One broker, with its'
-    ' address, that was named as a current leader above."}],"structs":{"ShareAcknowledgeTopicRe'
-    'sponse":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","mapKey":true,"'
-    'about":"Unique id of the topic."},{"name":"partitions","json":"partitions","type":"[]Parti'
-    'tionData","versions":"0+","about":"The outcome for one partition."}],"PartitionData":[{"na'
-    'me":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Numb'
-    'er of the partition within its topic, from 0."},{"name":"error_code","json":"errorCode","t'
-    'ype":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partiti'
-    'on, 0 for none."},{"name":"error_message","json":"errorMessage","type":"string","versions"'
-    ':"0+","nullableVersions":"0+","default":null,"about":"Text explaining the error of this pa'
-    'rtition, null if there is none to tell."},{"name":"current_leader","json":"currentLeader",'
-    '"type":"LeaderIdAndEpoch","versions":"0+","about":"The leader to turn to, of use when the '
-    'answering broker does not lead the partition."}],"LeaderIdAndEpoch":[{"name":"leader_id","'
-    'json":"leaderId","type":"int32","versions":"0+","enumeration":"LeaderId","about":"Broker i'
-    'd of the present leader."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","ver'
-    'sions":"0+","about":"Newest leader epoch the broker knows."}],"NodeEndpoint":[{"name":"nod'
-    'e_id","json":"nodeId","type":"int32","versions":"0+","entityType":"brokerId","mapKey":true'
-    ',"about":"Id of the broker, as the current leader of a partition is named."},{"name":"host'
-    '","json":"host","type":"string","versions":"0+","about":"Host name or IP address at which '
-    'the node can be reached."},{"name":"port","json":"port","type":"int32","versions":"0+","ab'
-    'out":"TCP port at that host."},{"name":"rack","json":"rack","type":"string","versions":"0+'
-    '","nullableVersions":"0+","default":null,"about":"Rack this broker runs in, null if none i'
-    's configured."}]}}'
+_ShareAcknowledgeResponseConstants._descriptor = (
+    '{"name":"ShareAcknowledgeResponse","type":"response","validVersions":"1-2","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Text explaining the error, null if there is none to tell."},'
+    '{"name":"acquisition_lock_timeout_ms","json":"acquisitionLockTimeoutMs","type":"int32","versions":"2+","ignorable":true,"about":"Milliseconds for which records handed to a member stay locked to it."},'
+    '{"name":"responses","json":"responses","type":"[]ShareAcknowledgeTopicResponse","versions":"0+","about":"The outcomes for one topic."},'
+    '{"name":"node_endpoints","json":"nodeEndpoints","type":"[]NodeEndpoint","versions":"0+","about":"One broker, with its address, that was named as a current leader above."}'
+    '],"structs":{"ShareAcknowledgeTopicResponse":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","mapKey":true,"about":"Unique id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+","about":"The outcome for one partition."}'
+    '],"PartitionData":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Text explaining the error of this partition, null if there is none to tell."},'
+    '{"name":"current_leader","json":"currentLeader","type":"LeaderIdAndEpoch","versions":"0+","about":"The leader to turn to, of use when the answering broker does not lead the partition."}'
+    '],"LeaderIdAndEpoch":['
+    '{"name":"leader_id","json":"leaderId","type":"int32","versions":"0+","enumeration":"LeaderId","about":"Broker id of the present leader."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Newest leader epoch the broker knows."}'
+    '],"NodeEndpoint":['
+    '{"name":"node_id","json":"nodeId","type":"int32","versions":"0+","entityType":"brokerId","mapKey":true,"about":"Id of the broker, as the current leader of a partition is named."},'
+    '{"name":"host","json":"host","type":"string","versions":"0+","about":"Host name or IP address at which the node can be reached."},'
+    '{"name":"port","json":"port","type":"int32","versions":"0+","about":"TCP port at that host."},'
+    '{"name":"rack","json":"rack","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Rack this broker runs in, null if none is configured."}'
+    "]}}"
 )
 _ShareAcknowledgeResponseConstants._plan = (
     "1\n"
     ":LeaderIdAndEpoch leader_id/i leader_epoch/i\n"
     "1-2 0 1 ;\n"
-    ":PartitionData partition_index/i error_code/h error_message/s?=~ current_leader/@LeaderIdA"
-    "ndEpoch\n"
+    ":PartitionData partition_index/i error_code/h error_message/s?=~ current_leader/@LeaderIdAndEpoch\n"
     "1-2 0 1 2cn 3@0 ;\n"
     ":ShareAcknowledgeTopicResponse topic_id/u partitions/[@PartitionData\n"
     "1-2 0 1@1c ;\n"
     ":NodeEndpoint node_id/i host/s port/i rack/s?=~\n"
     "1-2 0 1c 2 3cn ;\n"
-    ":ShareAcknowledgeResponse throttle_time_ms/i error_code/h error_message/s?=~ acquisition_l"
-    "ock_timeout_ms/i responses/{@ShareAcknowledgeTopicResponse node_endpoints/{@NodeEndpoint\n"
+    ":ShareAcknowledgeResponse throttle_time_ms/i error_code/h error_message/s?=~ acquisition_lock_timeout_ms/i responses/{@ShareAcknowledgeTopicResponse node_endpoints/{@NodeEndpoint\n"
     "1 0 1 2cn 4@2c 5@3c -3 ;\n"
     "2 0 1 2cn 3 4@2c 5@3c ;\n"
 )

@@ -13,26 +13,24 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .share_fetch_response import ShareFetchResponse as _ShareFetchResponse
 
 _pack_i = Struct(">i").pack
@@ -80,16 +78,6 @@ class AcknowledgementBatch(StructBase):
         self.acknowledge_types = acknowledge_types if isinstance(acknowledge_types, list) else list(acknowledge_types)
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AcknowledgementBatch):
-            return NotImplemented
-        return (
-            self.first_offset == other.first_offset
-            and self.last_offset == other.last_offset
-            and self.acknowledge_types == other.acknowledge_types
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class FetchPartition(StructBase):
@@ -122,16 +110,6 @@ class FetchPartition(StructBase):
             else list(elements_of(acknowledgement_batches, "acknowledgement_batches", "AcknowledgementBatch"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, FetchPartition):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.partition_max_bytes == other.partition_max_bytes
-            and self.acknowledgement_batches == other.acknowledgement_batches
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class FetchPartitionCollection(KeyedCollection[FetchPartition]):
@@ -177,15 +155,6 @@ class FetchTopic(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, FetchTopic):
-            return NotImplemented
-        return (
-            self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class FetchTopicCollection(KeyedCollection[FetchTopic]):
     """FetchTopic in order, found by topic_id."""
@@ -216,24 +185,11 @@ class ForgottenTopic(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        topic_id: UUID = ZERO_UUID,
-        partitions: Iterable[int] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, topic_id: UUID = ZERO_UUID, partitions: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.topic_id = topic_id
         self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ForgottenTopic):
-            return NotImplemented
-        return (
-            self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _ShareFetchRequestConstants(Request["_ShareFetchResponse"]):
@@ -336,25 +292,6 @@ class ShareFetchRequest(_ShareFetchRequestConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ShareFetchRequest):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.member_id == other.member_id
-            and self.share_session_epoch == other.share_session_epoch
-            and self.max_wait_ms == other.max_wait_ms
-            and self.min_bytes == other.min_bytes
-            and self.max_bytes == other.max_bytes
-            and self.max_records == other.max_records
-            and self.batch_size == other.batch_size
-            and self.share_acquire_mode == other.share_acquire_mode
-            and self.is_renew_ack == other.is_renew_ack
-            and self.topics == other.topics
-            and self.forgotten_topics_data == other.forgotten_topics_data
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_acknowledgement_batch_1(data: bytes, pos: int, count: int) -> tuple[list[AcknowledgementBatch], int]:
     out: list[AcknowledgementBatch] = []
@@ -394,19 +331,6 @@ def _write_all_acknowledgement_batch_1(out: list[bytes], items: Iterable[Acknowl
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_acknowledgement_batch_1(items: Iterable[AcknowledgementBatch]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += len(x.acknowledge_types)
-        n = len(x.acknowledge_types)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_fetch_partition_1(data: bytes, pos: int, count: int) -> tuple[FetchPartitionCollection, int]:
@@ -451,19 +375,6 @@ def _write_all_fetch_partition_1(out: list[bytes], items: Iterable[FetchPartitio
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_fetch_partition_1(items: Iterable[FetchPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += _size_all_acknowledgement_batch_1(x.acknowledgement_batches)
-        n = len(x.acknowledgement_batches)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_fetch_topic_1(data: bytes, pos: int, count: int) -> tuple[FetchTopicCollection, int]:
     out: list[FetchTopic] = []
     for _ in range(count):
@@ -502,19 +413,6 @@ def _write_all_fetch_topic_1(out: list[bytes], items: Iterable[FetchTopic]) -> N
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_fetch_topic_1(items: Iterable[FetchTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_fetch_partition_1(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_forgotten_topic_1(data: bytes, pos: int, count: int) -> tuple[list[ForgottenTopic], int]:
@@ -556,19 +454,6 @@ def _write_all_forgotten_topic_1(out: list[bytes], items: Iterable[ForgottenTopi
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_forgotten_topic_1(items: Iterable[ForgottenTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += len(x.partitions) * 4
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_share_fetch_request_1(data: bytes, pos: int) -> tuple[ShareFetchRequest, int]:
@@ -665,27 +550,6 @@ def _write_share_fetch_request_1(out: list[bytes], x: ShareFetchRequest) -> None
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_share_fetch_request_1(x: ShareFetchRequest) -> int:
-    size = 29
-    if x.group_id is not None:
-        n = string_length(len(x.group_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.member_id is not None:
-        n = string_length(len(x.member_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_fetch_topic_1(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_forgotten_topic_1(x.forgotten_topics_data)
-    n = len(x.forgotten_topics_data)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_share_fetch_request_2(data: bytes, pos: int) -> tuple[ShareFetchRequest, int]:
@@ -805,92 +669,51 @@ def _write_share_fetch_request_2(out: list[bytes], x: ShareFetchRequest) -> None
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_share_fetch_request_2(x: ShareFetchRequest) -> int:
-    size = 31
-    if x.group_id is not None:
-        n = string_length(len(x.group_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.member_id is not None:
-        n = string_length(len(x.member_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_fetch_topic_1(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_forgotten_topic_1(x.forgotten_topics_data)
-    n = len(x.forgotten_topics_data)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ShareFetchRequestConstants._codecs = {
-    1: (_read_share_fetch_request_1, _write_share_fetch_request_1, _size_share_fetch_request_1),
-    2: (_read_share_fetch_request_2, _write_share_fetch_request_2, _size_share_fetch_request_2),
+    1: (_read_share_fetch_request_1, _write_share_fetch_request_1),
+    2: (_read_share_fetch_request_2, _write_share_fetch_request_2),
 }
-_ShareFetchRequestConstants._facts = (
-    '{"name":"ShareFetchRequest","type":"request","validVersions":"1-2","flexibleVersions":"0+"'
-    ',"fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","nullableVe'
-    'rsions":"0+","entityType":"groupId","default":null,"about":"Share group the member belongs'
-    ' to; null when it was not given."},{"name":"member_id","json":"memberId","type":"string","'
-    'versions":"0+","nullableVersions":"0+","about":"Id of the share group member that fetches;'
-    ' null when it was not given."},{"name":"share_session_epoch","json":"shareSessionEpoch","t'
-    'ype":"int32","versions":"0+","enumeration":"ShareSessionEpoch","about":"0 opens a new shar'
-    "e session, -1 closes it, any other number is the place of this request within the open ses"
-    'sion."},{"name":"max_wait_ms","json":"maxWaitMs","type":"int32","versions":"0+","about":"M'
-    'illiseconds the broker may wait for enough data before it answers."},{"name":"min_bytes","'
-    'json":"minBytes","type":"int32","versions":"0+","about":"Bytes of data the broker tries to'
-    ' gather before it answers; it answers with less once the wait is over."},{"name":"max_byte'
-    's","json":"maxBytes","type":"int32","versions":"0+","default":2147483647,"about":"Upper bo'
-    "und in bytes for the whole answer, unlimited by default; a first batch larger than this ma"
-    'y still be sent."},{"name":"max_records","json":"maxRecords","type":"int32","versions":"1+'
-    '","about":"Most records to acquire with this request; whether it is a hard bound depends o'
-    'n ShareAcquireMode."},{"name":"batch_size","json":"batchSize","type":"int32","versions":"1'
-    '+","about":"Number of records the member would like to find in one acquired range."},{"nam'
-    'e":"share_acquire_mode","json":"shareAcquireMode","type":"int8","versions":"2+","enumerati'
-    'on":"ShareAcquireMode","ignorable":true,"about":"0 lets the broker acquire whole batches a'
-    'nd so exceed MaxRecords, 1 makes MaxRecords a strict limit."},{"name":"is_renew_ack","json'
-    '":"isRenewAck","type":"bool","versions":"2+","about":"True when the acknowledgements carri'
-    'ed here include renewals of the acquisition lock."},{"name":"topics","json":"topics","type'
-    '":"[]FetchTopic","versions":"0+","about":"One entry per topic with partitions to add to th'
-    'e session, to fetch or to acknowledge."},{"name":"forgotten_topics_data","json":"forgotten'
-    'TopicsData","type":"[]ForgottenTopic","versions":"0+","about":"One entry per topic with pa'
-    'rtitions to drop from the share session."}],"structs":{"FetchTopic":[{"name":"topic_id","j'
-    'son":"topicId","type":"uuid","versions":"0+","mapKey":true,"about":"Id of the topic."},{"n'
-    'ame":"partitions","json":"partitions","type":"[]FetchPartition","versions":"0+","about":"O'
-    'ne entry per partition to add to the session, to fetch or to acknowledge."}],"FetchPartiti'
-    'on":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","map'
-    'Key":true,"about":"Number of the partition within its topic, from 0."},{"name":"partition_'
-    'max_bytes","json":"partitionMaxBytes","type":"int32","versions":"0","about":"Upper bound i'
-    'n bytes for the data of this partition."},{"name":"acknowledgement_batches","json":"acknow'
-    'ledgementBatches","type":"[]AcknowledgementBatch","versions":"0+","about":"One entry per r'
-    'ange of offsets being acknowledged; empty when there is nothing to acknowledge."}],"Acknow'
-    'ledgementBatch":[{"name":"first_offset","json":"firstOffset","type":"int64","versions":"0+'
-    '","about":"First offset of the range, inclusive."},{"name":"last_offset","json":"lastOffse'
-    't","type":"int64","versions":"0+","about":"Last offset of the range, inclusive."},{"name":'
-    '"acknowledge_types","json":"acknowledgeTypes","type":"[]int8","versions":"0+","enumeration'
-    '":"AcknowledgeType","about":"0 gap, 1 accept, 2 release, 3 reject, 4 renew; either one num'
-    'ber for the entire range or one for every offset in it."}],"ForgottenTopic":[{"name":"topi'
-    'c_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the topic."},{"name":"'
-    'partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Numbers of the p'
-    'artitions to drop from the session."}]}}'
+_ShareFetchRequestConstants._descriptor = (
+    '{"name":"ShareFetchRequest","type":"request","validVersions":"1-2","flexibleVersions":"0+","fields":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","nullableVersions":"0+","entityType":"groupId","default":null,"about":"Share group the member belongs to; null when it was not given."},'
+    '{"name":"member_id","json":"memberId","type":"string","versions":"0+","nullableVersions":"0+","about":"Id of the share group member that fetches; null when it was not given."},'
+    '{"name":"share_session_epoch","json":"shareSessionEpoch","type":"int32","versions":"0+","enumeration":"ShareSessionEpoch","about":"0 opens a new share session, -1 closes it, any other number is the place of this request within the open session."},'
+    '{"name":"max_wait_ms","json":"maxWaitMs","type":"int32","versions":"0+","about":"Milliseconds the broker may wait for enough data before it answers."},'
+    '{"name":"min_bytes","json":"minBytes","type":"int32","versions":"0+","about":"Bytes of data the broker tries to gather before it answers; it answers with less once the wait is over."},'
+    '{"name":"max_bytes","json":"maxBytes","type":"int32","versions":"0+","default":2147483647,"about":"Upper bound in bytes for the whole answer, unlimited by default; a first batch larger than this may still be sent."},'
+    '{"name":"max_records","json":"maxRecords","type":"int32","versions":"1+","about":"Most records to acquire with this request; whether it is a hard bound depends on ShareAcquireMode."},'
+    '{"name":"batch_size","json":"batchSize","type":"int32","versions":"1+","about":"Number of records the member would like to find in one acquired range."},'
+    '{"name":"share_acquire_mode","json":"shareAcquireMode","type":"int8","versions":"2+","enumeration":"ShareAcquireMode","ignorable":true,"about":"0 lets the broker acquire whole batches and so exceed MaxRecords, 1 makes MaxRecords a strict limit."},'
+    '{"name":"is_renew_ack","json":"isRenewAck","type":"bool","versions":"2+","about":"True when the acknowledgements carried here include renewals of the acquisition lock."},'
+    '{"name":"topics","json":"topics","type":"[]FetchTopic","versions":"0+","about":"One entry per topic with partitions to add to the session, to fetch or to acknowledge."},'
+    '{"name":"forgotten_topics_data","json":"forgottenTopicsData","type":"[]ForgottenTopic","versions":"0+","about":"One entry per topic with partitions to drop from the share session."}'
+    '],"structs":{"FetchTopic":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","mapKey":true,"about":"Id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]FetchPartition","versions":"0+","about":"One entry per partition to add to the session, to fetch or to acknowledge."}'
+    '],"FetchPartition":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","mapKey":true,"about":"Number of the partition within its topic, from 0."},'
+    '{"name":"partition_max_bytes","json":"partitionMaxBytes","type":"int32","versions":"0","about":"Upper bound in bytes for the data of this partition."},'
+    '{"name":"acknowledgement_batches","json":"acknowledgementBatches","type":"[]AcknowledgementBatch","versions":"0+","about":"One entry per range of offsets being acknowledged; empty when there is nothing to acknowledge."}'
+    '],"AcknowledgementBatch":['
+    '{"name":"first_offset","json":"firstOffset","type":"int64","versions":"0+","about":"First offset of the range, inclusive."},'
+    '{"name":"last_offset","json":"lastOffset","type":"int64","versions":"0+","about":"Last offset of the range, inclusive."},'
+    '{"name":"acknowledge_types","json":"acknowledgeTypes","type":"[]int8","versions":"0+","enumeration":"AcknowledgeType","about":"0 gap, 1 accept, 2 release, 3 reject, 4 renew; either one number for the entire range or one for every offset in it."}'
+    '],"ForgottenTopic":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Numbers of the partitions to drop from the session."}'
+    "]}}"
 )
 _ShareFetchRequestConstants._plan = (
     "1\n"
     ":AcknowledgementBatch first_offset/q last_offset/q acknowledge_types/[b\n"
     "1-2 0 1 2c ;\n"
-    ":FetchPartition partition_index/i partition_max_bytes/i acknowledgement_batches/[@Acknowle"
-    "dgementBatch\n"
+    ":FetchPartition partition_index/i partition_max_bytes/i acknowledgement_batches/[@AcknowledgementBatch\n"
     "1-2 0 2@0c -1! ;\n"
     ":FetchTopic topic_id/u partitions/{@FetchPartition\n"
     "1-2 0 1@1c ;\n"
     ":ForgottenTopic topic_id/u partitions/[i\n"
     "1-2 0 1c ;\n"
-    ":ShareFetchRequest group_id/s?=~ member_id/s? share_session_epoch/i max_wait_ms/i min_byte"
-    "s/i max_bytes/i=2147483647 max_records/i batch_size/i share_acquire_mode/b is_renew_ack/t "
-    "topics/{@FetchTopic forgotten_topics_data/[@ForgottenTopic\n"
+    ":ShareFetchRequest group_id/s?=~ member_id/s? share_session_epoch/i max_wait_ms/i min_bytes/i max_bytes/i=2147483647 max_records/i batch_size/i share_acquire_mode/b is_renew_ack/t topics/{@FetchTopic forgotten_topics_data/[@ForgottenTopic\n"
     "1 0cn 1cn 2 3 4 5 6 7 10@2c 11@3c -8 -9! ;\n"
     "2 0cn 1cn 2 3 4 5 6 7 8 9 10@2c 11@3c ;\n"
 )

@@ -13,22 +13,19 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_bytes,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -67,24 +64,11 @@ class LeaderIdAndEpoch(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        leader_id: int = 0,
-        leader_epoch: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, leader_id: int = 0, leader_epoch: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.leader_id = leader_id
         self.leader_epoch = leader_epoch
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LeaderIdAndEpoch):
-            return NotImplemented
-        return (
-            self.leader_id == other.leader_id
-            and self.leader_epoch == other.leader_epoch
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -112,16 +96,6 @@ class AcquiredRecords(StructBase):
         self.last_offset = last_offset
         self.delivery_count = delivery_count
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AcquiredRecords):
-            return NotImplemented
-        return (
-            self.first_offset == other.first_offset
-            and self.last_offset == other.last_offset
-            and self.delivery_count == other.delivery_count
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -180,21 +154,6 @@ class PartitionData(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionData):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.acknowledge_error_code == other.acknowledge_error_code
-            and self.acknowledge_error_message == other.acknowledge_error_message
-            and self.current_leader == other.current_leader
-            and self.records == other.records
-            and self.acquired_records == other.acquired_records
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ShareFetchableTopicResponse(StructBase):
@@ -219,15 +178,6 @@ class ShareFetchableTopicResponse(StructBase):
             partitions if isinstance(partitions, list) else list(elements_of(partitions, "partitions", "PartitionData"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ShareFetchableTopicResponse):
-            return NotImplemented
-        return (
-            self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class ShareFetchableTopicResponseCollection(KeyedCollection[ShareFetchableTopicResponse]):
@@ -276,17 +226,6 @@ class NodeEndpoint(StructBase):
         self.port = port
         self.rack = rack
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, NodeEndpoint):
-            return NotImplemented
-        return (
-            self.node_id == other.node_id
-            and self.host == other.host
-            and self.port == other.port
-            and self.rack == other.rack
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class NodeEndpointCollection(KeyedCollection[NodeEndpoint]):
@@ -380,19 +319,6 @@ class ShareFetchResponse(_ShareFetchResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ShareFetchResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.acquisition_lock_timeout_ms == other.acquisition_lock_timeout_ms
-            and self.responses == other.responses
-            and self.node_endpoints == other.node_endpoints
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_leader_id_and_epoch_1(data: bytes, pos: int) -> tuple[LeaderIdAndEpoch, int]:
     x = new(LeaderIdAndEpoch)
@@ -411,13 +337,6 @@ def _write_leader_id_and_epoch_1(out: list[bytes], x: LeaderIdAndEpoch) -> None:
     else:
         out.append(_pack_ii(x.leader_id, x.leader_epoch))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_leader_id_and_epoch_1(x: LeaderIdAndEpoch) -> int:
-    size = 9
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_acquired_records_1(data: bytes, pos: int, count: int) -> tuple[list[AcquiredRecords], int]:
@@ -441,15 +360,6 @@ def _write_all_acquired_records_1(out: list[bytes], items: Iterable[AcquiredReco
         else:
             out.append(_pack_qqh(x.first_offset, x.last_offset, x.delivery_count))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_acquired_records_1(items: Iterable[AcquiredRecords]) -> int:
-    size = 0
-    for x in items:
-        size += 19
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_partition_data_1(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
@@ -549,28 +459,6 @@ def _write_all_partition_data_1(out: list[bytes], items: Iterable[PartitionData]
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_partition_data_1(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 13
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.acknowledge_error_message is not None:
-            n = string_length(len(x.acknowledge_error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_leader_id_and_epoch_1(x.current_leader)
-        n = len(x.records)
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_acquired_records_1(x.acquired_records)
-        n = len(x.acquired_records)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_share_fetchable_topic_response_1(
     data: bytes, pos: int, count: int
 ) -> tuple[ShareFetchableTopicResponseCollection, int]:
@@ -611,19 +499,6 @@ def _write_all_share_fetchable_topic_response_1(out: list[bytes], items: Iterabl
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_share_fetchable_topic_response_1(items: Iterable[ShareFetchableTopicResponse]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_partition_data_1(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_node_endpoint_1(data: bytes, pos: int, count: int) -> tuple[NodeEndpointCollection, int]:
@@ -684,20 +559,6 @@ def _write_all_node_endpoint_1(out: list[bytes], items: Iterable[NodeEndpoint]) 
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_node_endpoint_1(items: Iterable[NodeEndpoint]) -> int:
-    size = 0
-    for x in items:
-        size += 11
-        n = string_length(len(x.host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.rack is not None:
-            n = string_length(len(x.rack.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_share_fetch_response_1(data: bytes, pos: int) -> tuple[ShareFetchResponse, int]:
@@ -770,79 +631,43 @@ def _write_share_fetch_response_1(out: list[bytes], x: ShareFetchResponse) -> No
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_share_fetch_response_1(x: ShareFetchResponse) -> int:
-    size = 14
-    if x.error_message is not None:
-        n = string_length(len(x.error_message.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_share_fetchable_topic_response_1(x.responses)
-    n = len(x.responses)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_node_endpoint_1(x.node_endpoints)
-    n = len(x.node_endpoints)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ShareFetchResponseConstants._codecs = {
-    1: (_read_share_fetch_response_1, _write_share_fetch_response_1, _size_share_fetch_response_1),
-    2: (_read_share_fetch_response_1, _write_share_fetch_response_1, _size_share_fetch_response_1),
+    1: (_read_share_fetch_response_1, _write_share_fetch_response_1),
+    2: (_read_share_fetch_response_1, _write_share_fetch_response_1),
 }
-_ShareFetchResponseConstants._facts = (
-    '{"name":"ShareFetchResponse","type":"response","validVersions":"1-2","flexibleVersions":"0'
-    '+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":'
-    '"0+","about":"Milliseconds this response was or should be held back because a quota was ex'
-    'ceeded, 0 for none."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0'
-    '+","enumeration":"ErrorCode","about":"Error code of the request as a whole, 0 for none."},'
-    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVer'
-    'sions":"0+","default":null,"about":"Human readable detail of the error of the request as a'
-    ' whole, null when there is nothing to add."},{"name":"acquisition_lock_timeout_ms","json":'
-    '"acquisitionLockTimeoutMs","type":"int32","versions":"1+","about":"Milliseconds an acquire'
-    'd record stays locked for the member before it is offered to others again."},{"name":"resp'
-    'onses","json":"responses","type":"[]ShareFetchableTopicResponse","versions":"0+","about":"'
-    'One entry per topic with something to report."},{"name":"node_endpoints","json":"nodeEndpo'
-    'ints","type":"[]NodeEndpoint","versions":"0+","about":"One entry per broker that is named '
-    'as a current leader above."}],"structs":{"ShareFetchableTopicResponse":[{"name":"topic_id"'
-    ',"json":"topicId","type":"uuid","versions":"0+","mapKey":true,"about":"Id of the topic."},'
-    '{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+","about":'
-    '"One entry per partition with records, an acknowledgement outcome or an error."}],"Partiti'
-    'onData":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+",'
-    '"about":"Number of the partition within its topic, from 0."},{"name":"error_code","json":"'
-    'errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of'
-    ' fetching from this partition, 0 for none."},{"name":"error_message","json":"errorMessage"'
-    ',"type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Human rea'
-    "dable detail of the error of fetching from this partition, null when there is nothing to a"
-    'dd."},{"name":"acknowledge_error_code","json":"acknowledgeErrorCode","type":"int16","versi'
-    'ons":"0+","enumeration":"ErrorCode","about":"Error code of the acknowledgements for this p'
-    'artition, 0 for none."},{"name":"acknowledge_error_message","json":"acknowledgeErrorMessag'
-    'e","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Human r'
-    "eadable detail of the error of the acknowledgements for this partition, null when there is"
-    ' nothing to add."},{"name":"current_leader","json":"currentLeader","type":"LeaderIdAndEpoc'
-    'h","versions":"0+","about":"Who leads the partition now; of use when the error says that t'
-    'he asked broker does not."},{"name":"records","json":"records","type":"records","versions"'
-    ':"0+","nullableVersions":"0","about":"Fetched record batches, possibly with records outsid'
-    'e the acquired ranges that the member has to skip; null only in version 0."},{"name":"acqu'
-    'ired_records","json":"acquiredRecords","type":"[]AcquiredRecords","versions":"0+","about":'
-    '"One entry per range of offsets that is now locked for this member."}],"LeaderIdAndEpoch":'
-    '[{"name":"leader_id","json":"leaderId","type":"int32","versions":"0+","enumeration":"Leade'
-    'rId","about":"Broker id of the leader, -1 when unknown."},{"name":"leader_epoch","json":"l'
-    'eaderEpoch","type":"int32","versions":"0+","about":"Epoch of that leadership, growing with'
-    ' every change of leader; -1 when unknown."}],"AcquiredRecords":[{"name":"first_offset","js'
-    'on":"firstOffset","type":"int64","versions":"0+","about":"First acquired offset, inclusive'
-    '."},{"name":"last_offset","json":"lastOffset","type":"int64","versions":"0+","about":"Last'
-    ' acquired offset, inclusive."},{"name":"delivery_count","json":"deliveryCount","type":"int'
-    '16","versions":"0+","about":"How many times the records of this range have been handed out'
-    ', this delivery included."}],"NodeEndpoint":[{"name":"node_id","json":"nodeId","type":"int'
-    '32","versions":"0+","entityType":"brokerId","mapKey":true,"about":"Id of the node."},{"nam'
-    'e":"host","json":"host","type":"string","versions":"0+","about":"Host name or IP address a'
-    't which the node can be reached."},{"name":"port","json":"port","type":"int32","versions":'
-    '"0+","about":"TCP port at that host."},{"name":"rack","json":"rack","type":"string","versi'
-    'ons":"0+","nullableVersions":"0+","default":null,"about":"Rack of that broker, null when i'
-    't has none configured."}]}}'
+_ShareFetchResponseConstants._descriptor = (
+    '{"name":"ShareFetchResponse","type":"response","validVersions":"1-2","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Milliseconds this response was or should be held back because a quota was exceeded, 0 for none."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the request as a whole, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Human readable detail of the error of the request as a whole, null when there is nothing to add."},'
+    '{"name":"acquisition_lock_timeout_ms","json":"acquisitionLockTimeoutMs","type":"int32","versions":"1+","about":"Milliseconds an acquired record stays locked for the member before it is offered to others again."},'
+    '{"name":"responses","json":"responses","type":"[]ShareFetchableTopicResponse","versions":"0+","about":"One entry per topic with something to report."},'
+    '{"name":"node_endpoints","json":"nodeEndpoints","type":"[]NodeEndpoint","versions":"0+","about":"One entry per broker that is named as a current leader above."}'
+    '],"structs":{"ShareFetchableTopicResponse":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","mapKey":true,"about":"Id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+","about":"One entry per partition with records, an acknowledgement outcome or an error."}'
+    '],"PartitionData":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of fetching from this partition, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Human readable detail of the error of fetching from this partition, null when there is nothing to add."},'
+    '{"name":"acknowledge_error_code","json":"acknowledgeErrorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the acknowledgements for this partition, 0 for none."},'
+    '{"name":"acknowledge_error_message","json":"acknowledgeErrorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Human readable detail of the error of the acknowledgements for this partition, null when there is nothing to add."},'
+    '{"name":"current_leader","json":"currentLeader","type":"LeaderIdAndEpoch","versions":"0+","about":"Who leads the partition now; of use when the error says that the asked broker does not."},'
+    '{"name":"records","json":"records","type":"records","versions":"0+","nullableVersions":"0","about":"Fetched record batches, possibly with records outside the acquired ranges that the member has to skip; null only in version 0."},'
+    '{"name":"acquired_records","json":"acquiredRecords","type":"[]AcquiredRecords","versions":"0+","about":"One entry per range of offsets that is now locked for this member."}'
+    '],"LeaderIdAndEpoch":['
+    '{"name":"leader_id","json":"leaderId","type":"int32","versions":"0+","enumeration":"LeaderId","about":"Broker id of the leader, -1 when unknown."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Epoch of that leadership, growing with every change of leader; -1 when unknown."}'
+    '],"AcquiredRecords":['
+    '{"name":"first_offset","json":"firstOffset","type":"int64","versions":"0+","about":"First acquired offset, inclusive."},'
+    '{"name":"last_offset","json":"lastOffset","type":"int64","versions":"0+","about":"Last acquired offset, inclusive."},'
+    '{"name":"delivery_count","json":"deliveryCount","type":"int16","versions":"0+","about":"How many times the records of this range have been handed out, this delivery included."}'
+    '],"NodeEndpoint":['
+    '{"name":"node_id","json":"nodeId","type":"int32","versions":"0+","entityType":"brokerId","mapKey":true,"about":"Id of the node."},'
+    '{"name":"host","json":"host","type":"string","versions":"0+","about":"Host name or IP address at which the node can be reached."},'
+    '{"name":"port","json":"port","type":"int32","versions":"0+","about":"TCP port at that host."},'
+    '{"name":"rack","json":"rack","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Rack of that broker, null when it has none configured."}'
+    "]}}"
 )
 _ShareFetchResponseConstants._plan = (
     "1\n"
@@ -850,15 +675,12 @@ _ShareFetchResponseConstants._plan = (
     "1-2 0 1 ;\n"
     ":AcquiredRecords first_offset/q last_offset/q delivery_count/h\n"
     "1-2 0 1 2 ;\n"
-    ":PartitionData partition_index/i error_code/h error_message/s?=~ acknowledge_error_code/h "
-    "acknowledge_error_message/s?=~ current_leader/@LeaderIdAndEpoch records/r acquired_records"
-    "/[@AcquiredRecords\n"
+    ":PartitionData partition_index/i error_code/h error_message/s?=~ acknowledge_error_code/h acknowledge_error_message/s?=~ current_leader/@LeaderIdAndEpoch records/r acquired_records/[@AcquiredRecords\n"
     "1-2 0 1 2cn 3 4cn 5@0 6c 7@1c ;\n"
     ":ShareFetchableTopicResponse topic_id/u partitions/[@PartitionData\n"
     "1-2 0 1@2c ;\n"
     ":NodeEndpoint node_id/i host/s port/i rack/s?=~\n"
     "1-2 0 1c 2 3cn ;\n"
-    ":ShareFetchResponse throttle_time_ms/i error_code/h error_message/s?=~ acquisition_lock_ti"
-    "meout_ms/i responses/{@ShareFetchableTopicResponse node_endpoints/{@NodeEndpoint\n"
+    ":ShareFetchResponse throttle_time_ms/i error_code/h error_message/s?=~ acquisition_lock_timeout_ms/i responses/{@ShareFetchableTopicResponse node_endpoints/{@NodeEndpoint\n"
     "1-2 0 1 2cn 3 4@3c 5@4c ;\n"
 )

@@ -11,19 +11,7 @@ from .._base.message import Message
 from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
-from .._core.wire import (
-    RawTaggedFields,
-    Refused,
-    VARINTS,
-    ZERO_UUID,
-    long_count,
-    new,
-    tags,
-    tags_size,
-    unknown_tags,
-    uuid_from,
-    uvarint_size,
-)
+from .._core.wire import VARINTS, ZERO_UUID, RawTaggedFields, Refused, long_count, new, tags, unknown_tags, uuid_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,24 +37,11 @@ class TopicPartitions(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        topic_id: UUID = ZERO_UUID,
-        partitions: Iterable[int] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, topic_id: UUID = ZERO_UUID, partitions: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.topic_id = topic_id
         self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicPartitions):
-            return NotImplemented
-        return (
-            self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _ShareGroupCurrentMemberAssignmentValueConstants(Message):
@@ -83,7 +58,7 @@ class _ShareGroupCurrentMemberAssignmentValueConstants(Message):
 class ShareGroupCurrentMemberAssignmentValue(_ShareGroupCurrentMemberAssignmentValueConstants):
     """Value of a __consumer_offsets record with the epoch and partitions a share group member holds now.
 
-    Coordinator-value, record type 14, versions 0, flexible from 0. Since Kafka 4.0.0.
+    Coordinator-value, record type 14, version 0, flexible from 0. Since Kafka 4.0.0.
     """
 
     member_epoch: int = 0
@@ -115,17 +90,6 @@ class ShareGroupCurrentMemberAssignmentValue(_ShareGroupCurrentMemberAssignmentV
             else list(elements_of(assigned_partitions, "assigned_partitions", "TopicPartitions"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ShareGroupCurrentMemberAssignmentValue):
-            return NotImplemented
-        return (
-            self.member_epoch == other.member_epoch
-            and self.previous_member_epoch == other.previous_member_epoch
-            and self.state == other.state
-            and self.assigned_partitions == other.assigned_partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_topic_partitions_0(data: bytes, pos: int, count: int) -> tuple[list[TopicPartitions], int]:
@@ -169,19 +133,6 @@ def _write_all_topic_partitions_0(out: list[bytes], items: Iterable[TopicPartiti
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_partitions_0(items: Iterable[TopicPartitions]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += len(x.partitions) * 4
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_share_group_current_member_assignment_value_0(
     data: bytes, pos: int
 ) -> tuple[ShareGroupCurrentMemberAssignmentValue, int]:
@@ -221,43 +172,24 @@ def _write_share_group_current_member_assignment_value_0(
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_share_group_current_member_assignment_value_0(x: ShareGroupCurrentMemberAssignmentValue) -> int:
-    size = 11
-    size += _size_all_topic_partitions_0(x.assigned_partitions)
-    n = len(x.assigned_partitions)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ShareGroupCurrentMemberAssignmentValueConstants._codecs = {
-    0: (
-        _read_share_group_current_member_assignment_value_0,
-        _write_share_group_current_member_assignment_value_0,
-        _size_share_group_current_member_assignment_value_0,
-    ),
+    0: (_read_share_group_current_member_assignment_value_0, _write_share_group_current_member_assignment_value_0)
 }
-_ShareGroupCurrentMemberAssignmentValueConstants._facts = (
-    '{"name":"ShareGroupCurrentMemberAssignmentValue","type":"coordinator-value","validVersions'
-    '":"0","flexibleVersions":"0+","fields":[{"name":"member_epoch","json":"memberEpoch","type"'
-    ':"int32","versions":"0+","about":"Group epoch the member has caught up with."},{"name":"pr'
-    'evious_member_epoch","json":"previousMemberEpoch","type":"int32","versions":"0+","about":"'
-    'Epoch the member had before the current one, still accepted if a response was lost."},{"na'
-    'me":"state","json":"state","type":"int8","versions":"0+","enumeration":"GroupMemberState",'
-    '"about":"State of the member; 0 is stable, which is what share group members normally have'
-    '."},{"name":"assigned_partitions","json":"assignedPartitions","type":"[]TopicPartitions","'
-    'versions":"0+","about":"Partitions the member may fetch from, one entry per topic."}],"str'
-    'ucts":{"TopicPartitions":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+'
-    '","about":"Id of the topic."},{"name":"partitions","json":"partitions","type":"[]int32","v'
-    'ersions":"0+","about":"Partition indexes in this topic."}]}}'
+_ShareGroupCurrentMemberAssignmentValueConstants._descriptor = (
+    '{"name":"ShareGroupCurrentMemberAssignmentValue","type":"coordinator-value","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"member_epoch","json":"memberEpoch","type":"int32","versions":"0+","about":"Group epoch the member has caught up with."},'
+    '{"name":"previous_member_epoch","json":"previousMemberEpoch","type":"int32","versions":"0+","about":"Epoch the member had before the current one, still accepted if a response was lost."},'
+    '{"name":"state","json":"state","type":"int8","versions":"0+","enumeration":"GroupMemberState","about":"State of the member; 0 is stable, which is what share group members normally have."},'
+    '{"name":"assigned_partitions","json":"assignedPartitions","type":"[]TopicPartitions","versions":"0+","about":"Partitions the member may fetch from, one entry per topic."}'
+    '],"structs":{"TopicPartitions":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Partition indexes in this topic."}'
+    "]}}"
 )
 _ShareGroupCurrentMemberAssignmentValueConstants._plan = (
     "1\n"
     ":TopicPartitions topic_id/u partitions/[i\n"
     "0 0 1c ;\n"
-    ":ShareGroupCurrentMemberAssignmentValue member_epoch/i previous_member_epoch/i state/b ass"
-    "igned_partitions/[@TopicPartitions\n"
+    ":ShareGroupCurrentMemberAssignmentValue member_epoch/i previous_member_epoch/i state/b assigned_partitions/[@TopicPartitions\n"
     "0 0 1 2 3@0c ;\n"
 )

@@ -7,26 +7,9 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import (
-    NO_LISTS,
-    compact_string_array,
-    compact_string_array_size,
-    compact_string_elements,
-    elements_of,
-)
+from .._core.arrays import NO_LISTS, compact_string_array, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
-from .._core.wire import (
-    RawTaggedFields,
-    Refused,
-    TRUTH,
-    VARINTS,
-    long_count,
-    new,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._core.wire import TRUTH, VARINTS, RawTaggedFields, Refused, long_count, new, tags, unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +34,7 @@ class _ShareGroupDescribeRequestConstants(Request["_ShareGroupDescribeResponse"]
 class ShareGroupDescribeRequest(_ShareGroupDescribeRequestConstants):
     """Sent by an admin client to the coordinator of share groups to learn their state, members and assignments.
 
-    Request, API key 77, versions 1, flexible from 1. Since Kafka 4.1.0.
+    Request, API key 77, version 1, flexible from 1. Since Kafka 4.1.0.
     """
 
     group_ids: list[str] = field(default_factory=list)
@@ -71,15 +54,6 @@ class ShareGroupDescribeRequest(_ShareGroupDescribeRequestConstants):
         self.group_ids = group_ids if isinstance(group_ids, list) else list(elements_of(group_ids, "group_ids", "str"))
         self.include_authorized_operations = include_authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ShareGroupDescribeRequest):
-            return NotImplemented
-        return (
-            self.group_ids == other.group_ids
-            and self.include_authorized_operations == other.include_authorized_operations
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_share_group_describe_request_1(data: bytes, pos: int) -> tuple[ShareGroupDescribeRequest, int]:
@@ -114,31 +88,15 @@ def _write_share_group_describe_request_1(out: list[bytes], x: ShareGroupDescrib
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_share_group_describe_request_1(x: ShareGroupDescribeRequest) -> int:
-    size = 3
-    size += compact_string_array_size(x.group_ids)
-    n = len(x.group_ids)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ShareGroupDescribeRequestConstants._codecs = {
-    1: (
-        _read_share_group_describe_request_1,
-        _write_share_group_describe_request_1,
-        _size_share_group_describe_request_1,
-    ),
+    1: (_read_share_group_describe_request_1, _write_share_group_describe_request_1)
 }
-_ShareGroupDescribeRequestConstants._facts = (
-    '{"name":"ShareGroupDescribeRequest","type":"request","validVersions":"1","flexibleVersions'
-    '":"0+","fields":[{"name":"group_ids","json":"groupIds","type":"[]string","versions":"0+","'
-    'entityType":"groupId","about":"One entry per share group to describe."},{"name":"include_a'
-    'uthorized_operations","json":"includeAuthorizedOperations","type":"bool","versions":"0+","'
-    'about":"True to be told which operations the caller may perform on each group."}]}'
+_ShareGroupDescribeRequestConstants._descriptor = (
+    '{"name":"ShareGroupDescribeRequest","type":"request","validVersions":"1","flexibleVersions":"0+","fields":['
+    '{"name":"group_ids","json":"groupIds","type":"[]string","versions":"0+","entityType":"groupId","about":"One entry per share group to describe."},'
+    '{"name":"include_authorized_operations","json":"includeAuthorizedOperations","type":"bool","versions":"0+","about":"True to be told which operations the caller may perform on each group."}'
+    "]}"
 )
 _ShareGroupDescribeRequestConstants._plan = (
-    "1\n" ":ShareGroupDescribeRequest group_ids/[s include_authorized_operations/t\n" "1 0c 1 ;\n"
+    "1\n:ShareGroupDescribeRequest group_ids/[s include_authorized_operations/t\n1 0c 1 ;\n"
 )

@@ -13,7 +13,6 @@ from .._core.arrays import (
     PACK_I,
     UNPACK_I,
     compact_string_array,
-    compact_string_array_size,
     compact_string_elements,
     elements_of,
     fixed_elements,
@@ -22,21 +21,18 @@ from .._core.arrays import (
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -83,16 +79,6 @@ class TopicPartitions(StructBase):
         self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicPartitions):
-            return NotImplemented
-        return (
-            self.topic_id == other.topic_id
-            and self.topic_name == other.topic_name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Assignment(StructBase):
@@ -104,10 +90,7 @@ class Assignment(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        topic_partitions: Iterable[TopicPartitions] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, topic_partitions: Iterable[TopicPartitions] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.topic_partitions = (
             topic_partitions
@@ -115,14 +98,6 @@ class Assignment(StructBase):
             else list(elements_of(topic_partitions, "topic_partitions", "TopicPartitions"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Assignment):
-            return NotImplemented
-        return (
-            self.topic_partitions == other.topic_partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -170,20 +145,6 @@ class Member(StructBase):
         )
         self.assignment = Assignment() if assignment is None else assignment
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Member):
-            return NotImplemented
-        return (
-            self.member_id == other.member_id
-            and self.rack_id == other.rack_id
-            and self.member_epoch == other.member_epoch
-            and self.client_id == other.client_id
-            and self.client_host == other.client_host
-            and self.subscribed_topic_names == other.subscribed_topic_names
-            and self.assignment == other.assignment
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -240,22 +201,6 @@ class DescribedGroup(StructBase):
         self.authorized_operations = authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribedGroup):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.group_id == other.group_id
-            and self.group_state == other.group_state
-            and self.group_epoch == other.group_epoch
-            and self.assignment_epoch == other.assignment_epoch
-            and self.assignor_name == other.assignor_name
-            and self.members == other.members
-            and self.authorized_operations == other.authorized_operations
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _ShareGroupDescribeResponseConstants(Response):
     __slots__ = ()
@@ -274,7 +219,7 @@ class _ShareGroupDescribeResponseConstants(Response):
 class ShareGroupDescribeResponse(_ShareGroupDescribeResponseConstants):
     """The coordinator's description of the share groups that were asked for.
 
-    Response, API key 77, versions 1, flexible from 1. Since Kafka 4.1.0.
+    Response, API key 77, version 1, flexible from 1. Since Kafka 4.1.0.
     """
 
     throttle_time_ms: int = 0
@@ -296,15 +241,6 @@ class ShareGroupDescribeResponse(_ShareGroupDescribeResponseConstants):
         self.throttle_time_ms = throttle_time_ms
         self.groups = groups if isinstance(groups, list) else list(elements_of(groups, "groups", "DescribedGroup"))
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ShareGroupDescribeResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.groups == other.groups
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_topic_partitions_1(data: bytes, pos: int, count: int) -> tuple[list[TopicPartitions], int]:
@@ -364,21 +300,6 @@ def _write_all_topic_partitions_1(out: list[bytes], items: Iterable[TopicPartiti
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_partitions_1(items: Iterable[TopicPartitions]) -> int:
-    size = 0
-    for x in items:
-        size += 19
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += len(x.partitions) * 4
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_assignment_1(data: bytes, pos: int) -> tuple[Assignment, int]:
     x = new(Assignment)
     n = data[pos]
@@ -408,17 +329,6 @@ def _write_assignment_1(out: list[bytes], x: Assignment) -> None:
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_assignment_1(x: Assignment) -> int:
-    size = 2
-    size += _size_all_topic_partitions_1(x.topic_partitions)
-    n = len(x.topic_partitions)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_member_1(data: bytes, pos: int, count: int) -> tuple[list[Member], int]:
@@ -514,29 +424,6 @@ def _write_all_member_1(out: list[bytes], items: Iterable[Member]) -> None:
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_member_1(items: Iterable[Member]) -> int:
-    size = 0
-    for x in items:
-        size += 10
-        n = string_length(len(x.member_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.rack_id is not None:
-            n = string_length(len(x.rack_id.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.client_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.client_host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += compact_string_array_size(x.subscribed_topic_names)
-        n = len(x.subscribed_topic_names)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += _size_assignment_1(x.assignment)
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_described_group_1(data: bytes, pos: int, count: int) -> tuple[list[DescribedGroup], int]:
@@ -637,28 +524,6 @@ def _write_all_described_group_1(out: list[bytes], items: Iterable[DescribedGrou
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_described_group_1(items: Iterable[DescribedGroup]) -> int:
-    size = 0
-    for x in items:
-        size += 20
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.group_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.group_state.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.assignor_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_member_1(x.members)
-        n = len(x.members)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_share_group_describe_response_1(data: bytes, pos: int) -> tuple[ShareGroupDescribeResponse, int]:
     x = new(ShareGroupDescribeResponse)
     x.throttle_time_ms, n = _unpack_iB(data, pos)
@@ -694,64 +559,38 @@ def _write_share_group_describe_response_1(out: list[bytes], x: ShareGroupDescri
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_share_group_describe_response_1(x: ShareGroupDescribeResponse) -> int:
-    size = 6
-    size += _size_all_described_group_1(x.groups)
-    n = len(x.groups)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ShareGroupDescribeResponseConstants._codecs = {
-    1: (
-        _read_share_group_describe_response_1,
-        _write_share_group_describe_response_1,
-        _size_share_group_describe_response_1,
-    ),
+    1: (_read_share_group_describe_response_1, _write_share_group_describe_response_1)
 }
-_ShareGroupDescribeResponseConstants._facts = (
-    '{"name":"ShareGroupDescribeResponse","type":"response","validVersions":"1","flexibleVersio'
-    'ns":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","vers'
-    'ions":"0+","about":"Milliseconds this response was or should be held back because a quota '
-    'was exceeded, 0 for none."},{"name":"groups","json":"groups","type":"[]DescribedGroup","ve'
-    'rsions":"0+","about":"One entry per group that was asked for."}],"structs":{"TopicPartitio'
-    'ns":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the '
-    'topic."},{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityTy'
-    'pe":"topicName","about":"Name of the topic."},{"name":"partitions","json":"partitions","ty'
-    'pe":"[]int32","versions":"0+","about":"Numbers of the partitions."}],"Assignment":[{"name"'
-    ':"topic_partitions","json":"topicPartitions","type":"[]TopicPartitions","versions":"0+","a'
-    'bout":"One entry per assigned topic."}],"DescribedGroup":[{"name":"error_code","json":"err'
-    'orCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of de'
-    'scribing this group, 0 for none."},{"name":"error_message","json":"errorMessage","type":"s'
-    'tring","versions":"0+","nullableVersions":"0+","default":null,"about":"Human readable deta'
-    'il of the error of describing this group, null when there is nothing to add."},{"name":"gr'
-    'oup_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"I'
-    'd of the group."},{"name":"group_state","json":"groupState","type":"string","versions":"0+'
-    '","enumeration":"GroupState","about":"Name of the group state; empty when the group could '
-    'not be described."},{"name":"group_epoch","json":"groupEpoch","type":"int32","versions":"0'
-    '+","about":"Version of the group, raised when its members, subscriptions or topics change.'
-    '"},{"name":"assignment_epoch","json":"assignmentEpoch","type":"int32","versions":"0+","abo'
-    'ut":"Group epoch for which the current target assignment was worked out."},{"name":"assign'
-    'or_name","json":"assignorName","type":"string","versions":"0+","about":"Assignor the broke'
-    'r uses to spread partitions over the members."},{"name":"members","json":"members","type":'
-    '"[]Member","versions":"0+","about":"One entry per member of the group."},{"name":"authoriz'
-    'ed_operations","json":"authorizedOperations","type":"int32","versions":"0+","enumeration":'
-    '"AuthorizedOperations","default":-2147483648,"about":"Bit n is set when the caller may per'
-    "form the ACL operation with code n; -2147483648 when this was not asked for or not filled "
-    'in."}],"Member":[{"name":"member_id","json":"memberId","type":"string","versions":"0+","ab'
-    'out":"Id of the member within its group."},{"name":"rack_id","json":"rackId","type":"strin'
-    'g","versions":"0+","nullableVersions":"0+","default":null,"about":"Rack the member says it'
-    ' runs in, null when it named none."},{"name":"member_epoch","json":"memberEpoch","type":"i'
-    'nt32","versions":"0+","about":"Group epoch the member has caught up with."},{"name":"clien'
-    't_id","json":"clientId","type":"string","versions":"0+","about":"Client id the member is c'
-    'onfigured with."},{"name":"client_host","json":"clientHost","type":"string","versions":"0+'
-    '","about":"Address the member connects from."},{"name":"subscribed_topic_names","json":"su'
-    'bscribedTopicNames","type":"[]string","versions":"0+","entityType":"topicName","about":"To'
-    'pics the member wants to consume."},{"name":"assignment","json":"assignment","type":"Assig'
-    'nment","versions":"0+","about":"Partitions the member is assigned at present."}]}}'
+_ShareGroupDescribeResponseConstants._descriptor = (
+    '{"name":"ShareGroupDescribeResponse","type":"response","validVersions":"1","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Milliseconds this response was or should be held back because a quota was exceeded, 0 for none."},'
+    '{"name":"groups","json":"groups","type":"[]DescribedGroup","versions":"0+","about":"One entry per group that was asked for."}'
+    '],"structs":{"TopicPartitions":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the topic."},'
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Numbers of the partitions."}'
+    '],"Assignment":['
+    '{"name":"topic_partitions","json":"topicPartitions","type":"[]TopicPartitions","versions":"0+","about":"One entry per assigned topic."}'
+    '],"DescribedGroup":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of describing this group, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Human readable detail of the error of describing this group, null when there is nothing to add."},'
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Id of the group."},'
+    '{"name":"group_state","json":"groupState","type":"string","versions":"0+","enumeration":"GroupState","about":"Name of the group state; empty when the group could not be described."},'
+    '{"name":"group_epoch","json":"groupEpoch","type":"int32","versions":"0+","about":"Version of the group, raised when its members, subscriptions or topics change."},'
+    '{"name":"assignment_epoch","json":"assignmentEpoch","type":"int32","versions":"0+","about":"Group epoch for which the current target assignment was worked out."},'
+    '{"name":"assignor_name","json":"assignorName","type":"string","versions":"0+","about":"Assignor the broker uses to spread partitions over the members."},'
+    '{"name":"members","json":"members","type":"[]Member","versions":"0+","about":"One entry per member of the group."},'
+    '{"name":"authorized_operations","json":"authorizedOperations","type":"int32","versions":"0+","enumeration":"AuthorizedOperations","default":-2147483648,"about":"Bit n is set when the caller may perform the ACL operation with code n; -2147483648 when this was not asked for or not filled in."}'
+    '],"Member":['
+    '{"name":"member_id","json":"memberId","type":"string","versions":"0+","about":"Id of the member within its group."},'
+    '{"name":"rack_id","json":"rackId","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Rack the member says it runs in, null when it named none."},'
+    '{"name":"member_epoch","json":"memberEpoch","type":"int32","versions":"0+","about":"Group epoch the member has caught up with."},'
+    '{"name":"client_id","json":"clientId","type":"string","versions":"0+","about":"Client id the member is configured with."},'
+    '{"name":"client_host","json":"clientHost","type":"string","versions":"0+","about":"Address the member connects from."},'
+    '{"name":"subscribed_topic_names","json":"subscribedTopicNames","type":"[]string","versions":"0+","entityType":"topicName","about":"Topics the member wants to consume."},'
+    '{"name":"assignment","json":"assignment","type":"Assignment","versions":"0+","about":"Partitions the member is assigned at present."}'
+    "]}}"
 )
 _ShareGroupDescribeResponseConstants._plan = (
     "1\n"
@@ -759,11 +598,9 @@ _ShareGroupDescribeResponseConstants._plan = (
     "1 0 1c 2c ;\n"
     ":Assignment topic_partitions/[@TopicPartitions\n"
     "1 0@0c ;\n"
-    ":Member member_id/s rack_id/s?=~ member_epoch/i client_id/s client_host/s subscribed_topic"
-    "_names/[s assignment/@Assignment\n"
+    ":Member member_id/s rack_id/s?=~ member_epoch/i client_id/s client_host/s subscribed_topic_names/[s assignment/@Assignment\n"
     "1 0c 1cn 2 3c 4c 5c 6@1 ;\n"
-    ":DescribedGroup error_code/h error_message/s?=~ group_id/s group_state/s group_epoch/i ass"
-    "ignment_epoch/i assignor_name/s members/[@Member authorized_operations/i=-2147483648\n"
+    ":DescribedGroup error_code/h error_message/s?=~ group_id/s group_state/s group_epoch/i assignment_epoch/i assignor_name/s members/[@Member authorized_operations/i=-2147483648\n"
     "1 0 1cn 2c 3c 4 5 6c 7@2c 8 ;\n"
     ":ShareGroupDescribeResponse throttle_time_ms/i groups/[@DescribedGroup\n"
     "1 0 1@3c ;\n"

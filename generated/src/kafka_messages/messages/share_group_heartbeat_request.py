@@ -7,28 +7,19 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import (
-    NO_LISTS,
-    compact_string_array,
-    compact_string_array_size,
-    compact_string_elements,
-    elements_of,
-)
+from .._core.arrays import NO_LISTS, compact_string_array, compact_string_elements, elements_of
 from .._core.dataclass import dataclass
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_nullable_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -55,7 +46,7 @@ class ShareGroupHeartbeatRequest(_ShareGroupHeartbeatRequestConstants):
     """Sent by a share group member to the group coordinator to join, stay in or leave the group and to tell its
     subscription.
 
-    Request, API key 76, versions 1, flexible from 1. Since Kafka 4.1.0.
+    Request, API key 76, version 1, flexible from 1. Since Kafka 4.1.0.
     """
 
     group_id: str = ""
@@ -95,18 +86,6 @@ class ShareGroupHeartbeatRequest(_ShareGroupHeartbeatRequestConstants):
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ShareGroupHeartbeatRequest):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.member_id == other.member_id
-            and self.member_epoch == other.member_epoch
-            and self.rack_id == other.rack_id
-            and self.subscribed_topic_names == other.subscribed_topic_names
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_share_group_heartbeat_request_1(data: bytes, pos: int) -> tuple[ShareGroupHeartbeatRequest, int]:
@@ -191,49 +170,20 @@ def _write_share_group_heartbeat_request_1(out: list[bytes], x: ShareGroupHeartb
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_share_group_heartbeat_request_1(x: ShareGroupHeartbeatRequest) -> int:
-    size = 9
-    n = string_length(len(x.group_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.member_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.rack_id is not None:
-        n = string_length(len(x.rack_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.subscribed_topic_names is not None:
-        size += compact_string_array_size(x.subscribed_topic_names)
-        n = len(x.subscribed_topic_names)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ShareGroupHeartbeatRequestConstants._codecs = {
-    1: (
-        _read_share_group_heartbeat_request_1,
-        _write_share_group_heartbeat_request_1,
-        _size_share_group_heartbeat_request_1,
-    ),
+    1: (_read_share_group_heartbeat_request_1, _write_share_group_heartbeat_request_1)
 }
-_ShareGroupHeartbeatRequestConstants._facts = (
-    '{"name":"ShareGroupHeartbeatRequest","type":"request","validVersions":"1","flexibleVersion'
-    's":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","ent'
-    'ityType":"groupId","about":"Id of the group."},{"name":"member_id","json":"memberId","type'
-    '":"string","versions":"0+","about":"Id the member made up for itself and keeps for its lif'
-    'etime."},{"name":"member_epoch","json":"memberEpoch","type":"int32","versions":"0+","enume'
-    'ration":"MemberEpoch","about":"Epoch the member last got from the coordinator; 0 to join, '
-    '-1 to leave."},{"name":"rack_id","json":"rackId","type":"string","versions":"0+","nullable'
-    'Versions":"0+","default":null,"about":"Rack the member runs in; null when it has none or n'
-    'othing changed since the last heartbeat."},{"name":"subscribed_topic_names","json":"subscr'
-    'ibedTopicNames","type":"[]string","versions":"0+","nullableVersions":"0+","entityType":"to'
-    'picName","default":null,"about":"Topics the member wants to consume; null when unchanged s'
-    'ince the last heartbeat."}]}'
+_ShareGroupHeartbeatRequestConstants._descriptor = (
+    '{"name":"ShareGroupHeartbeatRequest","type":"request","validVersions":"1","flexibleVersions":"0+","fields":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Id of the group."},'
+    '{"name":"member_id","json":"memberId","type":"string","versions":"0+","about":"Id the member made up for itself and keeps for its lifetime."},'
+    '{"name":"member_epoch","json":"memberEpoch","type":"int32","versions":"0+","enumeration":"MemberEpoch","about":"Epoch the member last got from the coordinator; 0 to join, -1 to leave."},'
+    '{"name":"rack_id","json":"rackId","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Rack the member runs in; null when it has none or nothing changed since the last heartbeat."},'
+    '{"name":"subscribed_topic_names","json":"subscribedTopicNames","type":"[]string","versions":"0+","nullableVersions":"0+","entityType":"topicName","default":null,"about":"Topics the member wants to consume; null when unchanged since the last heartbeat."}'
+    "]}"
 )
 _ShareGroupHeartbeatRequestConstants._plan = (
     "1\n"
-    ":ShareGroupHeartbeatRequest group_id/s member_id/s member_epoch/i rack_id/s?=~ subscribed_"
-    "topic_names/[s?=~\n"
+    ":ShareGroupHeartbeatRequest group_id/s member_id/s member_epoch/i rack_id/s?=~ subscribed_topic_names/[s?=~\n"
     "1 0c 1c 2 3cn 4cn ;\n"
 )

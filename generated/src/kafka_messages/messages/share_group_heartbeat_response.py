@@ -12,20 +12,17 @@ from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elemen
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -54,24 +51,11 @@ class TopicPartitions(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        topic_id: UUID = ZERO_UUID,
-        partitions: Iterable[int] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, topic_id: UUID = ZERO_UUID, partitions: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.topic_id = topic_id
         self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicPartitions):
-            return NotImplemented
-        return (
-            self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -84,10 +68,7 @@ class Assignment(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        topic_partitions: Iterable[TopicPartitions] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, topic_partitions: Iterable[TopicPartitions] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.topic_partitions = (
             topic_partitions
@@ -95,14 +76,6 @@ class Assignment(StructBase):
             else list(elements_of(topic_partitions, "topic_partitions", "TopicPartitions"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Assignment):
-            return NotImplemented
-        return (
-            self.topic_partitions == other.topic_partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _ShareGroupHeartbeatResponseConstants(Response):
@@ -121,7 +94,7 @@ class ShareGroupHeartbeatResponse(_ShareGroupHeartbeatResponseConstants):
     """The group coordinator's answer to a share group heartbeat: the member's epoch and, if it changed, its
     assignment.
 
-    Response, API key 76, versions 1, flexible from 1. Since Kafka 4.1.0.
+    Response, API key 76, version 1, flexible from 1. Since Kafka 4.1.0.
     """
 
     throttle_time_ms: int = 0
@@ -166,20 +139,6 @@ class ShareGroupHeartbeatResponse(_ShareGroupHeartbeatResponseConstants):
         self.assignment = assignment
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ShareGroupHeartbeatResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.member_id == other.member_id
-            and self.member_epoch == other.member_epoch
-            and self.heartbeat_interval_ms == other.heartbeat_interval_ms
-            and self.assignment == other.assignment
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_topic_partitions_1(data: bytes, pos: int, count: int) -> tuple[list[TopicPartitions], int]:
     out: list[TopicPartitions] = []
@@ -222,19 +181,6 @@ def _write_all_topic_partitions_1(out: list[bytes], items: Iterable[TopicPartiti
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_partitions_1(items: Iterable[TopicPartitions]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += len(x.partitions) * 4
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_assignment_1(data: bytes, pos: int) -> tuple[Assignment, int]:
     x = new(Assignment)
     n = data[pos]
@@ -264,17 +210,6 @@ def _write_assignment_1(out: list[bytes], x: Assignment) -> None:
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_assignment_1(x: Assignment) -> int:
-    size = 2
-    size += _size_all_topic_partitions_1(x.topic_partitions)
-    n = len(x.topic_partitions)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_share_group_heartbeat_response_1(data: bytes, pos: int) -> tuple[ShareGroupHeartbeatResponse, int]:
@@ -344,49 +279,24 @@ def _write_share_group_heartbeat_response_1(out: list[bytes], x: ShareGroupHeart
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_share_group_heartbeat_response_1(x: ShareGroupHeartbeatResponse) -> int:
-    size = 18
-    if x.error_message is not None:
-        n = string_length(len(x.error_message.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.member_id is not None:
-        n = string_length(len(x.member_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.assignment is not None:
-        size += _size_assignment_1(x.assignment)
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ShareGroupHeartbeatResponseConstants._codecs = {
-    1: (
-        _read_share_group_heartbeat_response_1,
-        _write_share_group_heartbeat_response_1,
-        _size_share_group_heartbeat_response_1,
-    ),
+    1: (_read_share_group_heartbeat_response_1, _write_share_group_heartbeat_response_1)
 }
-_ShareGroupHeartbeatResponseConstants._facts = (
-    '{"name":"ShareGroupHeartbeatResponse","type":"response","validVersions":"1","flexibleVersi'
-    'ons":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","ver'
-    'sions":"0+","about":"Milliseconds this response was or should be held back because a quota'
-    ' was exceeded, 0 for none."},{"name":"error_code","json":"errorCode","type":"int16","versi'
-    'ons":"0+","enumeration":"ErrorCode","about":"Error code of the heartbeat, 0 for none."},{"'
-    'name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersi'
-    'ons":"0+","default":null,"about":"Human readable detail of the error of the heartbeat, nul'
-    'l when there is nothing to add."},{"name":"member_id","json":"memberId","type":"string","v'
-    'ersions":"0+","nullableVersions":"0+","default":null,"about":"Id of the member, null when '
-    'the coordinator does not repeat it, as after an error."},{"name":"member_epoch","json":"me'
-    'mberEpoch","type":"int32","versions":"0+","about":"Epoch the member has to send with its n'
-    'ext heartbeat."},{"name":"heartbeat_interval_ms","json":"heartbeatIntervalMs","type":"int3'
-    '2","versions":"0+","about":"Milliseconds the member should let pass between heartbeats."},'
-    '{"name":"assignment","json":"assignment","type":"Assignment","versions":"0+","nullableVers'
-    'ions":"0+","default":null,"about":"Everything the member should consume from now on; null '
-    'when the assignment it already has still holds."}],"structs":{"TopicPartitions":[{"name":"'
-    'topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the topic."},{"nam'
-    'e":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Numbers of t'
-    'he partitions."}],"Assignment":[{"name":"topic_partitions","json":"topicPartitions","type"'
-    ':"[]TopicPartitions","versions":"0+","about":"One entry per assigned topic."}]}}'
+_ShareGroupHeartbeatResponseConstants._descriptor = (
+    '{"name":"ShareGroupHeartbeatResponse","type":"response","validVersions":"1","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Milliseconds this response was or should be held back because a quota was exceeded, 0 for none."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the heartbeat, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Human readable detail of the error of the heartbeat, null when there is nothing to add."},'
+    '{"name":"member_id","json":"memberId","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Id of the member, null when the coordinator does not repeat it, as after an error."},'
+    '{"name":"member_epoch","json":"memberEpoch","type":"int32","versions":"0+","about":"Epoch the member has to send with its next heartbeat."},'
+    '{"name":"heartbeat_interval_ms","json":"heartbeatIntervalMs","type":"int32","versions":"0+","about":"Milliseconds the member should let pass between heartbeats."},'
+    '{"name":"assignment","json":"assignment","type":"Assignment","versions":"0+","nullableVersions":"0+","default":null,"about":"Everything the member should consume from now on; null when the assignment it already has still holds."}'
+    '],"structs":{"TopicPartitions":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Numbers of the partitions."}'
+    '],"Assignment":['
+    '{"name":"topic_partitions","json":"topicPartitions","type":"[]TopicPartitions","versions":"0+","about":"One entry per assigned topic."}'
+    "]}}"
 )
 _ShareGroupHeartbeatResponseConstants._plan = (
     "1\n"
@@ -394,7 +304,6 @@ _ShareGroupHeartbeatResponseConstants._plan = (
     "1 0 1c ;\n"
     ":Assignment topic_partitions/[@TopicPartitions\n"
     "1 0@0c ;\n"
-    ":ShareGroupHeartbeatResponse throttle_time_ms/i error_code/h error_message/s?=~ member_id/"
-    "s?=~ member_epoch/i heartbeat_interval_ms/i assignment/@Assignment?=~\n"
+    ":ShareGroupHeartbeatResponse throttle_time_ms/i error_code/h error_message/s?=~ member_id/s?=~ member_epoch/i heartbeat_interval_ms/i assignment/@Assignment?=~\n"
     "1 0 1 2cn 3cn 4 5 6@1n ;\n"
 )

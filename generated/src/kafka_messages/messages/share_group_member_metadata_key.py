@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import Malformed, RawTaggedFields, Refused, new, string_length
+from .._core.wire import Malformed, RawTaggedFields, Refused, new
 
 _pack_h = Struct(">h").pack
 _unpack_h = Struct(">h").unpack_from
@@ -26,35 +26,20 @@ class _ShareGroupMemberMetadataKeyConstants(Message):
 class ShareGroupMemberMetadataKey(_ShareGroupMemberMetadataKeyConstants):
     """Key of a __consumer_offsets record that describes one member of a share group.
 
-    Coordinator-key, record type 10, versions 0, none of them flexible. Since Kafka 3.9.0.
+    Coordinator-key, record type 10, version 0, none of them flexible. Since Kafka 3.9.0.
     """
 
     group_id: str = ""
-    """Group this record belongs to. (versions 0)"""
+    """Group this record belongs to. (version 0)"""
     member_id: str = ""
-    """Member of the group this record is about. (versions 0)"""
+    """Member of the group this record is about. (version 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Empty, as no version has tagged fields: others are refused when writing."""
 
-    def __init__(
-        self,
-        *,
-        group_id: str = "",
-        member_id: str = "",
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, group_id: str = "", member_id: str = "", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.group_id = group_id
         self.member_id = member_id
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ShareGroupMemberMetadataKey):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.member_id == other.member_id
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_share_group_member_metadata_key_0(data: bytes, pos: int) -> tuple[ShareGroupMemberMetadataKey, int]:
@@ -92,26 +77,13 @@ def _write_share_group_member_metadata_key_0(out: list[bytes], x: ShareGroupMemb
     out.append(s)
 
 
-def _size_share_group_member_metadata_key_0(x: ShareGroupMemberMetadataKey) -> int:
-    size = 4
-    size += string_length(len(x.group_id.encode()))
-    size += string_length(len(x.member_id.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 _ShareGroupMemberMetadataKeyConstants._codecs = {
-    0: (
-        _read_share_group_member_metadata_key_0,
-        _write_share_group_member_metadata_key_0,
-        _size_share_group_member_metadata_key_0,
-    ),
+    0: (_read_share_group_member_metadata_key_0, _write_share_group_member_metadata_key_0)
 }
-_ShareGroupMemberMetadataKeyConstants._facts = (
-    '{"name":"ShareGroupMemberMetadataKey","type":"coordinator-key","validVersions":"0","flexib'
-    'leVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","versions'
-    '":"0","about":"Group this record belongs to."},{"name":"member_id","json":"memberId","type'
-    '":"string","versions":"0","about":"Member of the group this record is about."}]}'
+_ShareGroupMemberMetadataKeyConstants._descriptor = (
+    '{"name":"ShareGroupMemberMetadataKey","type":"coordinator-key","validVersions":"0","flexibleVersions":"none","fields":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0","about":"Group this record belongs to."},'
+    '{"name":"member_id","json":"memberId","type":"string","versions":"0","about":"Member of the group this record is about."}'
+    "]}"
 )
-_ShareGroupMemberMetadataKeyConstants._plan = "1\n" ":ShareGroupMemberMetadataKey group_id/s member_id/s\n" "0 0 1\n"
+_ShareGroupMemberMetadataKeyConstants._plan = "1\n:ShareGroupMemberMetadataKey group_id/s member_id/s\n0 0 1\n"

@@ -6,28 +6,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._base.message import Message
-from .._core.arrays import (
-    NO_LISTS,
-    compact_string_array,
-    compact_string_array_size,
-    compact_string_elements,
-    elements_of,
-)
+from .._core.arrays import NO_LISTS, compact_string_array, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 
@@ -44,7 +35,7 @@ class _ShareGroupMemberMetadataValueConstants(Message):
 class ShareGroupMemberMetadataValue(_ShareGroupMemberMetadataValueConstants):
     """Value of a __consumer_offsets record with what a share group member told about itself.
 
-    Coordinator-value, record type 10, versions 0, flexible from 0. Since Kafka 3.9.0.
+    Coordinator-value, record type 10, version 0, flexible from 0. Since Kafka 3.9.0.
     """
 
     rack_id: str | None = ""
@@ -76,17 +67,6 @@ class ShareGroupMemberMetadataValue(_ShareGroupMemberMetadataValueConstants):
             else list(elements_of(subscribed_topic_names, "subscribed_topic_names", "str"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ShareGroupMemberMetadataValue):
-            return NotImplemented
-        return (
-            self.rack_id == other.rack_id
-            and self.client_id == other.client_id
-            and self.client_host == other.client_host
-            and self.subscribed_topic_names == other.subscribed_topic_names
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_share_group_member_metadata_value_0(data: bytes, pos: int) -> tuple[ShareGroupMemberMetadataValue, int]:
@@ -162,44 +142,19 @@ def _write_share_group_member_metadata_value_0(out: list[bytes], x: ShareGroupMe
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_share_group_member_metadata_value_0(x: ShareGroupMemberMetadataValue) -> int:
-    size = 5
-    if x.rack_id is not None:
-        n = string_length(len(x.rack_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.client_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.client_host.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += compact_string_array_size(x.subscribed_topic_names)
-    n = len(x.subscribed_topic_names)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ShareGroupMemberMetadataValueConstants._codecs = {
-    0: (
-        _read_share_group_member_metadata_value_0,
-        _write_share_group_member_metadata_value_0,
-        _size_share_group_member_metadata_value_0,
-    ),
+    0: (_read_share_group_member_metadata_value_0, _write_share_group_member_metadata_value_0)
 }
-_ShareGroupMemberMetadataValueConstants._facts = (
-    '{"name":"ShareGroupMemberMetadataValue","type":"coordinator-value","validVersions":"0","fl'
-    'exibleVersions":"0+","fields":[{"name":"rack_id","json":"rackId","type":"string","versions'
-    '":"0+","nullableVersions":"0+","about":"Rack the member runs in, null when it gave none."}'
-    ',{"name":"client_id","json":"clientId","type":"string","versions":"0+","about":"Client id '
-    'the member sent in its request header."},{"name":"client_host","json":"clientHost","type":'
-    '"string","versions":"0+","about":"Address the member connected from."},{"name":"subscribed'
-    '_topic_names","json":"subscribedTopicNames","type":"[]string","versions":"0+","about":"Nam'
-    'es of the topics the member wants to read."}]}'
+_ShareGroupMemberMetadataValueConstants._descriptor = (
+    '{"name":"ShareGroupMemberMetadataValue","type":"coordinator-value","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"rack_id","json":"rackId","type":"string","versions":"0+","nullableVersions":"0+","about":"Rack the member runs in, null when it gave none."},'
+    '{"name":"client_id","json":"clientId","type":"string","versions":"0+","about":"Client id the member sent in its request header."},'
+    '{"name":"client_host","json":"clientHost","type":"string","versions":"0+","about":"Address the member connected from."},'
+    '{"name":"subscribed_topic_names","json":"subscribedTopicNames","type":"[]string","versions":"0+","about":"Names of the topics the member wants to read."}'
+    "]}"
 )
 _ShareGroupMemberMetadataValueConstants._plan = (
     "1\n"
-    ":ShareGroupMemberMetadataValue rack_id/s? client_id/s client_host/s subscribed_topic_names"
-    "/[s\n"
+    ":ShareGroupMemberMetadataValue rack_id/s? client_id/s client_host/s subscribed_topic_names/[s\n"
     "0 0cn 1c 2c 3c ;\n"
 )

@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._core.wire import RawTaggedFields, new, tags, unknown_tags
 
 _pack_iq = Struct(">iq").pack
 _pack_iqB = Struct(">iqB").pack
@@ -27,7 +27,7 @@ class _ShareGroupMetadataValueConstants(Message):
 class ShareGroupMetadataValue(_ShareGroupMetadataValueConstants):
     """Value of a __consumer_offsets record with the epoch of a share group; a tombstone means the group is gone.
 
-    Coordinator-value, record type 11, versions 0, flexible from 0. Since Kafka 3.9.0.
+    Coordinator-value, record type 11, version 0, flexible from 0. Since Kafka 3.9.0.
     """
 
     epoch: int = 0
@@ -37,25 +37,10 @@ class ShareGroupMetadataValue(_ShareGroupMetadataValueConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        epoch: int = 0,
-        metadata_hash: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, epoch: int = 0, metadata_hash: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.epoch = epoch
         self.metadata_hash = metadata_hash
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ShareGroupMetadataValue):
-            return NotImplemented
-        return (
-            self.epoch == other.epoch
-            and self.metadata_hash == other.metadata_hash
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_share_group_metadata_value_0(data: bytes, pos: int) -> tuple[ShareGroupMetadataValue, int]:
@@ -77,21 +62,13 @@ def _write_share_group_metadata_value_0(out: list[bytes], x: ShareGroupMetadataV
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_share_group_metadata_value_0(x: ShareGroupMetadataValue) -> int:
-    size = 13
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ShareGroupMetadataValueConstants._codecs = {
-    0: (_read_share_group_metadata_value_0, _write_share_group_metadata_value_0, _size_share_group_metadata_value_0),
+    0: (_read_share_group_metadata_value_0, _write_share_group_metadata_value_0)
 }
-_ShareGroupMetadataValueConstants._facts = (
-    '{"name":"ShareGroupMetadataValue","type":"coordinator-value","validVersions":"0","flexible'
-    'Versions":"0+","fields":[{"name":"epoch","json":"epoch","type":"int32","versions":"0+","ab'
-    'out":"Group epoch, raised when members, subscriptions or subscribed topics change."},{"nam'
-    'e":"metadata_hash","json":"metadataHash","type":"int64","versions":"0+","about":"Hash over'
-    ' the metadata of all subscribed topics, used to notice that a topic changed."}]}'
+_ShareGroupMetadataValueConstants._descriptor = (
+    '{"name":"ShareGroupMetadataValue","type":"coordinator-value","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"epoch","json":"epoch","type":"int32","versions":"0+","about":"Group epoch, raised when members, subscriptions or subscribed topics change."},'
+    '{"name":"metadata_hash","json":"metadataHash","type":"int64","versions":"0+","about":"Hash over the metadata of all subscribed topics, used to notice that a topic changed."}'
+    "]}"
 )
-_ShareGroupMetadataValueConstants._plan = "1\n" ":ShareGroupMetadataValue epoch/i metadata_hash/q\n" "0 0 1 ;\n"
+_ShareGroupMetadataValueConstants._plan = "1\n:ShareGroupMetadataValue epoch/i metadata_hash/q\n0 0 1 ;\n"

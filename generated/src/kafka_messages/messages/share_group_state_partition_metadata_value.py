@@ -12,20 +12,17 @@ from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elemen
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -63,16 +60,6 @@ class TopicPartitionsInfo(StructBase):
         self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicPartitionsInfo):
-            return NotImplemented
-        return (
-            self.topic_id == other.topic_id
-            and self.topic_name == other.topic_name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicInfo(StructBase):
@@ -86,24 +73,11 @@ class TopicInfo(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        topic_id: UUID = ZERO_UUID,
-        topic_name: str = "",
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, topic_id: UUID = ZERO_UUID, topic_name: str = "", unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.topic_id = topic_id
         self.topic_name = topic_name
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicInfo):
-            return NotImplemented
-        return (
-            self.topic_id == other.topic_id
-            and self.topic_name == other.topic_name
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _ShareGroupStatePartitionMetadataValueConstants(Message):
@@ -122,7 +96,7 @@ class ShareGroupStatePartitionMetadataValue(_ShareGroupStatePartitionMetadataVal
     """Value of a __consumer_offsets record that lists how far share state is set up or torn down in the share
     coordinator.
 
-    Coordinator-value, record type 15, versions 0, flexible from 0. Since Kafka 4.0.0.
+    Coordinator-value, record type 15, version 0, flexible from 0. Since Kafka 4.0.0.
     """
 
     initializing_topics: list[TopicPartitionsInfo] = field(default_factory=list)
@@ -158,16 +132,6 @@ class ShareGroupStatePartitionMetadataValue(_ShareGroupStatePartitionMetadataVal
             else list(elements_of(deleting_topics, "deleting_topics", "TopicInfo"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ShareGroupStatePartitionMetadataValue):
-            return NotImplemented
-        return (
-            self.initializing_topics == other.initializing_topics
-            and self.initialized_topics == other.initialized_topics
-            and self.deleting_topics == other.deleting_topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_topic_partitions_info_0(data: bytes, pos: int, count: int) -> tuple[list[TopicPartitionsInfo], int]:
@@ -227,21 +191,6 @@ def _write_all_topic_partitions_info_0(out: list[bytes], items: Iterable[TopicPa
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_partitions_info_0(items: Iterable[TopicPartitionsInfo]) -> int:
-    size = 0
-    for x in items:
-        size += 19
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += len(x.partitions) * 4
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_topic_info_0(data: bytes, pos: int, count: int) -> tuple[list[TopicInfo], int]:
     out: list[TopicInfo] = []
     for _ in range(count):
@@ -279,17 +228,6 @@ def _write_all_topic_info_0(out: list[bytes], items: Iterable[TopicInfo]) -> Non
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_topic_info_0(items: Iterable[TopicInfo]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_share_group_state_partition_metadata_value_0(
@@ -353,47 +291,22 @@ def _write_share_group_state_partition_metadata_value_0(
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_share_group_state_partition_metadata_value_0(x: ShareGroupStatePartitionMetadataValue) -> int:
-    size = 4
-    size += _size_all_topic_partitions_info_0(x.initializing_topics)
-    n = len(x.initializing_topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_topic_partitions_info_0(x.initialized_topics)
-    n = len(x.initialized_topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_topic_info_0(x.deleting_topics)
-    n = len(x.deleting_topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _ShareGroupStatePartitionMetadataValueConstants._codecs = {
-    0: (
-        _read_share_group_state_partition_metadata_value_0,
-        _write_share_group_state_partition_metadata_value_0,
-        _size_share_group_state_partition_metadata_value_0,
-    ),
+    0: (_read_share_group_state_partition_metadata_value_0, _write_share_group_state_partition_metadata_value_0)
 }
-_ShareGroupStatePartitionMetadataValueConstants._facts = (
-    '{"name":"ShareGroupStatePartitionMetadataValue","type":"coordinator-value","validVersions"'
-    ':"0","flexibleVersions":"0+","fields":[{"name":"initializing_topics","json":"initializingT'
-    'opics","type":"[]TopicPartitionsInfo","versions":"0+","about":"Partitions whose share stat'
-    'e is being created but not yet confirmed."},{"name":"initialized_topics","json":"initializ'
-    'edTopics","type":"[]TopicPartitionsInfo","versions":"0+","about":"Partitions whose share s'
-    'tate exists, so that members can be given them."},{"name":"deleting_topics","json":"deleti'
-    'ngTopics","type":"[]TopicInfo","versions":"0+","about":"Topics whose share state for this '
-    'group is being deleted."}],"structs":{"TopicPartitionsInfo":[{"name":"topic_id","json":"to'
-    'picId","type":"uuid","versions":"0+","about":"Id of the topic."},{"name":"topic_name","jso'
-    'n":"topicName","type":"string","versions":"0+","about":"Name of the topic."},{"name":"part'
-    'itions","json":"partitions","type":"[]int32","versions":"0+","about":"Partition indexes in'
-    ' this topic."}],"TopicInfo":[{"name":"topic_id","json":"topicId","type":"uuid","versions":'
-    '"0+","about":"Id of the topic."},{"name":"topic_name","json":"topicName","type":"string","'
-    'versions":"0+","about":"Name of the topic."}]}}'
+_ShareGroupStatePartitionMetadataValueConstants._descriptor = (
+    '{"name":"ShareGroupStatePartitionMetadataValue","type":"coordinator-value","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"initializing_topics","json":"initializingTopics","type":"[]TopicPartitionsInfo","versions":"0+","about":"Partitions whose share state is being created but not yet confirmed."},'
+    '{"name":"initialized_topics","json":"initializedTopics","type":"[]TopicPartitionsInfo","versions":"0+","about":"Partitions whose share state exists, so that members can be given them."},'
+    '{"name":"deleting_topics","json":"deletingTopics","type":"[]TopicInfo","versions":"0+","about":"Topics whose share state for this group is being deleted."}'
+    '],"structs":{"TopicPartitionsInfo":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the topic."},'
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Partition indexes in this topic."}'
+    '],"TopicInfo":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the topic."},'
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","about":"Name of the topic."}'
+    "]}}"
 )
 _ShareGroupStatePartitionMetadataValueConstants._plan = (
     "1\n"
@@ -401,7 +314,6 @@ _ShareGroupStatePartitionMetadataValueConstants._plan = (
     "0 0 1c 2c ;\n"
     ":TopicInfo topic_id/u topic_name/s\n"
     "0 0 1c ;\n"
-    ":ShareGroupStatePartitionMetadataValue initializing_topics/[@TopicPartitionsInfo initializ"
-    "ed_topics/[@TopicPartitionsInfo deleting_topics/[@TopicInfo\n"
+    ":ShareGroupStatePartitionMetadataValue initializing_topics/[@TopicPartitionsInfo initialized_topics/[@TopicPartitionsInfo deleting_topics/[@TopicInfo\n"
     "0 0@0c 1@0c 2@1c ;\n"
 )

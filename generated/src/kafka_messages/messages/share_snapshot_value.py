@@ -11,21 +11,18 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    VARINTS,
     Malformed,
     RawTaggedField,
     RawTaggedFields,
     Refused,
-    VARINTS,
     in_order,
     long_count,
     long_uvarint,
     new,
     tag_header,
-    tagged_size,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -72,17 +69,6 @@ class StateBatch(StructBase):
         self.delivery_count = delivery_count
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, StateBatch):
-            return NotImplemented
-        return (
-            self.first_offset == other.first_offset
-            and self.last_offset == other.last_offset
-            and self.delivery_state == other.delivery_state
-            and self.delivery_count == other.delivery_count
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _ShareSnapshotValueConstants(Message):
     __slots__ = ()
@@ -99,7 +85,7 @@ class ShareSnapshotValue(_ShareSnapshotValueConstants):
     """Value of a __share_group_state record with the whole state of one share partition, which replaces all
     earlier records.
 
-    Coordinator-value, record type 0, versions 0, flexible from 0. Since Kafka 4.0.0.
+    Coordinator-value, record type 0, version 0, flexible from 0. Since Kafka 4.0.0.
     """
 
     snapshot_epoch: int = 0
@@ -150,21 +136,6 @@ class ShareSnapshotValue(_ShareSnapshotValueConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ShareSnapshotValue):
-            return NotImplemented
-        return (
-            self.snapshot_epoch == other.snapshot_epoch
-            and self.state_epoch == other.state_epoch
-            and self.leader_epoch == other.leader_epoch
-            and self.start_offset == other.start_offset
-            and self.delivery_complete_count == other.delivery_complete_count
-            and self.create_timestamp == other.create_timestamp
-            and self.write_timestamp == other.write_timestamp
-            and self.state_batches == other.state_batches
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_state_batch_0(data: bytes, pos: int, count: int) -> tuple[list[StateBatch], int]:
     out: list[StateBatch] = []
@@ -187,15 +158,6 @@ def _write_all_state_batch_0(out: list[bytes], items: Iterable[StateBatch]) -> N
         else:
             out.append(_pack_qqbh(x.first_offset, x.last_offset, x.delivery_state, x.delivery_count))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_state_batch_0(items: Iterable[StateBatch]) -> int:
-    size = 0
-    for x in items:
-        size += 20
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_tags_share_snapshot_value_0(data: bytes, pos: int, n: int, x: ShareSnapshotValue) -> int:
@@ -278,60 +240,28 @@ def _write_share_snapshot_value_0(out: list[bytes], x: ShareSnapshotValue) -> No
         _write_tags_share_snapshot_value_0(out, x)
 
 
-def _size_tags_share_snapshot_value_0(x: ShareSnapshotValue) -> int:
-    count = 0
-    total = 0
-    if x.delivery_complete_count != -1:
-        size = 4
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_share_snapshot_value_0(x: ShareSnapshotValue) -> int:
-    size = 38
-    size += _size_all_state_batch_0(x.state_batches)
-    n = len(x.state_batches)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if not (x.delivery_complete_count == -1 and not x.unknown_tagged_fields):
-        size += _size_tags_share_snapshot_value_0(x) - 1
-    return size
-
-
-_ShareSnapshotValueConstants._codecs = {
-    0: (_read_share_snapshot_value_0, _write_share_snapshot_value_0, _size_share_snapshot_value_0),
-}
-_ShareSnapshotValueConstants._facts = (
-    '{"name":"ShareSnapshotValue","type":"coordinator-value","validVersions":"0","flexibleVersi'
-    'ons":"0+","fields":[{"name":"snapshot_epoch","json":"snapshotEpoch","type":"int32","versio'
-    'ns":"0+","about":"Number of this snapshot, raised with each new one."},{"name":"state_epoc'
-    'h","json":"stateEpoch","type":"int32","versions":"0+","about":"Epoch the group coordinator'
-    ' gave when it initialised the state."},{"name":"leader_epoch","json":"leaderEpoch","type":'
-    '"int32","versions":"0+","about":"Leader epoch of the partition leader that wrote the state'
-    ' last."},{"name":"start_offset","json":"startOffset","type":"int64","versions":"0+","about'
-    '":"First offset that is not finished with, -1 when not initialised."},{"name":"delivery_co'
-    'mplete_count","json":"deliveryCompleteCount","type":"int32","versions":"0+","tag":0,"tagge'
-    'dVersions":"0+","default":-1,"about":"Number of offsets from the start offset on whose del'
-    'ivery is finished, -1 when unknown."},{"name":"create_timestamp","json":"createTimestamp",'
-    '"type":"int64","versions":"0+","about":"Time the state was created, in milliseconds since '
-    '1970."},{"name":"write_timestamp","json":"writeTimestamp","type":"int64","versions":"0+","'
-    'about":"Time this snapshot was written, in milliseconds since 1970."},{"name":"state_batch'
-    'es","json":"stateBatches","type":"[]StateBatch","versions":"0+","about":"Runs of offsets a'
-    't or above the start offset that have the same delivery state and count."}],"structs":{"St'
-    'ateBatch":[{"name":"first_offset","json":"firstOffset","type":"int64","versions":"0+","abo'
-    'ut":"First offset in the run."},{"name":"last_offset","json":"lastOffset","type":"int64","'
-    'versions":"0+","about":"Last offset in the run, included."},{"name":"delivery_state","json'
-    '":"deliveryState","type":"int8","versions":"0+","enumeration":"DeliveryState","about":"0 a'
-    'vailable, 2 acknowledged, 4 archived."},{"name":"delivery_count","json":"deliveryCount","t'
-    'ype":"int16","versions":"0+","about":"How many times the records were handed to a consumer'
-    '."}]}}'
+_ShareSnapshotValueConstants._codecs = {0: (_read_share_snapshot_value_0, _write_share_snapshot_value_0)}
+_ShareSnapshotValueConstants._descriptor = (
+    '{"name":"ShareSnapshotValue","type":"coordinator-value","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"snapshot_epoch","json":"snapshotEpoch","type":"int32","versions":"0+","about":"Number of this snapshot, raised with each new one."},'
+    '{"name":"state_epoch","json":"stateEpoch","type":"int32","versions":"0+","about":"Epoch the group coordinator gave when it initialised the state."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Leader epoch of the partition leader that wrote the state last."},'
+    '{"name":"start_offset","json":"startOffset","type":"int64","versions":"0+","about":"First offset that is not finished with, -1 when not initialised."},'
+    '{"name":"delivery_complete_count","json":"deliveryCompleteCount","type":"int32","versions":"0+","tag":0,"taggedVersions":"0+","default":-1,"about":"Number of offsets from the start offset on whose delivery is finished, -1 when unknown."},'
+    '{"name":"create_timestamp","json":"createTimestamp","type":"int64","versions":"0+","about":"Time the state was created, in milliseconds since 1970."},'
+    '{"name":"write_timestamp","json":"writeTimestamp","type":"int64","versions":"0+","about":"Time this snapshot was written, in milliseconds since 1970."},'
+    '{"name":"state_batches","json":"stateBatches","type":"[]StateBatch","versions":"0+","about":"Runs of offsets at or above the start offset that have the same delivery state and count."}'
+    '],"structs":{"StateBatch":['
+    '{"name":"first_offset","json":"firstOffset","type":"int64","versions":"0+","about":"First offset in the run."},'
+    '{"name":"last_offset","json":"lastOffset","type":"int64","versions":"0+","about":"Last offset in the run, included."},'
+    '{"name":"delivery_state","json":"deliveryState","type":"int8","versions":"0+","enumeration":"DeliveryState","about":"0 available, 2 acknowledged, 4 archived."},'
+    '{"name":"delivery_count","json":"deliveryCount","type":"int16","versions":"0+","about":"How many times the records were handed to a consumer."}'
+    "]}}"
 )
 _ShareSnapshotValueConstants._plan = (
     "1\n"
     ":StateBatch first_offset/q last_offset/q delivery_state/b delivery_count/h\n"
     "0 0 1 2 3 ;\n"
-    ":ShareSnapshotValue snapshot_epoch/i state_epoch/i leader_epoch/i start_offset/q delivery_"
-    "complete_count/i=-1 create_timestamp/q write_timestamp/q state_batches/[@StateBatch\n"
+    ":ShareSnapshotValue snapshot_epoch/i state_epoch/i leader_epoch/i start_offset/q delivery_complete_count/i=-1 create_timestamp/q write_timestamp/q state_batches/[@StateBatch\n"
     "0 0 1 2 3 5 6 7@0c ; 0=4\n"
 )

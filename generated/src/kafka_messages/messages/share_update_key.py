@@ -8,7 +8,7 @@ from uuid import UUID
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import Malformed, RawTaggedFields, Refused, ZERO_UUID, new, string_length, uuid_from
+from .._core.wire import ZERO_UUID, Malformed, RawTaggedFields, Refused, new, uuid_from
 
 _pack_h = Struct(">h").pack
 _pack_ui = Struct(">16si").pack
@@ -29,15 +29,15 @@ class _ShareUpdateKeyConstants(Message):
 class ShareUpdateKey(_ShareUpdateKeyConstants):
     """Key of a __share_group_state record with changes to the state of one share partition.
 
-    Coordinator-key, record type 1, versions 0, none of them flexible. Since Kafka 4.0.0.
+    Coordinator-key, record type 1, version 0, none of them flexible. Since Kafka 4.0.0.
     """
 
     group_id: str = ""
-    """Share group the state belongs to. (versions 0)"""
+    """Share group the state belongs to. (version 0)"""
     topic_id: UUID = ZERO_UUID
-    """Topic of the share partition. (versions 0)"""
+    """Topic of the share partition. (version 0)"""
     partition: int = 0
-    """Partition index of the share partition. (versions 0)"""
+    """Partition index of the share partition. (version 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Empty, as no version has tagged fields: others are refused when writing."""
 
@@ -53,16 +53,6 @@ class ShareUpdateKey(_ShareUpdateKeyConstants):
         self.topic_id = topic_id
         self.partition = partition
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ShareUpdateKey):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.topic_id == other.topic_id
-            and self.partition == other.partition
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_share_update_key_0(data: bytes, pos: int) -> tuple[ShareUpdateKey, int]:
@@ -92,22 +82,12 @@ def _write_share_update_key_0(out: list[bytes], x: ShareUpdateKey) -> None:
     out.append(_pack_ui(x.topic_id.int.to_bytes(16, "big"), x.partition))
 
 
-def _size_share_update_key_0(x: ShareUpdateKey) -> int:
-    size = 22
-    size += string_length(len(x.group_id.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
-_ShareUpdateKeyConstants._codecs = {
-    0: (_read_share_update_key_0, _write_share_update_key_0, _size_share_update_key_0),
-}
-_ShareUpdateKeyConstants._facts = (
-    '{"name":"ShareUpdateKey","type":"coordinator-key","validVersions":"0","flexibleVersions":"'
-    'none","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0","about"'
-    ':"Share group the state belongs to."},{"name":"topic_id","json":"topicId","type":"uuid","v'
-    'ersions":"0","about":"Topic of the share partition."},{"name":"partition","json":"partitio'
-    'n","type":"int32","versions":"0","about":"Partition index of the share partition."}]}'
+_ShareUpdateKeyConstants._codecs = {0: (_read_share_update_key_0, _write_share_update_key_0)}
+_ShareUpdateKeyConstants._descriptor = (
+    '{"name":"ShareUpdateKey","type":"coordinator-key","validVersions":"0","flexibleVersions":"none","fields":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0","about":"Share group the state belongs to."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0","about":"Topic of the share partition."},'
+    '{"name":"partition","json":"partition","type":"int32","versions":"0","about":"Partition index of the share partition."}'
+    "]}"
 )
-_ShareUpdateKeyConstants._plan = "1\n" ":ShareUpdateKey group_id/s topic_id/u partition/i\n" "0 0 1 2\n"
+_ShareUpdateKeyConstants._plan = "1\n:ShareUpdateKey group_id/s topic_id/u partition/i\n0 0 1 2\n"

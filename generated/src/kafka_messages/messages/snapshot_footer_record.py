@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._core.wire import RawTaggedFields, new, tags, unknown_tags
 
 _pack_h = Struct(">h").pack
 _pack_hB = Struct(">hB").pack
@@ -26,7 +26,7 @@ class _SnapshotFooterRecordConstants(Message):
 class SnapshotFooterRecord(_SnapshotFooterRecordConstants):
     """Control record that ends every KRaft metadata snapshot and so shows that it is complete.
 
-    Data, versions 0, flexible from 0. Since Kafka 3.0.0.
+    Data, version 0, flexible from 0. Since Kafka 3.0.0.
     """
 
     version: int = 0
@@ -34,19 +34,9 @@ class SnapshotFooterRecord(_SnapshotFooterRecordConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        version: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, version: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.version = version
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, SnapshotFooterRecord):
-            return NotImplemented
-        return self.version == other.version and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_snapshot_footer_record_0(data: bytes, pos: int) -> tuple[SnapshotFooterRecord, int]:
@@ -68,19 +58,10 @@ def _write_snapshot_footer_record_0(out: list[bytes], x: SnapshotFooterRecord) -
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_snapshot_footer_record_0(x: SnapshotFooterRecord) -> int:
-    size = 3
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-_SnapshotFooterRecordConstants._codecs = {
-    0: (_read_snapshot_footer_record_0, _write_snapshot_footer_record_0, _size_snapshot_footer_record_0),
-}
-_SnapshotFooterRecordConstants._facts = (
-    '{"name":"SnapshotFooterRecord","type":"data","validVersions":"0","flexibleVersions":"0+","'
-    'fields":[{"name":"version","json":"version","type":"int16","versions":"0+","about":"Versio'
-    "n of this footer's layout.\"}]}"
+_SnapshotFooterRecordConstants._codecs = {0: (_read_snapshot_footer_record_0, _write_snapshot_footer_record_0)}
+_SnapshotFooterRecordConstants._descriptor = (
+    '{"name":"SnapshotFooterRecord","type":"data","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"version","json":"version","type":"int16","versions":"0+","about":"Version of this footer\'s layout."}'
+    "]}"
 )
-_SnapshotFooterRecordConstants._plan = "1\n" ":SnapshotFooterRecord version/h\n" "0 0 ;\n"
+_SnapshotFooterRecordConstants._plan = "1\n:SnapshotFooterRecord version/h\n0 0 ;\n"

@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._core.wire import RawTaggedFields, new, tags, unknown_tags
 
 _pack_hq = Struct(">hq").pack
 _pack_hqB = Struct(">hqB").pack
@@ -26,7 +26,7 @@ class _SnapshotHeaderRecordConstants(Message):
 class SnapshotHeaderRecord(_SnapshotHeaderRecordConstants):
     """Control record that begins every KRaft metadata snapshot.
 
-    Data, versions 0, flexible from 0. Since Kafka 3.0.0.
+    Data, version 0, flexible from 0. Since Kafka 3.0.0.
     """
 
     version: int = 0
@@ -39,24 +39,11 @@ class SnapshotHeaderRecord(_SnapshotHeaderRecordConstants):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        version: int = 0,
-        last_contained_log_timestamp: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, version: int = 0, last_contained_log_timestamp: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.version = version
         self.last_contained_log_timestamp = last_contained_log_timestamp
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, SnapshotHeaderRecord):
-            return NotImplemented
-        return (
-            self.version == other.version
-            and self.last_contained_log_timestamp == other.last_contained_log_timestamp
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_snapshot_header_record_0(data: bytes, pos: int) -> tuple[SnapshotHeaderRecord, int]:
@@ -78,23 +65,11 @@ def _write_snapshot_header_record_0(out: list[bytes], x: SnapshotHeaderRecord) -
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_snapshot_header_record_0(x: SnapshotHeaderRecord) -> int:
-    size = 11
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-_SnapshotHeaderRecordConstants._codecs = {
-    0: (_read_snapshot_header_record_0, _write_snapshot_header_record_0, _size_snapshot_header_record_0),
-}
-_SnapshotHeaderRecordConstants._facts = (
-    '{"name":"SnapshotHeaderRecord","type":"data","validVersions":"0","flexibleVersions":"0+","'
-    'fields":[{"name":"version","json":"version","type":"int16","versions":"0+","about":"Versio'
-    'n of this header\'s layout."},{"name":"last_contained_log_timestamp","json":"lastContainedL'
-    'ogTimestamp","type":"int64","versions":"0+","about":"Append time of the newest log record '
-    'the snapshot covers, in milliseconds since the Unix epoch."}]}'
+_SnapshotHeaderRecordConstants._codecs = {0: (_read_snapshot_header_record_0, _write_snapshot_header_record_0)}
+_SnapshotHeaderRecordConstants._descriptor = (
+    '{"name":"SnapshotHeaderRecord","type":"data","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"version","json":"version","type":"int16","versions":"0+","about":"Version of this header\'s layout."},'
+    '{"name":"last_contained_log_timestamp","json":"lastContainedLogTimestamp","type":"int64","versions":"0+","about":"Append time of the newest log record the snapshot covers, in milliseconds since the Unix epoch."}'
+    "]}"
 )
-_SnapshotHeaderRecordConstants._plan = (
-    "1\n" ":SnapshotHeaderRecord version/h last_contained_log_timestamp/q\n" "0 0 1 ;\n"
-)
+_SnapshotHeaderRecordConstants._plan = "1\n:SnapshotHeaderRecord version/h last_contained_log_timestamp/q\n0 0 1 ;\n"

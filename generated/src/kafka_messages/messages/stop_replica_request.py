@@ -11,25 +11,23 @@ from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_array,
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .stop_replica_response import StopReplicaResponse as _StopReplicaResponse
 
 _pack_h = Struct(">h").pack
@@ -58,31 +56,18 @@ class StopReplicaPartitionV0(StructBase):
     """The partitions to stop, each with the name of its topic."""
 
     topic_name: str = ""
-    """Name of the topic. (versions 0)"""
+    """Name of the topic. (version 0)"""
     partition_index: int = 0
-    """Number of the partition within its topic, from 0. (versions 0)"""
+    """Number of the partition within its topic, from 0. (version 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        topic_name: str = "",
-        partition_index: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, topic_name: str = "", partition_index: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.topic_name = topic_name
         self.partition_index = partition_index
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, StopReplicaPartitionV0):
-            return NotImplemented
-        return (
-            self.topic_name == other.topic_name
-            and self.partition_index == other.partition_index
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -97,24 +82,11 @@ class StopReplicaTopicV1(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        name: str = "",
-        partition_indexes: Iterable[int] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, name: str = "", partition_indexes: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.name = name
         self.partition_indexes = partition_indexes if isinstance(partition_indexes, list) else list(partition_indexes)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, StopReplicaTopicV1):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.partition_indexes == other.partition_indexes
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -143,16 +115,6 @@ class StopReplicaPartitionState(StructBase):
         self.delete_partition = delete_partition
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, StopReplicaPartitionState):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.leader_epoch == other.leader_epoch
-            and self.delete_partition == other.delete_partition
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class StopReplicaTopicState(StructBase):
@@ -179,15 +141,6 @@ class StopReplicaTopicState(StructBase):
             else list(elements_of(partition_states, "partition_states", "StopReplicaPartitionState"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, StopReplicaTopicState):
-            return NotImplemented
-        return (
-            self.topic_name == other.topic_name
-            and self.partition_states == other.partition_states
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _StopReplicaRequestConstants(Request["_StopReplicaResponse"]):
@@ -222,7 +175,7 @@ class StopReplicaRequest(_StopReplicaRequestConstants):
     delete_partitions: bool = False
     """Whether their files are to be deleted, too. (versions 0-2)"""
     ungrouped_partitions: list[StopReplicaPartitionV0] = field(default_factory=list)
-    """The partitions to stop, each with the name of its topic. (versions 0)"""
+    """The partitions to stop, each with the name of its topic. (version 0)"""
     topics: list[StopReplicaTopicV1] = field(default_factory=list)
     """The topics to stop replicas of. (versions 1-2)"""
     topic_states: list[StopReplicaTopicState] = field(default_factory=list)
@@ -261,21 +214,6 @@ class StopReplicaRequest(_StopReplicaRequestConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, StopReplicaRequest):
-            return NotImplemented
-        return (
-            self.controller_id == other.controller_id
-            and self.is_kraft_controller == other.is_kraft_controller
-            and self.controller_epoch == other.controller_epoch
-            and self.broker_epoch == other.broker_epoch
-            and self.delete_partitions == other.delete_partitions
-            and self.ungrouped_partitions == other.ungrouped_partitions
-            and self.topics == other.topics
-            and self.topic_states == other.topic_states
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_stop_replica_partition_v0_0(
     data: bytes, pos: int, count: int
@@ -307,16 +245,6 @@ def _write_all_stop_replica_partition_v0_0(out: list[bytes], items: Iterable[Sto
         out.append(_pack_h(n))
         out.append(s)
         out.append(_pack_i(x.partition_index))
-
-
-def _size_all_stop_replica_partition_v0_0(items: Iterable[StopReplicaPartitionV0]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.topic_name.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_stop_replica_topic_v1_1(data: bytes, pos: int, count: int) -> tuple[list[StopReplicaTopicV1], int]:
@@ -360,17 +288,6 @@ def _write_all_stop_replica_topic_v1_1(out: list[bytes], items: Iterable[StopRep
                 out.append(PACK_I[n](*x.partition_indexes))
             else:
                 out.append(fixed_elements(x.partition_indexes, "i"))
-
-
-def _size_all_stop_replica_topic_v1_1(items: Iterable[StopReplicaTopicV1]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += len(x.partition_indexes) * 4
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_stop_replica_topic_v1_2(data: bytes, pos: int, count: int) -> tuple[list[StopReplicaTopicV1], int]:
@@ -425,21 +342,6 @@ def _write_all_stop_replica_topic_v1_2(out: list[bytes], items: Iterable[StopRep
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_stop_replica_topic_v1_2(items: Iterable[StopReplicaTopicV1]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += len(x.partition_indexes) * 4
-        n = len(x.partition_indexes)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_stop_replica_partition_state_3(
     data: bytes, pos: int, count: int
 ) -> tuple[list[StopReplicaPartitionState], int]:
@@ -463,15 +365,6 @@ def _write_all_stop_replica_partition_state_3(out: list[bytes], items: Iterable[
         else:
             out.append(_pack_iiB(x.partition_index, x.leader_epoch, TRUTH[x.delete_partition]))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_stop_replica_partition_state_3(items: Iterable[StopReplicaPartitionState]) -> int:
-    size = 0
-    for x in items:
-        size += 10
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_stop_replica_topic_state_3(data: bytes, pos: int, count: int) -> tuple[list[StopReplicaTopicState], int]:
@@ -521,21 +414,6 @@ def _write_all_stop_replica_topic_state_3(out: list[bytes], items: Iterable[Stop
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_stop_replica_topic_state_3(items: Iterable[StopReplicaTopicState]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_stop_replica_partition_state_3(x.partition_states)
-        n = len(x.partition_states)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_stop_replica_request_0(data: bytes, pos: int) -> tuple[StopReplicaRequest, int]:
     x = new(StopReplicaRequest)
     x.controller_id, x.controller_epoch, x.delete_partitions, n = _unpack_iioi(data, pos)
@@ -569,14 +447,6 @@ def _write_stop_replica_request_0(out: list[bytes], x: StopReplicaRequest) -> No
         raise Refused
 
 
-def _size_stop_replica_request_0(x: StopReplicaRequest) -> int:
-    size = 13
-    size += _size_all_stop_replica_partition_v0_0(x.ungrouped_partitions)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_stop_replica_request_1(data: bytes, pos: int) -> tuple[StopReplicaRequest, int]:
     x = new(StopReplicaRequest)
     x.controller_id, x.controller_epoch, x.broker_epoch, x.delete_partitions, n = _unpack_iiqoi(data, pos)
@@ -607,14 +477,6 @@ def _write_stop_replica_request_1(out: list[bytes], x: StopReplicaRequest) -> No
         _write_all_stop_replica_topic_v1_1(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_stop_replica_request_1(x: StopReplicaRequest) -> int:
-    size = 21
-    size += _size_all_stop_replica_topic_v1_1(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_stop_replica_request_2(data: bytes, pos: int) -> tuple[StopReplicaRequest, int]:
@@ -659,17 +521,6 @@ def _write_stop_replica_request_2(out: list[bytes], x: StopReplicaRequest) -> No
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_stop_replica_request_2(x: StopReplicaRequest) -> int:
-    size = 19
-    size += _size_all_stop_replica_topic_v1_2(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_stop_replica_request_3(data: bytes, pos: int) -> tuple[StopReplicaRequest, int]:
@@ -719,17 +570,6 @@ def _write_stop_replica_request_3(out: list[bytes], x: StopReplicaRequest) -> No
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_stop_replica_request_3(x: StopReplicaRequest) -> int:
-    size = 18
-    size += _size_all_stop_replica_topic_state_3(x.topic_states)
-    n = len(x.topic_states)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_stop_replica_request_4(data: bytes, pos: int) -> tuple[StopReplicaRequest, int]:
     x = new(StopReplicaRequest)
     x.controller_id, x.is_kraft_controller, x.controller_epoch, x.broker_epoch, n = _unpack_ioiqB(data, pos)
@@ -776,56 +616,37 @@ def _write_stop_replica_request_4(out: list[bytes], x: StopReplicaRequest) -> No
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_stop_replica_request_4(x: StopReplicaRequest) -> int:
-    size = 19
-    size += _size_all_stop_replica_topic_state_3(x.topic_states)
-    n = len(x.topic_states)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _StopReplicaRequestConstants._codecs = {
-    0: (_read_stop_replica_request_0, _write_stop_replica_request_0, _size_stop_replica_request_0),
-    1: (_read_stop_replica_request_1, _write_stop_replica_request_1, _size_stop_replica_request_1),
-    2: (_read_stop_replica_request_2, _write_stop_replica_request_2, _size_stop_replica_request_2),
-    3: (_read_stop_replica_request_3, _write_stop_replica_request_3, _size_stop_replica_request_3),
-    4: (_read_stop_replica_request_4, _write_stop_replica_request_4, _size_stop_replica_request_4),
+    0: (_read_stop_replica_request_0, _write_stop_replica_request_0),
+    1: (_read_stop_replica_request_1, _write_stop_replica_request_1),
+    2: (_read_stop_replica_request_2, _write_stop_replica_request_2),
+    3: (_read_stop_replica_request_3, _write_stop_replica_request_3),
+    4: (_read_stop_replica_request_4, _write_stop_replica_request_4),
 }
-_StopReplicaRequestConstants._facts = (
-    '{"name":"StopReplicaRequest","type":"request","validVersions":"0-4","flexibleVersions":"2+'
-    '","fields":[{"name":"controller_id","json":"controllerId","type":"int32","versions":"0+","'
-    'entityType":"brokerId","about":"Node id of the controller that sends this."},{"name":"is_k'
-    'raft_controller","json":"isKRaftController","type":"bool","versions":"4+","about":"Whether'
-    ' the controller is one of KRaft, during the move from ZooKeeper."},{"name":"controller_epo'
-    'ch","json":"controllerEpoch","type":"int32","versions":"0+","about":"Epoch of the controll'
-    'er, which grows with every election of one."},{"name":"broker_epoch","json":"brokerEpoch",'
-    '"type":"int64","versions":"1+","ignorable":true,"default":-1,"about":"Epoch that the contr'
-    'oller gave the receiving broker when it registered."},{"name":"delete_partitions","json":"'
-    'deletePartitions","type":"bool","versions":"0-2","about":"Whether their files are to be de'
-    'leted, too."},{"name":"ungrouped_partitions","json":"ungroupedPartitions","type":"[]StopRe'
-    'plicaPartitionV0","versions":"0","about":"The partitions to stop, each with the name of it'
-    's topic."},{"name":"topics","json":"topics","type":"[]StopReplicaTopicV1","versions":"1-2"'
-    ',"about":"The topics to stop replicas of."},{"name":"topic_states","json":"topicStates","t'
-    'ype":"[]StopReplicaTopicState","versions":"3+","about":"The topics with what to stop of ea'
-    'ch."}],"structs":{"StopReplicaPartitionV0":[{"name":"topic_name","json":"topicName","type"'
-    ':"string","versions":"0","entityType":"topicName","about":"Name of the topic."},{"name":"p'
-    'artition_index","json":"partitionIndex","type":"int32","versions":"0","about":"Number of t'
-    'he partition within its topic, from 0."}],"StopReplicaTopicV1":[{"name":"name","json":"nam'
-    'e","type":"string","versions":"1-2","entityType":"topicName","about":"Name of the topic."}'
-    ',{"name":"partition_indexes","json":"partitionIndexes","type":"[]int32","versions":"1-2","'
-    'about":"Numbers of the partitions within their topic, from 0."}],"StopReplicaTopicState":['
-    '{"name":"topic_name","json":"topicName","type":"string","versions":"3+","entityType":"topi'
-    'cName","about":"Name of the topic."},{"name":"partition_states","json":"partitionStates","'
-    'type":"[]StopReplicaPartitionState","versions":"3+","about":"The partitions to stop."}],"S'
-    'topReplicaPartitionState":[{"name":"partition_index","json":"partitionIndex","type":"int32'
-    '","versions":"3+","about":"Number of the partition within its topic, from 0."},{"name":"le'
-    'ader_epoch","json":"leaderEpoch","type":"int32","versions":"3+","enumeration":"StopReplica'
-    'Epoch","default":-1,"about":"Epoch of the leader, -2 where the topic is being deleted."},{'
-    '"name":"delete_partition","json":"deletePartition","type":"bool","versions":"3+","about":"'
-    'Whether the files of the partition are to be deleted, too."}]}}'
+_StopReplicaRequestConstants._descriptor = (
+    '{"name":"StopReplicaRequest","type":"request","validVersions":"0-4","flexibleVersions":"2+","fields":['
+    '{"name":"controller_id","json":"controllerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id of the controller that sends this."},'
+    '{"name":"is_kraft_controller","json":"isKRaftController","type":"bool","versions":"4+","about":"Whether the controller is one of KRaft, during the move from ZooKeeper."},'
+    '{"name":"controller_epoch","json":"controllerEpoch","type":"int32","versions":"0+","about":"Epoch of the controller, which grows with every election of one."},'
+    '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"1+","ignorable":true,"default":-1,"about":"Epoch that the controller gave the receiving broker when it registered."},'
+    '{"name":"delete_partitions","json":"deletePartitions","type":"bool","versions":"0-2","about":"Whether their files are to be deleted, too."},'
+    '{"name":"ungrouped_partitions","json":"ungroupedPartitions","type":"[]StopReplicaPartitionV0","versions":"0","about":"The partitions to stop, each with the name of its topic."},'
+    '{"name":"topics","json":"topics","type":"[]StopReplicaTopicV1","versions":"1-2","about":"The topics to stop replicas of."},'
+    '{"name":"topic_states","json":"topicStates","type":"[]StopReplicaTopicState","versions":"3+","about":"The topics with what to stop of each."}'
+    '],"structs":{"StopReplicaPartitionV0":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0","about":"Number of the partition within its topic, from 0."}'
+    '],"StopReplicaTopicV1":['
+    '{"name":"name","json":"name","type":"string","versions":"1-2","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partition_indexes","json":"partitionIndexes","type":"[]int32","versions":"1-2","about":"Numbers of the partitions within their topic, from 0."}'
+    '],"StopReplicaTopicState":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"3+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partition_states","json":"partitionStates","type":"[]StopReplicaPartitionState","versions":"3+","about":"The partitions to stop."}'
+    '],"StopReplicaPartitionState":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"3+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"3+","enumeration":"StopReplicaEpoch","default":-1,"about":"Epoch of the leader, -2 where the topic is being deleted."},'
+    '{"name":"delete_partition","json":"deletePartition","type":"bool","versions":"3+","about":"Whether the files of the partition are to be deleted, too."}'
+    "]}}"
 )
 _StopReplicaRequestConstants._plan = (
     "1\n"
@@ -838,9 +659,7 @@ _StopReplicaRequestConstants._plan = (
     "3-4 0 1 2 ;\n"
     ":StopReplicaTopicState topic_name/s partition_states/[@StopReplicaPartitionState\n"
     "3-4 0c 1@3c ;\n"
-    ":StopReplicaRequest controller_id/i is_kraft_controller/t controller_epoch/i broker_epoch/"
-    "q=-1 delete_partitions/t ungrouped_partitions/[@StopReplicaPartitionV0 topics/[@StopReplic"
-    "aTopicV1 topic_states/[@StopReplicaTopicState\n"
+    ":StopReplicaRequest controller_id/i is_kraft_controller/t controller_epoch/i broker_epoch/q=-1 delete_partitions/t ungrouped_partitions/[@StopReplicaPartitionV0 topics/[@StopReplicaTopicV1 topic_states/[@StopReplicaTopicState\n"
     "0 0 2 4 5@0 -1! -3 -6! -7!\n"
     "1 0 2 3 4 6@1 -1! -5! -7!\n"
     "2 0 2 3 4 6@2c -1! -5! -7! ;\n"

@@ -11,19 +11,16 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -68,16 +65,6 @@ class StopReplicaPartitionError(StructBase):
         self.error_code = error_code
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, StopReplicaPartitionError):
-            return NotImplemented
-        return (
-            self.topic_name == other.topic_name
-            and self.partition_index == other.partition_index
-            and self.error_code == other.error_code
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _StopReplicaResponseConstants(Response):
     __slots__ = ()
@@ -118,15 +105,6 @@ class StopReplicaResponse(_StopReplicaResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, StopReplicaResponse):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.partition_errors == other.partition_errors
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_stop_replica_partition_error_0(
     data: bytes, pos: int, count: int
@@ -158,16 +136,6 @@ def _write_all_stop_replica_partition_error_0(out: list[bytes], items: Iterable[
         out.append(_pack_h(n))
         out.append(s)
         out.append(_pack_ih(x.partition_index, x.error_code))
-
-
-def _size_all_stop_replica_partition_error_0(items: Iterable[StopReplicaPartitionError]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        size += string_length(len(x.topic_name.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_stop_replica_partition_error_2(
@@ -207,17 +175,6 @@ def _write_all_stop_replica_partition_error_2(out: list[bytes], items: Iterable[
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_stop_replica_partition_error_2(items: Iterable[StopReplicaPartitionError]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_stop_replica_response_0(data: bytes, pos: int) -> tuple[StopReplicaResponse, int]:
     x = new(StopReplicaResponse)
     x.error_code, n = _unpack_hi(data, pos)
@@ -239,14 +196,6 @@ def _write_stop_replica_response_0(out: list[bytes], x: StopReplicaResponse) -> 
         _write_all_stop_replica_partition_error_0(out, x.partition_errors)
     elif type(x.partition_errors) is not list and type(x.partition_errors) in NO_LISTS:
         raise Refused
-
-
-def _size_stop_replica_response_0(x: StopReplicaResponse) -> int:
-    size = 6
-    size += _size_all_stop_replica_partition_error_0(x.partition_errors)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_stop_replica_response_2(data: bytes, pos: int) -> tuple[StopReplicaResponse, int]:
@@ -284,35 +233,22 @@ def _write_stop_replica_response_2(out: list[bytes], x: StopReplicaResponse) -> 
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_stop_replica_response_2(x: StopReplicaResponse) -> int:
-    size = 4
-    size += _size_all_stop_replica_partition_error_2(x.partition_errors)
-    n = len(x.partition_errors)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _StopReplicaResponseConstants._codecs = {
-    0: (_read_stop_replica_response_0, _write_stop_replica_response_0, _size_stop_replica_response_0),
-    1: (_read_stop_replica_response_0, _write_stop_replica_response_0, _size_stop_replica_response_0),
-    2: (_read_stop_replica_response_2, _write_stop_replica_response_2, _size_stop_replica_response_2),
-    3: (_read_stop_replica_response_2, _write_stop_replica_response_2, _size_stop_replica_response_2),
-    4: (_read_stop_replica_response_2, _write_stop_replica_response_2, _size_stop_replica_response_2),
+    0: (_read_stop_replica_response_0, _write_stop_replica_response_0),
+    1: (_read_stop_replica_response_0, _write_stop_replica_response_0),
+    2: (_read_stop_replica_response_2, _write_stop_replica_response_2),
+    3: (_read_stop_replica_response_2, _write_stop_replica_response_2),
+    4: (_read_stop_replica_response_2, _write_stop_replica_response_2),
 }
-_StopReplicaResponseConstants._facts = (
-    '{"name":"StopReplicaResponse","type":"response","validVersions":"0-4","flexibleVersions":"'
-    '2+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enum'
-    'eration":"ErrorCode","about":"Error code, 0 for none."},{"name":"partition_errors","json":'
-    '"partitionErrors","type":"[]StopReplicaPartitionError","versions":"0+","about":"The partit'
-    'ions with their error codes."}],"structs":{"StopReplicaPartitionError":[{"name":"topic_nam'
-    'e","json":"topicName","type":"string","versions":"0+","entityType":"topicName","about":"Na'
-    'me of the topic."},{"name":"partition_index","json":"partitionIndex","type":"int32","versi'
-    'ons":"0+","about":"Number of the partition within its topic, from 0."},{"name":"error_code'
-    '","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Err'
-    'or code, 0 for none."}]}}'
+_StopReplicaResponseConstants._descriptor = (
+    '{"name":"StopReplicaResponse","type":"response","validVersions":"0-4","flexibleVersions":"2+","fields":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code, 0 for none."},'
+    '{"name":"partition_errors","json":"partitionErrors","type":"[]StopReplicaPartitionError","versions":"0+","about":"The partitions with their error codes."}'
+    '],"structs":{"StopReplicaPartitionError":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code, 0 for none."}'
+    "]}}"
 )
 _StopReplicaResponseConstants._plan = (
     "1\n"

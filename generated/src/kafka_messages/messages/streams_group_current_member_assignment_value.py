@@ -19,24 +19,20 @@ from .._core.arrays import (
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedField,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     in_order,
     long_count,
     long_string,
     long_uvarint,
     new,
-    string_length,
     tag_header,
-    tagged_size,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -80,16 +76,6 @@ class TaskIds(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TaskIds):
-            return NotImplemented
-        return (
-            self.subtopology_id == other.subtopology_id
-            and self.partitions == other.partitions
-            and self.assignment_epochs == other.assignment_epochs
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _StreamsGroupCurrentMemberAssignmentValueConstants(Message):
     __slots__ = ()
@@ -106,7 +92,7 @@ class StreamsGroupCurrentMemberAssignmentValue(_StreamsGroupCurrentMemberAssignm
     """Value of a __consumer_offsets record with the tasks a streams group member holds now and those it has to
     give up.
 
-    Coordinator-value, record type 22, versions 0, flexible from 0. Since Kafka 4.1.0.
+    Coordinator-value, record type 22, version 0, flexible from 0. Since Kafka 4.1.0.
     """
 
     member_epoch: int = 0
@@ -180,22 +166,6 @@ class StreamsGroupCurrentMemberAssignmentValue(_StreamsGroupCurrentMemberAssignm
             else list(elements_of(warmup_tasks_pending_revocation, "warmup_tasks_pending_revocation", "TaskIds"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, StreamsGroupCurrentMemberAssignmentValue):
-            return NotImplemented
-        return (
-            self.member_epoch == other.member_epoch
-            and self.previous_member_epoch == other.previous_member_epoch
-            and self.state == other.state
-            and self.active_tasks == other.active_tasks
-            and self.standby_tasks == other.standby_tasks
-            and self.warmup_tasks == other.warmup_tasks
-            and self.active_tasks_pending_revocation == other.active_tasks_pending_revocation
-            and self.standby_tasks_pending_revocation == other.standby_tasks_pending_revocation
-            and self.warmup_tasks_pending_revocation == other.warmup_tasks_pending_revocation
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_tags_task_ids_0(data: bytes, pos: int, n: int, x: TaskIds) -> int:
@@ -291,36 +261,6 @@ def _write_all_task_ids_0(out: list[bytes], items: Iterable[TaskIds]) -> None:
             out.append(b"\0")
         else:
             _write_tags_task_ids_0(out, x)
-
-
-def _size_tags_task_ids_0(x: TaskIds) -> int:
-    count = 0
-    total = 0
-    if not (x.assignment_epochs is not None and not len(x.assignment_epochs)):
-        size = 1
-        if x.assignment_epochs is not None:
-            size += len(x.assignment_epochs) * 4
-            n = len(x.assignment_epochs)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_all_task_ids_0(items: Iterable[TaskIds]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.subtopology_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += len(x.partitions) * 4
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if not (x.assignment_epochs is not None and not len(x.assignment_epochs) and not x.unknown_tagged_fields):
-            size += _size_tags_task_ids_0(x) - 1
-    return size
 
 
 def _read_streams_group_current_member_assignment_value_0(
@@ -427,78 +367,30 @@ def _write_streams_group_current_member_assignment_value_0(
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_streams_group_current_member_assignment_value_0(x: StreamsGroupCurrentMemberAssignmentValue) -> int:
-    size = 16
-    size += _size_all_task_ids_0(x.active_tasks)
-    n = len(x.active_tasks)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_task_ids_0(x.standby_tasks)
-    n = len(x.standby_tasks)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_task_ids_0(x.warmup_tasks)
-    n = len(x.warmup_tasks)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_task_ids_0(x.active_tasks_pending_revocation)
-    n = len(x.active_tasks_pending_revocation)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_task_ids_0(x.standby_tasks_pending_revocation)
-    n = len(x.standby_tasks_pending_revocation)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_task_ids_0(x.warmup_tasks_pending_revocation)
-    n = len(x.warmup_tasks_pending_revocation)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _StreamsGroupCurrentMemberAssignmentValueConstants._codecs = {
-    0: (
-        _read_streams_group_current_member_assignment_value_0,
-        _write_streams_group_current_member_assignment_value_0,
-        _size_streams_group_current_member_assignment_value_0,
-    ),
+    0: (_read_streams_group_current_member_assignment_value_0, _write_streams_group_current_member_assignment_value_0)
 }
-_StreamsGroupCurrentMemberAssignmentValueConstants._facts = (
-    '{"name":"StreamsGroupCurrentMemberAssignmentValue","type":"coordinator-value","validVersio'
-    'ns":"0","flexibleVersions":"0+","fields":[{"name":"member_epoch","json":"memberEpoch","typ'
-    'e":"int32","versions":"0+","about":"Group epoch the member has caught up with."},{"name":"'
-    'previous_member_epoch","json":"previousMemberEpoch","type":"int32","versions":"0+","about"'
-    ':"Epoch the member had before the current one, still accepted if a response was lost."},{"'
-    'name":"state","json":"state","type":"int8","versions":"0+","enumeration":"StreamsMemberSta'
-    'te","about":"State of the member: 0 stable, 1 has tasks to revoke first, 2 waits for tasks'
-    ' others have not released."},{"name":"active_tasks","json":"activeTasks","type":"[]TaskIds'
-    '","versions":"0+","about":"Tasks the member processes."},{"name":"standby_tasks","json":"s'
-    'tandbyTasks","type":"[]TaskIds","versions":"0+","about":"Tasks whose state the member keep'
-    's a copy of."},{"name":"warmup_tasks","json":"warmupTasks","type":"[]TaskIds","versions":"'
-    '0+","about":"Tasks whose state the member restores so that it can take them over later."},'
-    '{"name":"active_tasks_pending_revocation","json":"activeTasksPendingRevocation","type":"[]'
-    'TaskIds","versions":"0+","about":"Active tasks the member has yet to confirm it stopped."}'
-    ',{"name":"standby_tasks_pending_revocation","json":"standbyTasksPendingRevocation","type":'
-    '"[]TaskIds","versions":"0+","about":"Standby tasks the member has yet to confirm it stoppe'
-    'd."},{"name":"warmup_tasks_pending_revocation","json":"warmupTasksPendingRevocation","type'
-    '":"[]TaskIds","versions":"0+","about":"Warm-up tasks the member has yet to confirm it stop'
-    'ped."}],"structs":{"TaskIds":[{"name":"subtopology_id","json":"subtopologyId","type":"stri'
-    'ng","versions":"0+","about":"Subtopology the tasks belong to."},{"name":"partitions","json'
-    '":"partitions","type":"[]int32","versions":"0+","about":"Partition indexes; each one with '
-    'the subtopology makes one task."},{"name":"assignment_epochs","json":"assignmentEpochs","t'
-    'ype":"[]int32","versions":"0+","nullableVersions":"0+","tag":0,"taggedVersions":"0+","abou'
-    't":"Epoch at which each task was assigned, in the order of the partitions; null when not r'
-    'ecorded."}]}}'
+_StreamsGroupCurrentMemberAssignmentValueConstants._descriptor = (
+    '{"name":"StreamsGroupCurrentMemberAssignmentValue","type":"coordinator-value","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"member_epoch","json":"memberEpoch","type":"int32","versions":"0+","about":"Group epoch the member has caught up with."},'
+    '{"name":"previous_member_epoch","json":"previousMemberEpoch","type":"int32","versions":"0+","about":"Epoch the member had before the current one, still accepted if a response was lost."},'
+    '{"name":"state","json":"state","type":"int8","versions":"0+","enumeration":"StreamsMemberState","about":"State of the member: 0 stable, 1 has tasks to revoke first, 2 waits for tasks others have not released."},'
+    '{"name":"active_tasks","json":"activeTasks","type":"[]TaskIds","versions":"0+","about":"Tasks the member processes."},'
+    '{"name":"standby_tasks","json":"standbyTasks","type":"[]TaskIds","versions":"0+","about":"Tasks whose state the member keeps a copy of."},'
+    '{"name":"warmup_tasks","json":"warmupTasks","type":"[]TaskIds","versions":"0+","about":"Tasks whose state the member restores so that it can take them over later."},'
+    '{"name":"active_tasks_pending_revocation","json":"activeTasksPendingRevocation","type":"[]TaskIds","versions":"0+","about":"Active tasks the member has yet to confirm it stopped."},'
+    '{"name":"standby_tasks_pending_revocation","json":"standbyTasksPendingRevocation","type":"[]TaskIds","versions":"0+","about":"Standby tasks the member has yet to confirm it stopped."},'
+    '{"name":"warmup_tasks_pending_revocation","json":"warmupTasksPendingRevocation","type":"[]TaskIds","versions":"0+","about":"Warm-up tasks the member has yet to confirm it stopped."}'
+    '],"structs":{"TaskIds":['
+    '{"name":"subtopology_id","json":"subtopologyId","type":"string","versions":"0+","about":"Subtopology the tasks belong to."},'
+    '{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Partition indexes; each one with the subtopology makes one task."},'
+    '{"name":"assignment_epochs","json":"assignmentEpochs","type":"[]int32","versions":"0+","nullableVersions":"0+","tag":0,"taggedVersions":"0+","about":"Epoch at which each task was assigned, in the order of the partitions; null when not recorded."}'
+    "]}}"
 )
 _StreamsGroupCurrentMemberAssignmentValueConstants._plan = (
     "1\n"
     ":TaskIds subtopology_id/s partitions/[i assignment_epochs/[i?\n"
     "0 0c 1c ; 0=2cn\n"
-    ":StreamsGroupCurrentMemberAssignmentValue member_epoch/i previous_member_epoch/i state/b a"
-    "ctive_tasks/[@TaskIds standby_tasks/[@TaskIds warmup_tasks/[@TaskIds active_tasks_pending_"
-    "revocation/[@TaskIds standby_tasks_pending_revocation/[@TaskIds warmup_tasks_pending_revoc"
-    "ation/[@TaskIds\n"
+    ":StreamsGroupCurrentMemberAssignmentValue member_epoch/i previous_member_epoch/i state/b active_tasks/[@TaskIds standby_tasks/[@TaskIds warmup_tasks/[@TaskIds active_tasks_pending_revocation/[@TaskIds standby_tasks_pending_revocation/[@TaskIds warmup_tasks_pending_revocation/[@TaskIds\n"
     "0 0 1 2 3@0c 4@0c 5@0c 6@0c 7@0c 8@0c ;\n"
 )

@@ -7,26 +7,9 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import (
-    NO_LISTS,
-    compact_string_array,
-    compact_string_array_size,
-    compact_string_elements,
-    elements_of,
-)
+from .._core.arrays import NO_LISTS, compact_string_array, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
-from .._core.wire import (
-    RawTaggedFields,
-    Refused,
-    TRUTH,
-    VARINTS,
-    long_count,
-    new,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._core.wire import TRUTH, VARINTS, RawTaggedFields, Refused, long_count, new, tags, unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,16 +62,6 @@ class StreamsGroupDescribeRequest(_StreamsGroupDescribeRequestConstants):
         self.include_topology_description = include_topology_description
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, StreamsGroupDescribeRequest):
-            return NotImplemented
-        return (
-            self.group_ids == other.group_ids
-            and self.include_authorized_operations == other.include_authorized_operations
-            and self.include_topology_description == other.include_topology_description
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_streams_group_describe_request_0(data: bytes, pos: int) -> tuple[StreamsGroupDescribeRequest, int]:
     x = new(StreamsGroupDescribeRequest)
@@ -125,17 +98,6 @@ def _write_streams_group_describe_request_0(out: list[bytes], x: StreamsGroupDes
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_streams_group_describe_request_0(x: StreamsGroupDescribeRequest) -> int:
-    size = 3
-    size += compact_string_array_size(x.group_ids)
-    n = len(x.group_ids)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_streams_group_describe_request_1(data: bytes, pos: int) -> tuple[StreamsGroupDescribeRequest, int]:
     x = new(StreamsGroupDescribeRequest)
     n = data[pos]
@@ -168,43 +130,20 @@ def _write_streams_group_describe_request_1(out: list[bytes], x: StreamsGroupDes
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_streams_group_describe_request_1(x: StreamsGroupDescribeRequest) -> int:
-    size = 4
-    size += compact_string_array_size(x.group_ids)
-    n = len(x.group_ids)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _StreamsGroupDescribeRequestConstants._codecs = {
-    0: (
-        _read_streams_group_describe_request_0,
-        _write_streams_group_describe_request_0,
-        _size_streams_group_describe_request_0,
-    ),
-    1: (
-        _read_streams_group_describe_request_1,
-        _write_streams_group_describe_request_1,
-        _size_streams_group_describe_request_1,
-    ),
+    0: (_read_streams_group_describe_request_0, _write_streams_group_describe_request_0),
+    1: (_read_streams_group_describe_request_1, _write_streams_group_describe_request_1),
 }
-_StreamsGroupDescribeRequestConstants._facts = (
-    '{"name":"StreamsGroupDescribeRequest","type":"request","validVersions":"0-1","flexibleVers'
-    'ions":"0+","fields":[{"name":"group_ids","json":"groupIds","type":"[]string","versions":"0'
-    '+","entityType":"groupId","about":"One entry per streams group to describe."},{"name":"inc'
-    'lude_authorized_operations","json":"includeAuthorizedOperations","type":"bool","versions":'
-    '"0+","about":"True to be told which operations the caller may perform on each group."},{"n'
-    'ame":"include_topology_description","json":"includeTopologyDescription","type":"bool","ver'
-    'sions":"1+","about":"True to be told also the nodes, stores and edges of each group\'s proc'
-    'essing topology."}]}'
+_StreamsGroupDescribeRequestConstants._descriptor = (
+    '{"name":"StreamsGroupDescribeRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"group_ids","json":"groupIds","type":"[]string","versions":"0+","entityType":"groupId","about":"One entry per streams group to describe."},'
+    '{"name":"include_authorized_operations","json":"includeAuthorizedOperations","type":"bool","versions":"0+","about":"True to be told which operations the caller may perform on each group."},'
+    '{"name":"include_topology_description","json":"includeTopologyDescription","type":"bool","versions":"1+","about":"True to be told also the nodes, stores and edges of each group\'s processing topology."}'
+    "]}"
 )
 _StreamsGroupDescribeRequestConstants._plan = (
     "1\n"
-    ":StreamsGroupDescribeRequest group_ids/[s include_authorized_operations/t include_topology"
-    "_description/t\n"
+    ":StreamsGroupDescribeRequest group_ids/[s include_authorized_operations/t include_topology_description/t\n"
     "0 0c 1 -2! ;\n"
     "1 0c 1 2 ;\n"
 )

@@ -12,7 +12,6 @@ from .._core.arrays import (
     PACK_I,
     UNPACK_I,
     compact_string_array,
-    compact_string_array_size,
     compact_string_elements,
     elements_of,
     fixed_elements,
@@ -21,21 +20,18 @@ from .._core.arrays import (
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -81,25 +77,10 @@ class KeyValue(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        key: str = "",
-        value: str = "",
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, key: str = "", value: str = "", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.key = key
         self.value = value
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, KeyValue):
-            return NotImplemented
-        return (
-            self.key == other.key
-            and self.value == other.value
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -135,17 +116,6 @@ class TopicInfo(StructBase):
             else list(elements_of(topic_configs, "topic_configs", "KeyValue"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicInfo):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.partitions == other.partitions
-            and self.replication_factor == other.replication_factor
-            and self.topic_configs == other.topic_configs
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -198,18 +168,6 @@ class Subtopology(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Subtopology):
-            return NotImplemented
-        return (
-            self.subtopology_id == other.subtopology_id
-            and self.source_topics == other.source_topics
-            and self.repartition_sink_topics == other.repartition_sink_topics
-            and self.state_changelog_topics == other.state_changelog_topics
-            and self.repartition_source_topics == other.repartition_source_topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Topology(StructBase):
@@ -243,15 +201,6 @@ class Topology(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Topology):
-            return NotImplemented
-        return (
-            self.epoch == other.epoch
-            and self.subtopologies == other.subtopologies
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Endpoint(StructBase):
@@ -264,25 +213,10 @@ class Endpoint(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        host: str = "",
-        port: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, host: str = "", port: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.host = host
         self.port = port
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Endpoint):
-            return NotImplemented
-        return (
-            self.host == other.host
-            and self.port == other.port
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -311,16 +245,6 @@ class TaskOffset(StructBase):
         self.offset = offset
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TaskOffset):
-            return NotImplemented
-        return (
-            self.subtopology_id == other.subtopology_id
-            and self.partition == other.partition
-            and self.offset == other.offset
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TaskIds(StructBase):
@@ -334,24 +258,11 @@ class TaskIds(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        subtopology_id: str = "",
-        partitions: Iterable[int] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, subtopology_id: str = "", partitions: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.subtopology_id = subtopology_id
         self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TaskIds):
-            return NotImplemented
-        return (
-            self.subtopology_id == other.subtopology_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -391,16 +302,6 @@ class Assignment(StructBase):
             else list(elements_of(warmup_tasks, "warmup_tasks", "TaskIds"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Assignment):
-            return NotImplemented
-        return (
-            self.active_tasks == other.active_tasks
-            and self.standby_tasks == other.standby_tasks
-            and self.warmup_tasks == other.warmup_tasks
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -487,28 +388,6 @@ class Member(StructBase):
         self.is_classic = is_classic
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Member):
-            return NotImplemented
-        return (
-            self.member_id == other.member_id
-            and self.member_epoch == other.member_epoch
-            and self.instance_id == other.instance_id
-            and self.rack_id == other.rack_id
-            and self.client_id == other.client_id
-            and self.client_host == other.client_host
-            and self.topology_epoch == other.topology_epoch
-            and self.process_id == other.process_id
-            and self.user_endpoint == other.user_endpoint
-            and self.client_tags == other.client_tags
-            and self.task_offsets == other.task_offsets
-            and self.task_end_offsets == other.task_end_offsets
-            and self.assignment == other.assignment
-            and self.target_assignment == other.target_assignment
-            and self.is_classic == other.is_classic
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopologyDescriptionNode(StructBase):
@@ -556,19 +435,6 @@ class TopologyDescriptionNode(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopologyDescriptionNode):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.node_type == other.node_type
-            and self.source_topics == other.source_topics
-            and self.sink_topic == other.sink_topic
-            and self.stores == other.stores
-            and self.successors == other.successors
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopologyDescriptionSubtopology(StructBase):
@@ -592,15 +458,6 @@ class TopologyDescriptionSubtopology(StructBase):
         self.nodes = nodes if isinstance(nodes, list) else list(elements_of(nodes, "nodes", "TopologyDescriptionNode"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopologyDescriptionSubtopology):
-            return NotImplemented
-        return (
-            self.subtopology_id == other.subtopology_id
-            and self.nodes == other.nodes
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopologyDescriptionGlobalStore(StructBase):
@@ -623,15 +480,6 @@ class TopologyDescriptionGlobalStore(StructBase):
         self.source = TopologyDescriptionNode() if source is None else source
         self.processor = TopologyDescriptionNode() if processor is None else processor
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopologyDescriptionGlobalStore):
-            return NotImplemented
-        return (
-            self.source == other.source
-            and self.processor == other.processor
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -663,15 +511,6 @@ class TopologyDescription(StructBase):
             else list(elements_of(global_stores, "global_stores", "TopologyDescriptionGlobalStore"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopologyDescription):
-            return NotImplemented
-        return (
-            self.subtopologies == other.subtopologies
-            and self.global_stores == other.global_stores
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -742,25 +581,6 @@ class DescribedGroup(StructBase):
         self.assignor_name = assignor_name
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DescribedGroup):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.group_id == other.group_id
-            and self.group_state == other.group_state
-            and self.group_epoch == other.group_epoch
-            and self.assignment_epoch == other.assignment_epoch
-            and self.topology == other.topology
-            and self.members == other.members
-            and self.authorized_operations == other.authorized_operations
-            and self.topology_description == other.topology_description
-            and self.topology_description_status == other.topology_description_status
-            and self.assignor_name == other.assignor_name
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _StreamsGroupDescribeResponseConstants(Response):
     __slots__ = ()
@@ -812,15 +632,6 @@ class StreamsGroupDescribeResponse(_StreamsGroupDescribeResponseConstants):
         self.groups = groups if isinstance(groups, list) else list(elements_of(groups, "groups", "DescribedGroup"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, StreamsGroupDescribeResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.groups == other.groups
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_key_value_0(data: bytes, pos: int, count: int) -> tuple[list[KeyValue], int]:
     out: list[KeyValue] = []
@@ -866,19 +677,6 @@ def _write_all_key_value_0(out: list[bytes], items: Iterable[KeyValue]) -> None:
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_key_value_0(items: Iterable[KeyValue]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.key.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.value.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_topic_info_0(data: bytes, pos: int, count: int) -> tuple[list[TopicInfo], int]:
@@ -930,21 +728,6 @@ def _write_all_topic_info_0(out: list[bytes], items: Iterable[TopicInfo]) -> Non
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_topic_info_0(items: Iterable[TopicInfo]) -> int:
-    size = 0
-    for x in items:
-        size += 9
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_key_value_0(x.topic_configs)
-        n = len(x.topic_configs)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_subtopology_0(data: bytes, pos: int, count: int) -> tuple[list[Subtopology], int]:
@@ -1033,33 +816,6 @@ def _write_all_subtopology_0(out: list[bytes], items: Iterable[Subtopology]) -> 
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_subtopology_0(items: Iterable[Subtopology]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        n = string_length(len(x.subtopology_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += compact_string_array_size(x.source_topics)
-        n = len(x.source_topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += compact_string_array_size(x.repartition_sink_topics)
-        n = len(x.repartition_sink_topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += _size_all_topic_info_0(x.state_changelog_topics)
-        n = len(x.state_changelog_topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += _size_all_topic_info_0(x.repartition_source_topics)
-        n = len(x.repartition_source_topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_topology_0(data: bytes, pos: int) -> tuple[Topology, int]:
     x = new(Topology)
     x.epoch, n = _unpack_iB(data, pos)
@@ -1100,18 +856,6 @@ def _write_topology_0(out: list[bytes], x: Topology) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_topology_0(x: Topology) -> int:
-    size = 6
-    if x.subtopologies is not None:
-        size += _size_all_subtopology_0(x.subtopologies)
-        n = len(x.subtopologies)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_endpoint_0(data: bytes, pos: int) -> tuple[Endpoint, int]:
     x = new(Endpoint)
     n = data[pos]
@@ -1141,15 +885,6 @@ def _write_endpoint_0(out: list[bytes], x: Endpoint) -> None:
     else:
         out.append(_pack_H(x.port))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_endpoint_0(x: Endpoint) -> int:
-    size = 4
-    n = string_length(len(x.host.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_task_offset_0(data: bytes, pos: int, count: int) -> tuple[list[TaskOffset], int]:
@@ -1185,17 +920,6 @@ def _write_all_task_offset_0(out: list[bytes], items: Iterable[TaskOffset]) -> N
         else:
             out.append(_pack_iq(x.partition, x.offset))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_task_offset_0(items: Iterable[TaskOffset]) -> int:
-    size = 0
-    for x in items:
-        size += 14
-        n = string_length(len(x.subtopology_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_task_ids_0(data: bytes, pos: int, count: int) -> tuple[list[TaskIds], int]:
@@ -1248,21 +972,6 @@ def _write_all_task_ids_0(out: list[bytes], items: Iterable[TaskIds]) -> None:
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_task_ids_0(items: Iterable[TaskIds]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.subtopology_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += len(x.partitions) * 4
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_assignment_0(data: bytes, pos: int) -> tuple[Assignment, int]:
@@ -1320,25 +1029,6 @@ def _write_assignment_0(out: list[bytes], x: Assignment) -> None:
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_assignment_0(x: Assignment) -> int:
-    size = 4
-    size += _size_all_task_ids_0(x.active_tasks)
-    n = len(x.active_tasks)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_task_ids_0(x.standby_tasks)
-    n = len(x.standby_tasks)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_task_ids_0(x.warmup_tasks)
-    n = len(x.warmup_tasks)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_member_0(data: bytes, pos: int, count: int) -> tuple[list[Member], int]:
@@ -1506,45 +1196,6 @@ def _write_all_member_0(out: list[bytes], items: Iterable[Member]) -> None:
         else:
             out.append(_pack_B(TRUTH[x.is_classic]))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_member_0(items: Iterable[Member]) -> int:
-    size = 0
-    for x in items:
-        size += 20
-        n = string_length(len(x.member_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.instance_id is not None:
-            n = string_length(len(x.instance_id.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.rack_id is not None:
-            n = string_length(len(x.rack_id.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.client_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.client_host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.process_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.user_endpoint is not None:
-            size += _size_endpoint_0(x.user_endpoint)
-        size += _size_all_key_value_0(x.client_tags)
-        n = len(x.client_tags)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += _size_all_task_offset_0(x.task_offsets)
-        n = len(x.task_offsets)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += _size_all_task_offset_0(x.task_end_offsets)
-        n = len(x.task_end_offsets)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += _size_assignment_0(x.assignment)
-        size += _size_assignment_0(x.target_assignment)
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_topology_description_node_1(data: bytes, pos: int) -> tuple[TopologyDescriptionNode, int]:
@@ -1735,56 +1386,6 @@ def _write_all_topology_description_node_1(out: list[bytes], items: Iterable[Top
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_topology_description_node_1(x: TopologyDescriptionNode) -> int:
-    size = 7
-    n = string_length(len(x.name.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += compact_string_array_size(x.source_topics)
-    n = len(x.source_topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.sink_topic is not None:
-        n = string_length(len(x.sink_topic.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += compact_string_array_size(x.stores)
-    n = len(x.stores)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += compact_string_array_size(x.successors)
-    n = len(x.successors)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-def _size_all_topology_description_node_1(items: Iterable[TopologyDescriptionNode]) -> int:
-    size = 0
-    for x in items:
-        size += 7
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += compact_string_array_size(x.source_topics)
-        n = len(x.source_topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.sink_topic is not None:
-            n = string_length(len(x.sink_topic.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += compact_string_array_size(x.stores)
-        n = len(x.stores)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += compact_string_array_size(x.successors)
-        n = len(x.successors)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_topology_description_subtopology_1(
     data: bytes, pos: int, count: int
 ) -> tuple[list[TopologyDescriptionSubtopology], int]:
@@ -1836,21 +1437,6 @@ def _write_all_topology_description_subtopology_1(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topology_description_subtopology_1(items: Iterable[TopologyDescriptionSubtopology]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.subtopology_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_topology_description_node_1(x.nodes)
-        n = len(x.nodes)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_topology_description_global_store_1(
     data: bytes, pos: int, count: int
 ) -> tuple[list[TopologyDescriptionGlobalStore], int]:
@@ -1879,17 +1465,6 @@ def _write_all_topology_description_global_store_1(
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_topology_description_global_store_1(items: Iterable[TopologyDescriptionGlobalStore]) -> int:
-    size = 0
-    for x in items:
-        size += 1
-        size += _size_topology_description_node_1(x.source)
-        size += _size_topology_description_node_1(x.processor)
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_topology_description_1(data: bytes, pos: int) -> tuple[TopologyDescription, int]:
@@ -1934,21 +1509,6 @@ def _write_topology_description_1(out: list[bytes], x: TopologyDescription) -> N
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_topology_description_1(x: TopologyDescription) -> int:
-    size = 3
-    size += _size_all_topology_description_subtopology_1(x.subtopologies)
-    n = len(x.subtopologies)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_topology_description_global_store_1(x.global_stores)
-    n = len(x.global_stores)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_described_group_0(data: bytes, pos: int, count: int) -> tuple[list[DescribedGroup], int]:
@@ -2047,28 +1607,6 @@ def _write_all_described_group_0(out: list[bytes], items: Iterable[DescribedGrou
         else:
             out.append(_pack_i(x.authorized_operations))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_described_group_0(items: Iterable[DescribedGroup]) -> int:
-    size = 0
-    for x in items:
-        size += 20
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.group_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.group_state.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.topology is not None:
-            size += _size_topology_0(x.topology)
-        size += _size_all_member_0(x.members)
-        n = len(x.members)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_described_group_1(data: bytes, pos: int, count: int) -> tuple[list[DescribedGroup], int]:
@@ -2192,33 +1730,6 @@ def _write_all_described_group_1(out: list[bytes], items: Iterable[DescribedGrou
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_described_group_1(items: Iterable[DescribedGroup]) -> int:
-    size = 0
-    for x in items:
-        size += 23
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.group_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.group_state.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.topology is not None:
-            size += _size_topology_0(x.topology)
-        size += _size_all_member_0(x.members)
-        n = len(x.members)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.topology_description is not None:
-            size += _size_topology_description_1(x.topology_description)
-        if x.assignor_name is not None:
-            n = string_length(len(x.assignor_name.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_streams_group_describe_response_0(data: bytes, pos: int) -> tuple[StreamsGroupDescribeResponse, int]:
     x = new(StreamsGroupDescribeResponse)
     x.throttle_time_ms, n = _unpack_iB(data, pos)
@@ -2252,17 +1763,6 @@ def _write_streams_group_describe_response_0(out: list[bytes], x: StreamsGroupDe
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_streams_group_describe_response_0(x: StreamsGroupDescribeResponse) -> int:
-    size = 6
-    size += _size_all_described_group_0(x.groups)
-    n = len(x.groups)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_streams_group_describe_response_1(data: bytes, pos: int) -> tuple[StreamsGroupDescribeResponse, int]:
@@ -2300,146 +1800,91 @@ def _write_streams_group_describe_response_1(out: list[bytes], x: StreamsGroupDe
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_streams_group_describe_response_1(x: StreamsGroupDescribeResponse) -> int:
-    size = 6
-    size += _size_all_described_group_1(x.groups)
-    n = len(x.groups)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _StreamsGroupDescribeResponseConstants._codecs = {
-    0: (
-        _read_streams_group_describe_response_0,
-        _write_streams_group_describe_response_0,
-        _size_streams_group_describe_response_0,
-    ),
-    1: (
-        _read_streams_group_describe_response_1,
-        _write_streams_group_describe_response_1,
-        _size_streams_group_describe_response_1,
-    ),
+    0: (_read_streams_group_describe_response_0, _write_streams_group_describe_response_0),
+    1: (_read_streams_group_describe_response_1, _write_streams_group_describe_response_1),
 }
-_StreamsGroupDescribeResponseConstants._facts = (
-    '{"name":"StreamsGroupDescribeResponse","type":"response","validVersions":"0-1","flexibleVe'
-    'rsions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","'
-    'versions":"0+","about":"Milliseconds this response was or should be held back because a qu'
-    'ota was exceeded, 0 for none."},{"name":"groups","json":"groups","type":"[]DescribedGroup"'
-    ',"versions":"0+","about":"One entry per group that was asked for."}],"structs":{"Endpoint"'
-    ':[{"name":"host","json":"host","type":"string","versions":"0+","about":"Host name or IP ad'
-    'dress that other members send queries of this member\'s state to."},{"name":"port","json":"'
-    'port","type":"uint16","versions":"0+","about":"TCP port at that host."}],"TaskOffset":[{"n'
-    'ame":"subtopology_id","json":"subtopologyId","type":"string","versions":"0+","about":"Subt'
-    'opology the task runs."},{"name":"partition","json":"partition","type":"int32","versions":'
-    '"0+","about":"Input partition number of the task."},{"name":"offset","json":"offset","type'
-    '":"int64","versions":"0+","about":"Offset added up over the changelog partitions of the ta'
-    'sk."}],"Assignment":[{"name":"active_tasks","json":"activeTasks","type":"[]TaskIds","versi'
-    'ons":"0+","about":"Tasks that process records on this member."},{"name":"standby_tasks","j'
-    'son":"standbyTasks","type":"[]TaskIds","versions":"0+","about":"Tasks whose state this mem'
-    'ber copies in order to take over quickly."},{"name":"warmup_tasks","json":"warmupTasks","t'
-    'ype":"[]TaskIds","versions":"0+","about":"Tasks whose state this member restores because t'
-    'hey are to move to it."}],"TaskIds":[{"name":"subtopology_id","json":"subtopologyId","type'
-    '":"string","versions":"0+","about":"Subtopology the tasks run."},{"name":"partitions","jso'
-    'n":"partitions","type":"[]int32","versions":"0+","about":"Input partition numbers, each of'
-    ' which makes one task."}],"KeyValue":[{"name":"key","json":"key","type":"string","versions'
-    '":"0+","about":"Name of the tag or setting."},{"name":"value","json":"value","type":"strin'
-    'g","versions":"0+","secret":{"name":"key","in":["topic_configs"]},"about":"Value of the ta'
-    'g or setting."}],"TopicInfo":[{"name":"name","json":"name","type":"string","versions":"0+"'
-    ',"entityType":"topicName","about":"Name of the topic."},{"name":"partitions","json":"parti'
-    'tions","type":"int32","versions":"0+","about":"Number of partitions the topic should have,'
-    ' 0 when the application does not fix it."},{"name":"replication_factor","json":"replicatio'
-    'nFactor","type":"int16","versions":"0+","about":"Number of replicas of each partition, 0 f'
-    'or the broker\'s default."},{"name":"topic_configs","json":"topicConfigs","type":"[]KeyValu'
-    'e","versions":"0+","about":"One entry per topic setting to create the topic with."}],"Topo'
-    'logyDescription":[{"name":"subtopologies","json":"subtopologies","type":"[]TopologyDescrip'
-    'tionSubtopology","versions":"1+","about":"One entry per connected part of the graph."},{"n'
-    'ame":"global_stores","json":"globalStores","type":"[]TopologyDescriptionGlobalStore","vers'
-    'ions":"1+","about":"One entry per global store, which each application instance fills in f'
-    'ull."}],"TopologyDescriptionSubtopology":[{"name":"subtopology_id","json":"subtopologyId",'
-    '"type":"string","versions":"1+","about":"Id of the part, unique within the topology."},{"n'
-    'ame":"nodes","json":"nodes","type":"[]TopologyDescriptionNode","versions":"1+","about":"On'
-    'e entry per node of this part."}],"TopologyDescriptionNode":[{"name":"name","json":"name",'
-    '"type":"string","versions":"1+","about":"Name of the node, unique in the topology."},{"nam'
-    'e":"node_type","json":"nodeType","type":"int8","versions":"1+","enumeration":"TopologyNode'
-    'Type","about":"Number for the kind of node: source, processor or sink."},{"name":"source_t'
-    'opics","json":"sourceTopics","type":"[]string","versions":"1+","entityType":"topicName","a'
-    'bout":"Topics a source node reads; empty for other kinds of node."},{"name":"sink_topic","'
-    'json":"sinkTopic","type":"string","versions":"1+","nullableVersions":"1+","entityType":"to'
-    'picName","default":null,"about":"Topic a sink node writes to; null for other kinds of node'
-    ' or when the topic is only chosen record by record."},{"name":"stores","json":"stores","ty'
-    'pe":"[]string","versions":"1+","about":"Names of the state stores attached to this node."}'
-    ',{"name":"successors","json":"successors","type":"[]string","versions":"1+","about":"Names'
-    ' of the nodes that receive this node\'s output."}],"TopologyDescriptionGlobalStore":[{"name'
-    '":"source","json":"source","type":"TopologyDescriptionNode","versions":"1+","about":"Node '
-    'that reads the topic of the store."},{"name":"processor","json":"processor","type":"Topolo'
-    'gyDescriptionNode","versions":"1+","about":"Node that puts what was read into the store."}'
-    '],"DescribedGroup":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"'
-    ',"enumeration":"ErrorCode","about":"Error code of describing this group, 0 for none."},{"n'
-    'ame":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersio'
-    'ns":"0+","default":null,"about":"Human readable detail of the error of describing this gro'
-    'up, null when there is nothing to add."},{"name":"group_id","json":"groupId","type":"strin'
-    'g","versions":"0+","entityType":"groupId","about":"Id of the group."},{"name":"group_state'
-    '","json":"groupState","type":"string","versions":"0+","enumeration":"GroupState","about":"'
-    'Name of the group state; empty when the group could not be described."},{"name":"group_epo'
-    'ch","json":"groupEpoch","type":"int32","versions":"0+","about":"Version of the group, rais'
-    'ed when its members, topology or topics change."},{"name":"assignment_epoch","json":"assig'
-    'nmentEpoch","type":"int32","versions":"0+","about":"Group epoch for which the current targ'
-    'et assignment was worked out."},{"name":"topology","json":"topology","type":"Topology","ve'
-    'rsions":"0+","nullableVersions":"0+","default":null,"about":"Topology metadata of the grou'
-    'p; null when the coordinator has none."},{"name":"members","json":"members","type":"[]Memb'
-    'er","versions":"0+","about":"One entry per member of the group."},{"name":"authorized_oper'
-    'ations","json":"authorizedOperations","type":"int32","versions":"0+","enumeration":"Author'
-    'izedOperations","default":-2147483648,"about":"Bit n is set when the caller may perform th'
-    'e ACL operation with code n; -2147483648 when this was not asked for or not filled in."},{'
-    '"name":"topology_description","json":"topologyDescription","type":"TopologyDescription","v'
-    'ersions":"1+","nullableVersions":"1+","default":null,"about":"Nodes and edges of the topol'
-    'ogy; null when not asked for or not available."},{"name":"topology_description_status","js'
-    'on":"topologyDescriptionStatus","type":"int8","versions":"1+","enumeration":"TopologyDescr'
-    'iptionStatus","about":"Number that tells whether the topology description could be given a'
-    'nd, if not, why; 0 by default."},{"name":"assignor_name","json":"assignorName","type":"str'
-    'ing","versions":"1+","nullableVersions":"1+","ignorable":true,"default":null,"about":"Assi'
-    'gnor that places the tasks of this group, null when not known."}],"Topology":[{"name":"epo'
-    'ch","json":"epoch","type":"int32","versions":"0+","about":"Version of the topology the gro'
-    'up uses."},{"name":"subtopologies","json":"subtopologies","type":"[]Subtopology","versions'
-    '":"0+","nullableVersions":"0+","default":null,"about":"One entry per subtopology; null whe'
-    'n they are not available, for instance before input topics were found."}],"Subtopology":[{'
-    '"name":"subtopology_id","json":"subtopologyId","type":"string","versions":"0+","about":"Id'
-    ' of the subtopology, unique within the topology."},{"name":"source_topics","json":"sourceT'
-    'opics","type":"[]string","versions":"0+","entityType":"topicName","about":"Outside topics '
-    'this subtopology reads."},{"name":"repartition_sink_topics","json":"repartitionSinkTopics"'
-    ',"type":"[]string","versions":"0+","entityType":"topicName","about":"Repartition topics th'
-    'is subtopology writes to."},{"name":"state_changelog_topics","json":"stateChangelogTopics"'
-    ',"type":"[]TopicInfo","versions":"0+","about":"One entry per topic that logs the changes o'
-    'f a state store."},{"name":"repartition_source_topics","json":"repartitionSourceTopics","t'
-    'ype":"[]TopicInfo","versions":"0+","about":"One entry per repartition topic this subtopolo'
-    'gy reads."}],"Member":[{"name":"member_id","json":"memberId","type":"string","versions":"0'
-    '+","about":"Id of the member within its group."},{"name":"member_epoch","json":"memberEpoc'
-    'h","type":"int32","versions":"0+","about":"Group epoch the member has caught up with."},{"'
-    'name":"instance_id","json":"instanceId","type":"string","versions":"0+","nullableVersions"'
-    ':"0+","default":null,"about":"Static membership id of the member, null for a dynamic membe'
-    'r."},{"name":"rack_id","json":"rackId","type":"string","versions":"0+","nullableVersions":'
-    '"0+","default":null,"about":"Rack the member says it runs in, null when it named none."},{'
-    '"name":"client_id","json":"clientId","type":"string","versions":"0+","about":"Client id th'
-    'e member is configured with."},{"name":"client_host","json":"clientHost","type":"string","'
-    'versions":"0+","about":"Address the member connects from."},{"name":"topology_epoch","json'
-    '":"topologyEpoch","type":"int32","versions":"0+","about":"Version of the topology the memb'
-    'er itself runs."},{"name":"process_id","json":"processId","type":"string","versions":"0+",'
-    '"about":"Identifies the application instance; members of one instance share it."},{"name":'
-    '"user_endpoint","json":"userEndpoint","type":"Endpoint","versions":"0+","nullableVersions"'
-    ':"0+","default":null,"about":"Address for queries about this instance\'s state, null when i'
-    't offers none."},{"name":"client_tags","json":"clientTags","type":"[]KeyValue","versions":'
-    '"0+","about":"One entry per tag of the instance, usable to spread standby tasks."},{"name"'
-    ':"task_offsets","json":"taskOffsets","type":"[]TaskOffset","versions":"0+","about":"One en'
-    'try per task whose progress the member reported."},{"name":"task_end_offsets","json":"task'
-    'EndOffsets","type":"[]TaskOffset","versions":"0+","about":"One entry per task whose change'
-    'log end the member reported."},{"name":"assignment","json":"assignment","type":"Assignment'
-    '","versions":"0+","about":"Tasks the member has now."},{"name":"target_assignment","json":'
-    '"targetAssignment","type":"Assignment","versions":"0+","about":"Tasks the member should ha'
-    've once the group has settled."},{"name":"is_classic","json":"isClassic","type":"bool","ve'
-    'rsions":"0+","about":"True while the member still speaks the classic group protocol."}]}}'
+_StreamsGroupDescribeResponseConstants._descriptor = (
+    '{"name":"StreamsGroupDescribeResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Milliseconds this response was or should be held back because a quota was exceeded, 0 for none."},'
+    '{"name":"groups","json":"groups","type":"[]DescribedGroup","versions":"0+","about":"One entry per group that was asked for."}'
+    '],"structs":{"Endpoint":['
+    '{"name":"host","json":"host","type":"string","versions":"0+","about":"Host name or IP address that other members send queries of this member\'s state to."},'
+    '{"name":"port","json":"port","type":"uint16","versions":"0+","about":"TCP port at that host."}'
+    '],"TaskOffset":['
+    '{"name":"subtopology_id","json":"subtopologyId","type":"string","versions":"0+","about":"Subtopology the task runs."},'
+    '{"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Input partition number of the task."},'
+    '{"name":"offset","json":"offset","type":"int64","versions":"0+","about":"Offset added up over the changelog partitions of the task."}'
+    '],"Assignment":['
+    '{"name":"active_tasks","json":"activeTasks","type":"[]TaskIds","versions":"0+","about":"Tasks that process records on this member."},'
+    '{"name":"standby_tasks","json":"standbyTasks","type":"[]TaskIds","versions":"0+","about":"Tasks whose state this member copies in order to take over quickly."},'
+    '{"name":"warmup_tasks","json":"warmupTasks","type":"[]TaskIds","versions":"0+","about":"Tasks whose state this member restores because they are to move to it."}'
+    '],"TaskIds":['
+    '{"name":"subtopology_id","json":"subtopologyId","type":"string","versions":"0+","about":"Subtopology the tasks run."},'
+    '{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Input partition numbers, each of which makes one task."}'
+    '],"KeyValue":['
+    '{"name":"key","json":"key","type":"string","versions":"0+","about":"Name of the tag or setting."},'
+    '{"name":"value","json":"value","type":"string","versions":"0+","secret":{"name":"key","in":["topic_configs"]},"about":"Value of the tag or setting."}'
+    '],"TopicInfo":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"int32","versions":"0+","about":"Number of partitions the topic should have, 0 when the application does not fix it."},'
+    '{"name":"replication_factor","json":"replicationFactor","type":"int16","versions":"0+","about":"Number of replicas of each partition, 0 for the broker\'s default."},'
+    '{"name":"topic_configs","json":"topicConfigs","type":"[]KeyValue","versions":"0+","about":"One entry per topic setting to create the topic with."}'
+    '],"TopologyDescription":['
+    '{"name":"subtopologies","json":"subtopologies","type":"[]TopologyDescriptionSubtopology","versions":"1+","about":"One entry per connected part of the graph."},'
+    '{"name":"global_stores","json":"globalStores","type":"[]TopologyDescriptionGlobalStore","versions":"1+","about":"One entry per global store, which each application instance fills in full."}'
+    '],"TopologyDescriptionSubtopology":['
+    '{"name":"subtopology_id","json":"subtopologyId","type":"string","versions":"1+","about":"Id of the part, unique within the topology."},'
+    '{"name":"nodes","json":"nodes","type":"[]TopologyDescriptionNode","versions":"1+","about":"One entry per node of this part."}'
+    '],"TopologyDescriptionNode":['
+    '{"name":"name","json":"name","type":"string","versions":"1+","about":"Name of the node, unique in the topology."},'
+    '{"name":"node_type","json":"nodeType","type":"int8","versions":"1+","enumeration":"TopologyNodeType","about":"Number for the kind of node: source, processor or sink."},'
+    '{"name":"source_topics","json":"sourceTopics","type":"[]string","versions":"1+","entityType":"topicName","about":"Topics a source node reads; empty for other kinds of node."},'
+    '{"name":"sink_topic","json":"sinkTopic","type":"string","versions":"1+","nullableVersions":"1+","entityType":"topicName","default":null,"about":"Topic a sink node writes to; null for other kinds of node or when the topic is only chosen record by record."},'
+    '{"name":"stores","json":"stores","type":"[]string","versions":"1+","about":"Names of the state stores attached to this node."},'
+    '{"name":"successors","json":"successors","type":"[]string","versions":"1+","about":"Names of the nodes that receive this node\'s output."}'
+    '],"TopologyDescriptionGlobalStore":['
+    '{"name":"source","json":"source","type":"TopologyDescriptionNode","versions":"1+","about":"Node that reads the topic of the store."},'
+    '{"name":"processor","json":"processor","type":"TopologyDescriptionNode","versions":"1+","about":"Node that puts what was read into the store."}'
+    '],"DescribedGroup":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of describing this group, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Human readable detail of the error of describing this group, null when there is nothing to add."},'
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Id of the group."},'
+    '{"name":"group_state","json":"groupState","type":"string","versions":"0+","enumeration":"GroupState","about":"Name of the group state; empty when the group could not be described."},'
+    '{"name":"group_epoch","json":"groupEpoch","type":"int32","versions":"0+","about":"Version of the group, raised when its members, topology or topics change."},'
+    '{"name":"assignment_epoch","json":"assignmentEpoch","type":"int32","versions":"0+","about":"Group epoch for which the current target assignment was worked out."},'
+    '{"name":"topology","json":"topology","type":"Topology","versions":"0+","nullableVersions":"0+","default":null,"about":"Topology metadata of the group; null when the coordinator has none."},'
+    '{"name":"members","json":"members","type":"[]Member","versions":"0+","about":"One entry per member of the group."},'
+    '{"name":"authorized_operations","json":"authorizedOperations","type":"int32","versions":"0+","enumeration":"AuthorizedOperations","default":-2147483648,"about":"Bit n is set when the caller may perform the ACL operation with code n; -2147483648 when this was not asked for or not filled in."},'
+    '{"name":"topology_description","json":"topologyDescription","type":"TopologyDescription","versions":"1+","nullableVersions":"1+","default":null,"about":"Nodes and edges of the topology; null when not asked for or not available."},'
+    '{"name":"topology_description_status","json":"topologyDescriptionStatus","type":"int8","versions":"1+","enumeration":"TopologyDescriptionStatus","about":"Number that tells whether the topology description could be given and, if not, why; 0 by default."},'
+    '{"name":"assignor_name","json":"assignorName","type":"string","versions":"1+","nullableVersions":"1+","ignorable":true,"default":null,"about":"Assignor that places the tasks of this group, null when not known."}'
+    '],"Topology":['
+    '{"name":"epoch","json":"epoch","type":"int32","versions":"0+","about":"Version of the topology the group uses."},'
+    '{"name":"subtopologies","json":"subtopologies","type":"[]Subtopology","versions":"0+","nullableVersions":"0+","default":null,"about":"One entry per subtopology; null when they are not available, for instance before input topics were found."}'
+    '],"Subtopology":['
+    '{"name":"subtopology_id","json":"subtopologyId","type":"string","versions":"0+","about":"Id of the subtopology, unique within the topology."},'
+    '{"name":"source_topics","json":"sourceTopics","type":"[]string","versions":"0+","entityType":"topicName","about":"Outside topics this subtopology reads."},'
+    '{"name":"repartition_sink_topics","json":"repartitionSinkTopics","type":"[]string","versions":"0+","entityType":"topicName","about":"Repartition topics this subtopology writes to."},'
+    '{"name":"state_changelog_topics","json":"stateChangelogTopics","type":"[]TopicInfo","versions":"0+","about":"One entry per topic that logs the changes of a state store."},'
+    '{"name":"repartition_source_topics","json":"repartitionSourceTopics","type":"[]TopicInfo","versions":"0+","about":"One entry per repartition topic this subtopology reads."}'
+    '],"Member":['
+    '{"name":"member_id","json":"memberId","type":"string","versions":"0+","about":"Id of the member within its group."},'
+    '{"name":"member_epoch","json":"memberEpoch","type":"int32","versions":"0+","about":"Group epoch the member has caught up with."},'
+    '{"name":"instance_id","json":"instanceId","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Static membership id of the member, null for a dynamic member."},'
+    '{"name":"rack_id","json":"rackId","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Rack the member says it runs in, null when it named none."},'
+    '{"name":"client_id","json":"clientId","type":"string","versions":"0+","about":"Client id the member is configured with."},'
+    '{"name":"client_host","json":"clientHost","type":"string","versions":"0+","about":"Address the member connects from."},'
+    '{"name":"topology_epoch","json":"topologyEpoch","type":"int32","versions":"0+","about":"Version of the topology the member itself runs."},'
+    '{"name":"process_id","json":"processId","type":"string","versions":"0+","about":"Identifies the application instance; members of one instance share it."},'
+    '{"name":"user_endpoint","json":"userEndpoint","type":"Endpoint","versions":"0+","nullableVersions":"0+","default":null,"about":"Address for queries about this instance\'s state, null when it offers none."},'
+    '{"name":"client_tags","json":"clientTags","type":"[]KeyValue","versions":"0+","about":"One entry per tag of the instance, usable to spread standby tasks."},'
+    '{"name":"task_offsets","json":"taskOffsets","type":"[]TaskOffset","versions":"0+","about":"One entry per task whose progress the member reported."},'
+    '{"name":"task_end_offsets","json":"taskEndOffsets","type":"[]TaskOffset","versions":"0+","about":"One entry per task whose changelog end the member reported."},'
+    '{"name":"assignment","json":"assignment","type":"Assignment","versions":"0+","about":"Tasks the member has now."},'
+    '{"name":"target_assignment","json":"targetAssignment","type":"Assignment","versions":"0+","about":"Tasks the member should have once the group has settled."},'
+    '{"name":"is_classic","json":"isClassic","type":"bool","versions":"0+","about":"True while the member still speaks the classic group protocol."}'
+    "]}}"
 )
 _StreamsGroupDescribeResponseConstants._plan = (
     "1\n"
@@ -2447,8 +1892,7 @@ _StreamsGroupDescribeResponseConstants._plan = (
     "0-1 0c 1c ;\n"
     ":TopicInfo name/s partitions/i replication_factor/h topic_configs/[@KeyValue\n"
     "0-1 0c 1 2 3@0c ;\n"
-    ":Subtopology subtopology_id/s source_topics/[s repartition_sink_topics/[s state_changelog_"
-    "topics/[@TopicInfo repartition_source_topics/[@TopicInfo\n"
+    ":Subtopology subtopology_id/s source_topics/[s repartition_sink_topics/[s state_changelog_topics/[@TopicInfo repartition_source_topics/[@TopicInfo\n"
     "0-1 0c 1c 2c 3@1c 4@1c ;\n"
     ":Topology epoch/i subtopologies/[@Subtopology?=~\n"
     "0-1 0 1@2cn ;\n"
@@ -2460,26 +1904,17 @@ _StreamsGroupDescribeResponseConstants._plan = (
     "0-1 0c 1c ;\n"
     ":Assignment active_tasks/[@TaskIds standby_tasks/[@TaskIds warmup_tasks/[@TaskIds\n"
     "0-1 0@6c 1@6c 2@6c ;\n"
-    ":Member member_id/s member_epoch/i instance_id/s?=~ rack_id/s?=~ client_id/s client_host/s"
-    " topology_epoch/i process_id/s user_endpoint/@Endpoint?=~ client_tags/[@KeyValue task_offs"
-    "ets/[@TaskOffset task_end_offsets/[@TaskOffset assignment/@Assignment target_assignment/@A"
-    "ssignment is_classic/t\n"
+    ":Member member_id/s member_epoch/i instance_id/s?=~ rack_id/s?=~ client_id/s client_host/s topology_epoch/i process_id/s user_endpoint/@Endpoint?=~ client_tags/[@KeyValue task_offsets/[@TaskOffset task_end_offsets/[@TaskOffset assignment/@Assignment target_assignment/@Assignment is_classic/t\n"
     "0-1 0c 1 2cn 3cn 4c 5c 6 7c 8@4n 9@0c 10@5c 11@5c 12@7 13@7 14 ;\n"
-    ":TopologyDescriptionNode name/s node_type/b source_topics/[s sink_topic/s?=~ stores/[s suc"
-    "cessors/[s\n"
+    ":TopologyDescriptionNode name/s node_type/b source_topics/[s sink_topic/s?=~ stores/[s successors/[s\n"
     "1 0c 1 2c 3cn 4c 5c ;\n"
     ":TopologyDescriptionSubtopology subtopology_id/s nodes/[@TopologyDescriptionNode\n"
     "1 0c 1@9c ;\n"
-    ":TopologyDescriptionGlobalStore source/@TopologyDescriptionNode processor/@TopologyDescrip"
-    "tionNode\n"
+    ":TopologyDescriptionGlobalStore source/@TopologyDescriptionNode processor/@TopologyDescriptionNode\n"
     "1 0@9 1@9 ;\n"
-    ":TopologyDescription subtopologies/[@TopologyDescriptionSubtopology global_stores/[@Topolo"
-    "gyDescriptionGlobalStore\n"
+    ":TopologyDescription subtopologies/[@TopologyDescriptionSubtopology global_stores/[@TopologyDescriptionGlobalStore\n"
     "1 0@10c 1@11c ;\n"
-    ":DescribedGroup error_code/h error_message/s?=~ group_id/s group_state/s group_epoch/i ass"
-    "ignment_epoch/i topology/@Topology?=~ members/[@Member authorized_operations/i=-2147483648"
-    " topology_description/@TopologyDescription?=~ topology_description_status/b assignor_name/"
-    "s?=~\n"
+    ":DescribedGroup error_code/h error_message/s?=~ group_id/s group_state/s group_epoch/i assignment_epoch/i topology/@Topology?=~ members/[@Member authorized_operations/i=-2147483648 topology_description/@TopologyDescription?=~ topology_description_status/b assignor_name/s?=~\n"
     "0 0 1cn 2c 3c 4 5 6@3n 7@8c 8 -9! -10! -11 ;\n"
     "1 0 1cn 2c 3c 4 5 6@3n 7@8c 8 9@12n 10 11cn ;\n"
     ":StreamsGroupDescribeResponse throttle_time_ms/i groups/[@DescribedGroup\n"

@@ -14,7 +14,6 @@ from .._core.arrays import (
     UNPACK_H,
     UNPACK_I,
     compact_string_array,
-    compact_string_array_size,
     compact_string_elements,
     elements_of,
     fixed_elements,
@@ -23,26 +22,24 @@ from .._core.arrays import (
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .streams_group_heartbeat_response import StreamsGroupHeartbeatResponse as _StreamsGroupHeartbeatResponse
 
 _pack_B = Struct(">B").pack
@@ -80,25 +77,10 @@ class KeyValue(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        key: str = "",
-        value: str = "",
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, key: str = "", value: str = "", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.key = key
         self.value = value
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, KeyValue):
-            return NotImplemented
-        return (
-            self.key == other.key
-            and self.value == other.value
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -135,17 +117,6 @@ class TopicInfo(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicInfo):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.partitions == other.partitions
-            and self.replication_factor == other.replication_factor
-            and self.topic_configs == other.topic_configs
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class CopartitionGroup(StructBase):
@@ -178,16 +149,6 @@ class CopartitionGroup(StructBase):
             else list(repartition_source_topics)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CopartitionGroup):
-            return NotImplemented
-        return (
-            self.source_topics == other.source_topics
-            and self.source_topic_regex == other.source_topic_regex
-            and self.repartition_source_topics == other.repartition_source_topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -256,20 +217,6 @@ class Subtopology(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Subtopology):
-            return NotImplemented
-        return (
-            self.subtopology_id == other.subtopology_id
-            and self.source_topics == other.source_topics
-            and self.source_topic_regex == other.source_topic_regex
-            and self.state_changelog_topics == other.state_changelog_topics
-            and self.repartition_sink_topics == other.repartition_sink_topics
-            and self.repartition_source_topics == other.repartition_source_topics
-            and self.copartition_groups == other.copartition_groups
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Topology(StructBase):
@@ -283,11 +230,7 @@ class Topology(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        epoch: int = 0,
-        subtopologies: Iterable[Subtopology] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, epoch: int = 0, subtopologies: Iterable[Subtopology] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.epoch = epoch
         self.subtopologies = (
@@ -296,15 +239,6 @@ class Topology(StructBase):
             else list(elements_of(subtopologies, "subtopologies", "Subtopology"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Topology):
-            return NotImplemented
-        return (
-            self.epoch == other.epoch
-            and self.subtopologies == other.subtopologies
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -319,24 +253,11 @@ class TaskIds(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        subtopology_id: str = "",
-        partitions: Iterable[int] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, subtopology_id: str = "", partitions: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.subtopology_id = subtopology_id
         self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TaskIds):
-            return NotImplemented
-        return (
-            self.subtopology_id == other.subtopology_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -350,25 +271,10 @@ class Endpoint(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        host: str = "",
-        port: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, host: str = "", port: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.host = host
         self.port = port
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Endpoint):
-            return NotImplemented
-        return (
-            self.host == other.host
-            and self.port == other.port
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -396,16 +302,6 @@ class TaskOffset(StructBase):
         self.partition = partition
         self.offset = offset
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TaskOffset):
-            return NotImplemented
-        return (
-            self.subtopology_id == other.subtopology_id
-            and self.partition == other.partition
-            and self.offset == other.offset
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _StreamsGroupHeartbeatRequestConstants(Request["_StreamsGroupHeartbeatResponse"]):
@@ -582,30 +478,6 @@ class StreamsGroupHeartbeatRequest(_StreamsGroupHeartbeatRequestConstants):
         self.shutdown_application = shutdown_application
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, StreamsGroupHeartbeatRequest):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.member_id == other.member_id
-            and self.member_epoch == other.member_epoch
-            and self.endpoint_information_epoch == other.endpoint_information_epoch
-            and self.instance_id == other.instance_id
-            and self.rack_id == other.rack_id
-            and self.rebalance_timeout_ms == other.rebalance_timeout_ms
-            and self.topology == other.topology
-            and self.active_tasks == other.active_tasks
-            and self.standby_tasks == other.standby_tasks
-            and self.warmup_tasks == other.warmup_tasks
-            and self.process_id == other.process_id
-            and self.user_endpoint == other.user_endpoint
-            and self.client_tags == other.client_tags
-            and self.task_offsets == other.task_offsets
-            and self.task_end_offsets == other.task_end_offsets
-            and self.shutdown_application == other.shutdown_application
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_key_value_0(data: bytes, pos: int, count: int) -> tuple[list[KeyValue], int]:
     out: list[KeyValue] = []
@@ -651,19 +523,6 @@ def _write_all_key_value_0(out: list[bytes], items: Iterable[KeyValue]) -> None:
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_key_value_0(items: Iterable[KeyValue]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.key.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.value.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_topic_info_0(data: bytes, pos: int, count: int) -> tuple[list[TopicInfo], int]:
@@ -715,21 +574,6 @@ def _write_all_topic_info_0(out: list[bytes], items: Iterable[TopicInfo]) -> Non
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_topic_info_0(items: Iterable[TopicInfo]) -> int:
-    size = 0
-    for x in items:
-        size += 9
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_key_value_0(x.topic_configs)
-        n = len(x.topic_configs)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_copartition_group_0(data: bytes, pos: int, count: int) -> tuple[list[CopartitionGroup], int]:
@@ -812,27 +656,6 @@ def _write_all_copartition_group_0(out: list[bytes], items: Iterable[Copartition
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_copartition_group_0(items: Iterable[CopartitionGroup]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        size += len(x.source_topics) * 2
-        n = len(x.source_topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += len(x.source_topic_regex) * 2
-        n = len(x.source_topic_regex)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += len(x.repartition_source_topics) * 2
-        n = len(x.repartition_source_topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_subtopology_0(data: bytes, pos: int, count: int) -> tuple[list[Subtopology], int]:
@@ -947,41 +770,6 @@ def _write_all_subtopology_0(out: list[bytes], items: Iterable[Subtopology]) -> 
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_subtopology_0(items: Iterable[Subtopology]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        n = string_length(len(x.subtopology_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += compact_string_array_size(x.source_topics)
-        n = len(x.source_topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += compact_string_array_size(x.source_topic_regex)
-        n = len(x.source_topic_regex)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += _size_all_topic_info_0(x.state_changelog_topics)
-        n = len(x.state_changelog_topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += compact_string_array_size(x.repartition_sink_topics)
-        n = len(x.repartition_sink_topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += _size_all_topic_info_0(x.repartition_source_topics)
-        n = len(x.repartition_source_topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += _size_all_copartition_group_0(x.copartition_groups)
-        n = len(x.copartition_groups)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_topology_0(data: bytes, pos: int) -> tuple[Topology, int]:
     x = new(Topology)
     x.epoch, n = _unpack_iB(data, pos)
@@ -1015,17 +803,6 @@ def _write_topology_0(out: list[bytes], x: Topology) -> None:
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_topology_0(x: Topology) -> int:
-    size = 6
-    size += _size_all_subtopology_0(x.subtopologies)
-    n = len(x.subtopologies)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_task_ids_0(data: bytes, pos: int, count: int) -> tuple[list[TaskIds], int]:
@@ -1080,21 +857,6 @@ def _write_all_task_ids_0(out: list[bytes], items: Iterable[TaskIds]) -> None:
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_task_ids_0(items: Iterable[TaskIds]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.subtopology_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += len(x.partitions) * 4
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_endpoint_0(data: bytes, pos: int) -> tuple[Endpoint, int]:
     x = new(Endpoint)
     n = data[pos]
@@ -1124,15 +886,6 @@ def _write_endpoint_0(out: list[bytes], x: Endpoint) -> None:
     else:
         out.append(_pack_H(x.port))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_endpoint_0(x: Endpoint) -> int:
-    size = 4
-    n = string_length(len(x.host.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_task_offset_0(data: bytes, pos: int, count: int) -> tuple[list[TaskOffset], int]:
@@ -1168,17 +921,6 @@ def _write_all_task_offset_0(out: list[bytes], items: Iterable[TaskOffset]) -> N
         else:
             out.append(_pack_iq(x.partition, x.offset))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_task_offset_0(items: Iterable[TaskOffset]) -> int:
-    size = 0
-    for x in items:
-        size += 14
-        n = string_length(len(x.subtopology_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_streams_group_heartbeat_request_0(data: bytes, pos: int) -> tuple[StreamsGroupHeartbeatRequest, int]:
@@ -1408,157 +1150,63 @@ def _write_streams_group_heartbeat_request_0(out: list[bytes], x: StreamsGroupHe
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_streams_group_heartbeat_request_0(x: StreamsGroupHeartbeatRequest) -> int:
-    size = 27
-    n = string_length(len(x.group_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.member_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.instance_id is not None:
-        n = string_length(len(x.instance_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.rack_id is not None:
-        n = string_length(len(x.rack_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.topology is not None:
-        size += _size_topology_0(x.topology)
-    if x.active_tasks is not None:
-        size += _size_all_task_ids_0(x.active_tasks)
-        n = len(x.active_tasks)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.standby_tasks is not None:
-        size += _size_all_task_ids_0(x.standby_tasks)
-        n = len(x.standby_tasks)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.warmup_tasks is not None:
-        size += _size_all_task_ids_0(x.warmup_tasks)
-        n = len(x.warmup_tasks)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.process_id is not None:
-        n = string_length(len(x.process_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.user_endpoint is not None:
-        size += _size_endpoint_0(x.user_endpoint)
-    if x.client_tags is not None:
-        size += _size_all_key_value_0(x.client_tags)
-        n = len(x.client_tags)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.task_offsets is not None:
-        size += _size_all_task_offset_0(x.task_offsets)
-        n = len(x.task_offsets)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.task_end_offsets is not None:
-        size += _size_all_task_offset_0(x.task_end_offsets)
-        n = len(x.task_end_offsets)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _StreamsGroupHeartbeatRequestConstants._codecs = {
-    0: (
-        _read_streams_group_heartbeat_request_0,
-        _write_streams_group_heartbeat_request_0,
-        _size_streams_group_heartbeat_request_0,
-    ),
-    1: (
-        _read_streams_group_heartbeat_request_0,
-        _write_streams_group_heartbeat_request_0,
-        _size_streams_group_heartbeat_request_0,
-    ),
+    0: (_read_streams_group_heartbeat_request_0, _write_streams_group_heartbeat_request_0),
+    1: (_read_streams_group_heartbeat_request_0, _write_streams_group_heartbeat_request_0),
 }
-_StreamsGroupHeartbeatRequestConstants._facts = (
-    '{"name":"StreamsGroupHeartbeatRequest","type":"request","validVersions":"0-1","flexibleVer'
-    'sions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+",'
-    '"entityType":"groupId","about":"Id of the group."},{"name":"member_id","json":"memberId","'
-    'type":"string","versions":"0+","about":"Id the member made up for itself and keeps for its'
-    ' lifetime."},{"name":"member_epoch","json":"memberEpoch","type":"int32","versions":"0+","e'
-    'numeration":"MemberEpoch","about":"Epoch the member last got from the coordinator; 0 to jo'
-    'in, -1 to leave, -2 when a static member leaves for a short while."},{"name":"endpoint_inf'
-    'ormation_epoch","json":"endpointInformationEpoch","type":"int32","versions":"0+","about":"'
-    "Version of the endpoint to partitions table the member holds, so that it is only sent agai"
-    'n when newer."},{"name":"instance_id","json":"instanceId","type":"string","versions":"0+",'
-    '"nullableVersions":"0+","default":null,"about":"Static membership id; null for a dynamic m'
-    'ember or when unchanged since the last heartbeat."},{"name":"rack_id","json":"rackId","typ'
-    'e":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Rack the membe'
-    'r runs in; null when it has none or nothing changed since the last heartbeat."},{"name":"r'
-    'ebalance_timeout_ms","json":"rebalanceTimeoutMs","type":"int32","versions":"0+","default":'
-    '-1,"about":"Milliseconds the member gets to give up tasks the coordinator takes away; -1 w'
-    'hen unchanged since the last heartbeat."},{"name":"topology","json":"topology","type":"Top'
-    'ology","versions":"0+","nullableVersions":"0+","default":null,"about":"Topology metadata t'
-    'he member wants the group to use; null when it does not send it with this heartbeat."},{"n'
-    'ame":"active_tasks","json":"activeTasks","type":"[]TaskIds","versions":"0+","nullableVersi'
-    'ons":"0+","default":null,"about":"Tasks the member is processing now; null when unchanged '
-    'since the last heartbeat."},{"name":"standby_tasks","json":"standbyTasks","type":"[]TaskId'
-    's","versions":"0+","nullableVersions":"0+","default":null,"about":"Tasks whose state the m'
-    'ember keeps a copy of now; null when unchanged since the last heartbeat."},{"name":"warmup'
-    '_tasks","json":"warmupTasks","type":"[]TaskIds","versions":"0+","nullableVersions":"0+","d'
-    'efault":null,"about":"Tasks whose state the member is restoring ahead of a move; null when'
-    ' unchanged since the last heartbeat."},{"name":"process_id","json":"processId","type":"str'
-    'ing","versions":"0+","nullableVersions":"0+","default":null,"about":"Identifies the applic'
-    'ation instance, shared by all its members; null when unchanged since the last heartbeat."}'
-    ',{"name":"user_endpoint","json":"userEndpoint","type":"Endpoint","versions":"0+","nullable'
-    'Versions":"0+","default":null,"about":"Address for queries about this instance\'s state; nu'
-    'll when it offers none or nothing changed."},{"name":"client_tags","json":"clientTags","ty'
-    'pe":"[]KeyValue","versions":"0+","nullableVersions":"0+","default":null,"about":"One entry'
-    " per tag of the instance, usable to spread standby tasks; null when unchanged since the la"
-    'st heartbeat."},{"name":"task_offsets","json":"taskOffsets","type":"[]TaskOffset","version'
-    's":"0+","nullableVersions":"0+","default":null,"about":"One entry per task with the change'
-    'log offset reached so far; null when the member does not report it this time."},{"name":"t'
-    'ask_end_offsets","json":"taskEndOffsets","type":"[]TaskOffset","versions":"0+","nullableVe'
-    'rsions":"0+","default":null,"about":"One entry per task with the end offset of its changel'
-    'og; null when the member does not report it this time."},{"name":"shutdown_application","j'
-    'son":"shutdownApplication","type":"bool","versions":"0+","about":"True when the member ask'
-    's that all members of the application shut down."}],"structs":{"KeyValue":[{"name":"key","'
-    'json":"key","type":"string","versions":"0+","about":"Name of the tag or setting."},{"name"'
-    ':"value","json":"value","type":"string","versions":"0+","secret":{"name":"key","in":["topi'
-    'c_configs"]},"about":"Value of the tag or setting."}],"TopicInfo":[{"name":"name","json":"'
-    'name","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic.'
-    '"},{"name":"partitions","json":"partitions","type":"int32","versions":"0+","about":"Number'
-    ' of partitions the topic should have, 0 when the application does not fix it."},{"name":"r'
-    'eplication_factor","json":"replicationFactor","type":"int16","versions":"0+","about":"Numb'
-    'er of replicas of each partition, 0 for the broker\'s default."},{"name":"topic_configs","j'
-    'son":"topicConfigs","type":"[]KeyValue","versions":"0+","about":"One entry per topic setti'
-    'ng to create the topic with."}],"Endpoint":[{"name":"host","json":"host","type":"string","'
-    'versions":"0+","about":"Host name or IP address that other members send queries of this me'
-    'mber\'s state to."},{"name":"port","json":"port","type":"uint16","versions":"0+","about":"T'
-    'CP port at that host."}],"TaskOffset":[{"name":"subtopology_id","json":"subtopologyId","ty'
-    'pe":"string","versions":"0+","about":"Subtopology the task runs."},{"name":"partition","js'
-    'on":"partition","type":"int32","versions":"0+","about":"Input partition number of the task'
-    '."},{"name":"offset","json":"offset","type":"int64","versions":"0+","about":"Offset added '
-    'up over the changelog partitions of the task."}],"TaskIds":[{"name":"subtopology_id","json'
-    '":"subtopologyId","type":"string","versions":"0+","about":"Subtopology the tasks run."},{"'
-    'name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Input par'
-    'tition numbers, each of which makes one task."}],"Topology":[{"name":"epoch","json":"epoch'
-    '","type":"int32","versions":"0+","about":"Version of the topology."},{"name":"subtopologie'
-    's","json":"subtopologies","type":"[]Subtopology","versions":"0+","about":"One entry per su'
-    'btopology."}],"Subtopology":[{"name":"subtopology_id","json":"subtopologyId","type":"strin'
-    'g","versions":"0+","about":"Id of the subtopology, unique within the topology."},{"name":"'
-    'source_topics","json":"sourceTopics","type":"[]string","versions":"0+","entityType":"topic'
-    'Name","about":"Outside topics this subtopology reads by name."},{"name":"source_topic_rege'
-    'x","json":"sourceTopicRegex","type":"[]string","versions":"0+","about":"Regular expression'
-    's of outside topics this subtopology reads."},{"name":"state_changelog_topics","json":"sta'
-    'teChangelogTopics","type":"[]TopicInfo","versions":"0+","about":"One entry per topic that '
-    'logs the changes of a state store."},{"name":"repartition_sink_topics","json":"repartition'
-    'SinkTopics","type":"[]string","versions":"0+","entityType":"topicName","about":"Repartitio'
-    'n topics this subtopology writes to."},{"name":"repartition_source_topics","json":"reparti'
-    'tionSourceTopics","type":"[]TopicInfo","versions":"0+","about":"One entry per repartition '
-    'topic this subtopology reads."},{"name":"copartition_groups","json":"copartitionGroups","t'
-    'ype":"[]CopartitionGroup","versions":"0+","about":"One entry per set of input topics that '
-    'need the same number of partitions."}],"CopartitionGroup":[{"name":"source_topics","json":'
-    '"sourceTopics","type":"[]int16","versions":"0+","about":"Positions, from 0, in the SourceT'
-    'opics of the subtopology."},{"name":"source_topic_regex","json":"sourceTopicRegex","type":'
-    '"[]int16","versions":"0+","about":"Positions, from 0, in the SourceTopicRegex of the subto'
-    'pology."},{"name":"repartition_source_topics","json":"repartitionSourceTopics","type":"[]i'
-    'nt16","versions":"0+","about":"Positions, from 0, in the RepartitionSourceTopics of the su'
-    'btopology."}]}}'
+_StreamsGroupHeartbeatRequestConstants._descriptor = (
+    '{"name":"StreamsGroupHeartbeatRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Id of the group."},'
+    '{"name":"member_id","json":"memberId","type":"string","versions":"0+","about":"Id the member made up for itself and keeps for its lifetime."},'
+    '{"name":"member_epoch","json":"memberEpoch","type":"int32","versions":"0+","enumeration":"MemberEpoch","about":"Epoch the member last got from the coordinator; 0 to join, -1 to leave, -2 when a static member leaves for a short while."},'
+    '{"name":"endpoint_information_epoch","json":"endpointInformationEpoch","type":"int32","versions":"0+","about":"Version of the endpoint to partitions table the member holds, so that it is only sent again when newer."},'
+    '{"name":"instance_id","json":"instanceId","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Static membership id; null for a dynamic member or when unchanged since the last heartbeat."},'
+    '{"name":"rack_id","json":"rackId","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Rack the member runs in; null when it has none or nothing changed since the last heartbeat."},'
+    '{"name":"rebalance_timeout_ms","json":"rebalanceTimeoutMs","type":"int32","versions":"0+","default":-1,"about":"Milliseconds the member gets to give up tasks the coordinator takes away; -1 when unchanged since the last heartbeat."},'
+    '{"name":"topology","json":"topology","type":"Topology","versions":"0+","nullableVersions":"0+","default":null,"about":"Topology metadata the member wants the group to use; null when it does not send it with this heartbeat."},'
+    '{"name":"active_tasks","json":"activeTasks","type":"[]TaskIds","versions":"0+","nullableVersions":"0+","default":null,"about":"Tasks the member is processing now; null when unchanged since the last heartbeat."},'
+    '{"name":"standby_tasks","json":"standbyTasks","type":"[]TaskIds","versions":"0+","nullableVersions":"0+","default":null,"about":"Tasks whose state the member keeps a copy of now; null when unchanged since the last heartbeat."},'
+    '{"name":"warmup_tasks","json":"warmupTasks","type":"[]TaskIds","versions":"0+","nullableVersions":"0+","default":null,"about":"Tasks whose state the member is restoring ahead of a move; null when unchanged since the last heartbeat."},'
+    '{"name":"process_id","json":"processId","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Identifies the application instance, shared by all its members; null when unchanged since the last heartbeat."},'
+    '{"name":"user_endpoint","json":"userEndpoint","type":"Endpoint","versions":"0+","nullableVersions":"0+","default":null,"about":"Address for queries about this instance\'s state; null when it offers none or nothing changed."},'
+    '{"name":"client_tags","json":"clientTags","type":"[]KeyValue","versions":"0+","nullableVersions":"0+","default":null,"about":"One entry per tag of the instance, usable to spread standby tasks; null when unchanged since the last heartbeat."},'
+    '{"name":"task_offsets","json":"taskOffsets","type":"[]TaskOffset","versions":"0+","nullableVersions":"0+","default":null,"about":"One entry per task with the changelog offset reached so far; null when the member does not report it this time."},'
+    '{"name":"task_end_offsets","json":"taskEndOffsets","type":"[]TaskOffset","versions":"0+","nullableVersions":"0+","default":null,"about":"One entry per task with the end offset of its changelog; null when the member does not report it this time."},'
+    '{"name":"shutdown_application","json":"shutdownApplication","type":"bool","versions":"0+","about":"True when the member asks that all members of the application shut down."}'
+    '],"structs":{"KeyValue":['
+    '{"name":"key","json":"key","type":"string","versions":"0+","about":"Name of the tag or setting."},'
+    '{"name":"value","json":"value","type":"string","versions":"0+","secret":{"name":"key","in":["topic_configs"]},"about":"Value of the tag or setting."}'
+    '],"TopicInfo":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"int32","versions":"0+","about":"Number of partitions the topic should have, 0 when the application does not fix it."},'
+    '{"name":"replication_factor","json":"replicationFactor","type":"int16","versions":"0+","about":"Number of replicas of each partition, 0 for the broker\'s default."},'
+    '{"name":"topic_configs","json":"topicConfigs","type":"[]KeyValue","versions":"0+","about":"One entry per topic setting to create the topic with."}'
+    '],"Endpoint":['
+    '{"name":"host","json":"host","type":"string","versions":"0+","about":"Host name or IP address that other members send queries of this member\'s state to."},'
+    '{"name":"port","json":"port","type":"uint16","versions":"0+","about":"TCP port at that host."}'
+    '],"TaskOffset":['
+    '{"name":"subtopology_id","json":"subtopologyId","type":"string","versions":"0+","about":"Subtopology the task runs."},'
+    '{"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Input partition number of the task."},'
+    '{"name":"offset","json":"offset","type":"int64","versions":"0+","about":"Offset added up over the changelog partitions of the task."}'
+    '],"TaskIds":['
+    '{"name":"subtopology_id","json":"subtopologyId","type":"string","versions":"0+","about":"Subtopology the tasks run."},'
+    '{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Input partition numbers, each of which makes one task."}'
+    '],"Topology":['
+    '{"name":"epoch","json":"epoch","type":"int32","versions":"0+","about":"Version of the topology."},'
+    '{"name":"subtopologies","json":"subtopologies","type":"[]Subtopology","versions":"0+","about":"One entry per subtopology."}'
+    '],"Subtopology":['
+    '{"name":"subtopology_id","json":"subtopologyId","type":"string","versions":"0+","about":"Id of the subtopology, unique within the topology."},'
+    '{"name":"source_topics","json":"sourceTopics","type":"[]string","versions":"0+","entityType":"topicName","about":"Outside topics this subtopology reads by name."},'
+    '{"name":"source_topic_regex","json":"sourceTopicRegex","type":"[]string","versions":"0+","about":"Regular expressions of outside topics this subtopology reads."},'
+    '{"name":"state_changelog_topics","json":"stateChangelogTopics","type":"[]TopicInfo","versions":"0+","about":"One entry per topic that logs the changes of a state store."},'
+    '{"name":"repartition_sink_topics","json":"repartitionSinkTopics","type":"[]string","versions":"0+","entityType":"topicName","about":"Repartition topics this subtopology writes to."},'
+    '{"name":"repartition_source_topics","json":"repartitionSourceTopics","type":"[]TopicInfo","versions":"0+","about":"One entry per repartition topic this subtopology reads."},'
+    '{"name":"copartition_groups","json":"copartitionGroups","type":"[]CopartitionGroup","versions":"0+","about":"One entry per set of input topics that need the same number of partitions."}'
+    '],"CopartitionGroup":['
+    '{"name":"source_topics","json":"sourceTopics","type":"[]int16","versions":"0+","about":"Positions, from 0, in the SourceTopics of the subtopology."},'
+    '{"name":"source_topic_regex","json":"sourceTopicRegex","type":"[]int16","versions":"0+","about":"Positions, from 0, in the SourceTopicRegex of the subtopology."},'
+    '{"name":"repartition_source_topics","json":"repartitionSourceTopics","type":"[]int16","versions":"0+","about":"Positions, from 0, in the RepartitionSourceTopics of the subtopology."}'
+    "]}}"
 )
 _StreamsGroupHeartbeatRequestConstants._plan = (
     "1\n"
@@ -1568,9 +1216,7 @@ _StreamsGroupHeartbeatRequestConstants._plan = (
     "0-1 0c 1 2 3@0c ;\n"
     ":CopartitionGroup source_topics/[h source_topic_regex/[h repartition_source_topics/[h\n"
     "0-1 0c 1c 2c ;\n"
-    ":Subtopology subtopology_id/s source_topics/[s source_topic_regex/[s state_changelog_topic"
-    "s/[@TopicInfo repartition_sink_topics/[s repartition_source_topics/[@TopicInfo copartition"
-    "_groups/[@CopartitionGroup\n"
+    ":Subtopology subtopology_id/s source_topics/[s source_topic_regex/[s state_changelog_topics/[@TopicInfo repartition_sink_topics/[s repartition_source_topics/[@TopicInfo copartition_groups/[@CopartitionGroup\n"
     "0-1 0c 1c 2c 3@1c 4c 5@1c 6@2c ;\n"
     ":Topology epoch/i subtopologies/[@Subtopology\n"
     "0-1 0 1@3c ;\n"
@@ -1580,10 +1226,6 @@ _StreamsGroupHeartbeatRequestConstants._plan = (
     "0-1 0c 1 ;\n"
     ":TaskOffset subtopology_id/s partition/i offset/q\n"
     "0-1 0c 1 2 ;\n"
-    ":StreamsGroupHeartbeatRequest group_id/s member_id/s member_epoch/i endpoint_information_e"
-    "poch/i instance_id/s?=~ rack_id/s?=~ rebalance_timeout_ms/i=-1 topology/@Topology?=~ activ"
-    "e_tasks/[@TaskIds?=~ standby_tasks/[@TaskIds?=~ warmup_tasks/[@TaskIds?=~ process_id/s?=~ "
-    "user_endpoint/@Endpoint?=~ client_tags/[@KeyValue?=~ task_offsets/[@TaskOffset?=~ task_end"
-    "_offsets/[@TaskOffset?=~ shutdown_application/t\n"
+    ":StreamsGroupHeartbeatRequest group_id/s member_id/s member_epoch/i endpoint_information_epoch/i instance_id/s?=~ rack_id/s?=~ rebalance_timeout_ms/i=-1 topology/@Topology?=~ active_tasks/[@TaskIds?=~ standby_tasks/[@TaskIds?=~ warmup_tasks/[@TaskIds?=~ process_id/s?=~ user_endpoint/@Endpoint?=~ client_tags/[@KeyValue?=~ task_offsets/[@TaskOffset?=~ task_end_offsets/[@TaskOffset?=~ shutdown_application/t\n"
     "0-1 0c 1c 2 3 4cn 5cn 6 7@4n 8@5cn 9@5cn 10@5cn 11cn 12@6n 13@0cn 14@7cn 15@7cn 16 ;\n"
 )

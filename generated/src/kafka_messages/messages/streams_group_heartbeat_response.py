@@ -11,21 +11,18 @@ from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elemen
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -69,24 +66,11 @@ class Status(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        status_code: int = 0,
-        status_detail: str = "",
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, status_code: int = 0, status_detail: str = "", unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.status_code = status_code
         self.status_detail = status_detail
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Status):
-            return NotImplemented
-        return (
-            self.status_code == other.status_code
-            and self.status_detail == other.status_detail
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -101,24 +85,11 @@ class TaskIds(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        subtopology_id: str = "",
-        partitions: Iterable[int] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, subtopology_id: str = "", partitions: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.subtopology_id = subtopology_id
         self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TaskIds):
-            return NotImplemented
-        return (
-            self.subtopology_id == other.subtopology_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -132,25 +103,10 @@ class Endpoint(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        host: str = "",
-        port: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, host: str = "", port: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.host = host
         self.port = port
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Endpoint):
-            return NotImplemented
-        return (
-            self.host == other.host
-            and self.port == other.port
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -165,24 +121,11 @@ class TopicPartition(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        topic: str = "",
-        partitions: Iterable[int] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, topic: str = "", partitions: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.topic = topic
         self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicPartition):
-            return NotImplemented
-        return (
-            self.topic == other.topic
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -218,16 +161,6 @@ class EndpointToPartitions(StructBase):
             else list(elements_of(standby_partitions, "standby_partitions", "TopicPartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, EndpointToPartitions):
-            return NotImplemented
-        return (
-            self.user_endpoint == other.user_endpoint
-            and self.active_partitions == other.active_partitions
-            and self.standby_partitions == other.standby_partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _StreamsGroupHeartbeatResponseConstants(Response):
@@ -268,7 +201,7 @@ class StreamsGroupHeartbeatResponse(_StreamsGroupHeartbeatResponseConstants):
     """Milliseconds the member should let pass between heartbeats. (versions 0+)"""
     acceptable_recovery_lag_legacy: int = 0
     """Number of offsets a warmup task may lag behind and still count as caught up; replaced by
-    AcceptableRecoveryLag. (versions 0)
+    AcceptableRecoveryLag. (version 0)
     """
     task_offset_interval_ms: int = 0
     """Milliseconds the member should let pass between two reports of its task offsets. (versions 0+)"""
@@ -370,29 +303,6 @@ class StreamsGroupHeartbeatResponse(_StreamsGroupHeartbeatResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, StreamsGroupHeartbeatResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.member_id == other.member_id
-            and self.member_epoch == other.member_epoch
-            and self.heartbeat_interval_ms == other.heartbeat_interval_ms
-            and self.acceptable_recovery_lag_legacy == other.acceptable_recovery_lag_legacy
-            and self.task_offset_interval_ms == other.task_offset_interval_ms
-            and self.acceptable_recovery_lag == other.acceptable_recovery_lag
-            and self.status == other.status
-            and self.active_tasks == other.active_tasks
-            and self.standby_tasks == other.standby_tasks
-            and self.warmup_tasks == other.warmup_tasks
-            and self.topology_description_required == other.topology_description_required
-            and self.endpoint_information_epoch == other.endpoint_information_epoch
-            and self.partitions_by_user_endpoint == other.partitions_by_user_endpoint
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_status_0(data: bytes, pos: int, count: int) -> tuple[list[Status], int]:
     out: list[Status] = []
@@ -430,17 +340,6 @@ def _write_all_status_0(out: list[bytes], items: Iterable[Status]) -> None:
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_status_0(items: Iterable[Status]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.status_detail.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_task_ids_0(data: bytes, pos: int, count: int) -> tuple[list[TaskIds], int]:
@@ -495,21 +394,6 @@ def _write_all_task_ids_0(out: list[bytes], items: Iterable[TaskIds]) -> None:
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_task_ids_0(items: Iterable[TaskIds]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.subtopology_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += len(x.partitions) * 4
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_endpoint_0(data: bytes, pos: int) -> tuple[Endpoint, int]:
     x = new(Endpoint)
     n = data[pos]
@@ -539,15 +423,6 @@ def _write_endpoint_0(out: list[bytes], x: Endpoint) -> None:
     else:
         out.append(_pack_H(x.port))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_endpoint_0(x: Endpoint) -> int:
-    size = 4
-    n = string_length(len(x.host.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_topic_partition_0(data: bytes, pos: int, count: int) -> tuple[list[TopicPartition], int]:
@@ -602,21 +477,6 @@ def _write_all_topic_partition_0(out: list[bytes], items: Iterable[TopicPartitio
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_partition_0(items: Iterable[TopicPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += len(x.partitions) * 4
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_endpoint_to_partitions_0(data: bytes, pos: int, count: int) -> tuple[list[EndpointToPartitions], int]:
     out: list[EndpointToPartitions] = []
     for _ in range(count):
@@ -665,24 +525,6 @@ def _write_all_endpoint_to_partitions_0(out: list[bytes], items: Iterable[Endpoi
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_endpoint_to_partitions_0(items: Iterable[EndpointToPartitions]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        size += _size_endpoint_0(x.user_endpoint)
-        size += _size_all_topic_partition_0(x.active_partitions)
-        n = len(x.active_partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += _size_all_topic_partition_0(x.standby_partitions)
-        n = len(x.standby_partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_streams_group_heartbeat_response_0(data: bytes, pos: int) -> tuple[StreamsGroupHeartbeatResponse, int]:
@@ -853,43 +695,6 @@ def _write_streams_group_heartbeat_response_0(out: list[bytes], x: StreamsGroupH
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_streams_group_heartbeat_response_0(x: StreamsGroupHeartbeatResponse) -> int:
-    size = 34
-    if x.error_message is not None:
-        n = string_length(len(x.error_message.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.member_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.status is not None:
-        size += _size_all_status_0(x.status)
-        n = len(x.status)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.active_tasks is not None:
-        size += _size_all_task_ids_0(x.active_tasks)
-        n = len(x.active_tasks)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.standby_tasks is not None:
-        size += _size_all_task_ids_0(x.standby_tasks)
-        n = len(x.standby_tasks)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.warmup_tasks is not None:
-        size += _size_all_task_ids_0(x.warmup_tasks)
-        n = len(x.warmup_tasks)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.partitions_by_user_endpoint is not None:
-        size += _size_all_endpoint_to_partitions_0(x.partitions_by_user_endpoint)
-        n = len(x.partitions_by_user_endpoint)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_streams_group_heartbeat_response_1(data: bytes, pos: int) -> tuple[StreamsGroupHeartbeatResponse, int]:
     x = new(StreamsGroupHeartbeatResponse)
     x.throttle_time_ms, x.error_code, n = _unpack_ihB(data, pos)
@@ -1051,111 +856,45 @@ def _write_streams_group_heartbeat_response_1(out: list[bytes], x: StreamsGroupH
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_streams_group_heartbeat_response_1(x: StreamsGroupHeartbeatResponse) -> int:
-    size = 39
-    if x.error_message is not None:
-        n = string_length(len(x.error_message.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.member_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.status is not None:
-        size += _size_all_status_0(x.status)
-        n = len(x.status)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.active_tasks is not None:
-        size += _size_all_task_ids_0(x.active_tasks)
-        n = len(x.active_tasks)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.standby_tasks is not None:
-        size += _size_all_task_ids_0(x.standby_tasks)
-        n = len(x.standby_tasks)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.warmup_tasks is not None:
-        size += _size_all_task_ids_0(x.warmup_tasks)
-        n = len(x.warmup_tasks)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.partitions_by_user_endpoint is not None:
-        size += _size_all_endpoint_to_partitions_0(x.partitions_by_user_endpoint)
-        n = len(x.partitions_by_user_endpoint)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _StreamsGroupHeartbeatResponseConstants._codecs = {
-    0: (
-        _read_streams_group_heartbeat_response_0,
-        _write_streams_group_heartbeat_response_0,
-        _size_streams_group_heartbeat_response_0,
-    ),
-    1: (
-        _read_streams_group_heartbeat_response_1,
-        _write_streams_group_heartbeat_response_1,
-        _size_streams_group_heartbeat_response_1,
-    ),
+    0: (_read_streams_group_heartbeat_response_0, _write_streams_group_heartbeat_response_0),
+    1: (_read_streams_group_heartbeat_response_1, _write_streams_group_heartbeat_response_1),
 }
-_StreamsGroupHeartbeatResponseConstants._facts = (
-    '{"name":"StreamsGroupHeartbeatResponse","type":"response","validVersions":"0-1","flexibleV'
-    'ersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32",'
-    '"versions":"0+","about":"Milliseconds this response was or should be held back because a q'
-    'uota was exceeded, 0 for none."},{"name":"error_code","json":"errorCode","type":"int16","v'
-    'ersions":"0+","enumeration":"ErrorCode","about":"Error code of the heartbeat, 0 for none."'
-    '},{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableV'
-    'ersions":"0+","default":null,"about":"Human readable detail of the error of the heartbeat,'
-    ' null when there is nothing to add."},{"name":"member_id","json":"memberId","type":"string'
-    '","versions":"0+","about":"Id of the member, as its request had it."},{"name":"member_epoc'
-    'h","json":"memberEpoch","type":"int32","versions":"0+","about":"Epoch the member has to se'
-    'nd with its next heartbeat."},{"name":"heartbeat_interval_ms","json":"heartbeatIntervalMs"'
-    ',"type":"int32","versions":"0+","about":"Milliseconds the member should let pass between h'
-    'eartbeats."},{"name":"acceptable_recovery_lag_legacy","json":"acceptableRecoveryLagLegacy"'
-    ',"type":"int32","versions":"0","about":"Number of offsets a warmup task may lag behind and'
-    ' still count as caught up; replaced by AcceptableRecoveryLag."},{"name":"task_offset_inter'
-    'val_ms","json":"taskOffsetIntervalMs","type":"int32","versions":"0+","about":"Milliseconds'
-    ' the member should let pass between two reports of its task offsets."},{"name":"acceptable'
-    '_recovery_lag","json":"acceptableRecoveryLag","type":"int64","versions":"1+","ignorable":t'
-    'rue,"default":-1,"about":"Number of offsets a warmup task may lag behind and still count a'
-    's caught up, -1 when not given."},{"name":"status","json":"status","type":"[]Status","vers'
-    'ions":"0+","nullableVersions":"0+","about":"One entry per condition of the group; null or '
-    'empty when all is well."},{"name":"active_tasks","json":"activeTasks","type":"[]TaskIds","'
-    'versions":"0+","nullableVersions":"0+","default":null,"about":"Tasks the member has to pro'
-    'cess; null when unchanged."},{"name":"standby_tasks","json":"standbyTasks","type":"[]TaskI'
-    'ds","versions":"0+","nullableVersions":"0+","default":null,"about":"Tasks whose state the '
-    'member has to keep a copy of; null when unchanged."},{"name":"warmup_tasks","json":"warmup'
-    'Tasks","type":"[]TaskIds","versions":"0+","nullableVersions":"0+","default":null,"about":"'
-    'Tasks whose state the member has to restore ahead of a move; null when unchanged."},{"name'
-    '":"topology_description_required","json":"topologyDescriptionRequired","type":"bool","vers'
-    'ions":"1+","about":"True when the coordinator wants the member to send the full descriptio'
-    'n of its topology."},{"name":"endpoint_information_epoch","json":"endpointInformationEpoch'
-    '","type":"int32","versions":"0+","about":"Version of the endpoint to partitions table, to '
-    'be sent back with the next heartbeats."},{"name":"partitions_by_user_endpoint","json":"par'
-    'titionsByUserEndpoint","type":"[]EndpointToPartitions","versions":"0+","nullableVersions":'
-    '"0+","default":null,"about":"One entry per query endpoint of the group; null when the memb'
-    'er\'s table is up to date."}],"structs":{"Status":[{"name":"status_code","json":"statusCode'
-    '","type":"int8","versions":"0+","enumeration":"StreamsGroupStatus","about":"Kind of condit'
-    "ion, such as 0 stale topology, 1 missing source topics, 2 badly partitioned topics, 3 miss"
-    'ing internal topics, 4 shutdown requested."},{"name":"status_detail","json":"statusDetail"'
-    ',"type":"string","versions":"0+","about":"Human readable explanation of the condition."}],'
-    '"TopicPartition":[{"name":"topic","json":"topic","type":"string","versions":"0+","entityTy'
-    'pe":"topicName","about":"Name of the topic."},{"name":"partitions","json":"partitions","ty'
-    'pe":"[]int32","versions":"0+","about":"Numbers of the partitions."}],"TaskIds":[{"name":"s'
-    'ubtopology_id","json":"subtopologyId","type":"string","versions":"0+","about":"Subtopology'
-    ' the tasks run."},{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+'
-    '","about":"Input partition numbers, each of which makes one task."}],"Endpoint":[{"name":"'
-    'host","json":"host","type":"string","versions":"0+","about":"Host name or IP address that '
-    'other members send queries of this member\'s state to."},{"name":"port","json":"port","type'
-    '":"uint16","versions":"0+","about":"TCP port at that host."}],"EndpointToPartitions":[{"na'
-    'me":"user_endpoint","json":"userEndpoint","type":"Endpoint","versions":"0+","about":"Addre'
-    'ss at which the instance answers queries."},{"name":"active_partitions","json":"activePart'
-    'itions","type":"[]TopicPartition","versions":"0+","about":"Input partitions the instance p'
-    'rocesses with active tasks."},{"name":"standby_partitions","json":"standbyPartitions","typ'
-    'e":"[]TopicPartition","versions":"0+","about":"Input partitions for which the instance kee'
-    'ps standby copies of state."}]}}'
+_StreamsGroupHeartbeatResponseConstants._descriptor = (
+    '{"name":"StreamsGroupHeartbeatResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Milliseconds this response was or should be held back because a quota was exceeded, 0 for none."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the heartbeat, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Human readable detail of the error of the heartbeat, null when there is nothing to add."},'
+    '{"name":"member_id","json":"memberId","type":"string","versions":"0+","about":"Id of the member, as its request had it."},'
+    '{"name":"member_epoch","json":"memberEpoch","type":"int32","versions":"0+","about":"Epoch the member has to send with its next heartbeat."},'
+    '{"name":"heartbeat_interval_ms","json":"heartbeatIntervalMs","type":"int32","versions":"0+","about":"Milliseconds the member should let pass between heartbeats."},'
+    '{"name":"acceptable_recovery_lag_legacy","json":"acceptableRecoveryLagLegacy","type":"int32","versions":"0","about":"Number of offsets a warmup task may lag behind and still count as caught up; replaced by AcceptableRecoveryLag."},'
+    '{"name":"task_offset_interval_ms","json":"taskOffsetIntervalMs","type":"int32","versions":"0+","about":"Milliseconds the member should let pass between two reports of its task offsets."},'
+    '{"name":"acceptable_recovery_lag","json":"acceptableRecoveryLag","type":"int64","versions":"1+","ignorable":true,"default":-1,"about":"Number of offsets a warmup task may lag behind and still count as caught up, -1 when not given."},'
+    '{"name":"status","json":"status","type":"[]Status","versions":"0+","nullableVersions":"0+","about":"One entry per condition of the group; null or empty when all is well."},'
+    '{"name":"active_tasks","json":"activeTasks","type":"[]TaskIds","versions":"0+","nullableVersions":"0+","default":null,"about":"Tasks the member has to process; null when unchanged."},'
+    '{"name":"standby_tasks","json":"standbyTasks","type":"[]TaskIds","versions":"0+","nullableVersions":"0+","default":null,"about":"Tasks whose state the member has to keep a copy of; null when unchanged."},'
+    '{"name":"warmup_tasks","json":"warmupTasks","type":"[]TaskIds","versions":"0+","nullableVersions":"0+","default":null,"about":"Tasks whose state the member has to restore ahead of a move; null when unchanged."},'
+    '{"name":"topology_description_required","json":"topologyDescriptionRequired","type":"bool","versions":"1+","about":"True when the coordinator wants the member to send the full description of its topology."},'
+    '{"name":"endpoint_information_epoch","json":"endpointInformationEpoch","type":"int32","versions":"0+","about":"Version of the endpoint to partitions table, to be sent back with the next heartbeats."},'
+    '{"name":"partitions_by_user_endpoint","json":"partitionsByUserEndpoint","type":"[]EndpointToPartitions","versions":"0+","nullableVersions":"0+","default":null,"about":"One entry per query endpoint of the group; null when the member\'s table is up to date."}'
+    '],"structs":{"Status":['
+    '{"name":"status_code","json":"statusCode","type":"int8","versions":"0+","enumeration":"StreamsGroupStatus","about":"Kind of condition, such as 0 stale topology, 1 missing source topics, 2 badly partitioned topics, 3 missing internal topics, 4 shutdown requested."},'
+    '{"name":"status_detail","json":"statusDetail","type":"string","versions":"0+","about":"Human readable explanation of the condition."}'
+    '],"TopicPartition":['
+    '{"name":"topic","json":"topic","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Numbers of the partitions."}'
+    '],"TaskIds":['
+    '{"name":"subtopology_id","json":"subtopologyId","type":"string","versions":"0+","about":"Subtopology the tasks run."},'
+    '{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Input partition numbers, each of which makes one task."}'
+    '],"Endpoint":['
+    '{"name":"host","json":"host","type":"string","versions":"0+","about":"Host name or IP address that other members send queries of this member\'s state to."},'
+    '{"name":"port","json":"port","type":"uint16","versions":"0+","about":"TCP port at that host."}'
+    '],"EndpointToPartitions":['
+    '{"name":"user_endpoint","json":"userEndpoint","type":"Endpoint","versions":"0+","about":"Address at which the instance answers queries."},'
+    '{"name":"active_partitions","json":"activePartitions","type":"[]TopicPartition","versions":"0+","about":"Input partitions the instance processes with active tasks."},'
+    '{"name":"standby_partitions","json":"standbyPartitions","type":"[]TopicPartition","versions":"0+","about":"Input partitions for which the instance keeps standby copies of state."}'
+    "]}}"
 )
 _StreamsGroupHeartbeatResponseConstants._plan = (
     "1\n"
@@ -1167,14 +906,9 @@ _StreamsGroupHeartbeatResponseConstants._plan = (
     "0-1 0c 1 ;\n"
     ":TopicPartition topic/s partitions/[i\n"
     "0-1 0c 1c ;\n"
-    ":EndpointToPartitions user_endpoint/@Endpoint active_partitions/[@TopicPartition standby_p"
-    "artitions/[@TopicPartition\n"
+    ":EndpointToPartitions user_endpoint/@Endpoint active_partitions/[@TopicPartition standby_partitions/[@TopicPartition\n"
     "0-1 0@2 1@3c 2@3c ;\n"
-    ":StreamsGroupHeartbeatResponse throttle_time_ms/i error_code/h error_message/s?=~ member_i"
-    "d/s member_epoch/i heartbeat_interval_ms/i acceptable_recovery_lag_legacy/i task_offset_in"
-    "terval_ms/i acceptable_recovery_lag/q=-1 status/[@Status? active_tasks/[@TaskIds?=~ standb"
-    "y_tasks/[@TaskIds?=~ warmup_tasks/[@TaskIds?=~ topology_description_required/t endpoint_in"
-    "formation_epoch/i partitions_by_user_endpoint/[@EndpointToPartitions?=~\n"
+    ":StreamsGroupHeartbeatResponse throttle_time_ms/i error_code/h error_message/s?=~ member_id/s member_epoch/i heartbeat_interval_ms/i acceptable_recovery_lag_legacy/i task_offset_interval_ms/i acceptable_recovery_lag/q=-1 status/[@Status? active_tasks/[@TaskIds?=~ standby_tasks/[@TaskIds?=~ warmup_tasks/[@TaskIds?=~ topology_description_required/t endpoint_information_epoch/i partitions_by_user_endpoint/[@EndpointToPartitions?=~\n"
     "0 0 1 2cn 3c 4 5 6 7 9@0cn 10@1cn 11@1cn 12@1cn 14 15@4cn -8 -13! ;\n"
     "1 0 1 2cn 3c 4 5 7 8 9@0cn 10@1cn 11@1cn 12@1cn 13 14 15@4cn -6! ;\n"
 )

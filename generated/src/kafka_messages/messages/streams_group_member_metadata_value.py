@@ -11,19 +11,16 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -51,25 +48,10 @@ class Endpoint(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        host: str = "",
-        port: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, host: str = "", port: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.host = host
         self.port = port
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Endpoint):
-            return NotImplemented
-        return (
-            self.host == other.host
-            and self.port == other.port
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -83,25 +65,10 @@ class KeyValue(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        key: str = "",
-        value: str = "",
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, key: str = "", value: str = "", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.key = key
         self.value = value
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, KeyValue):
-            return NotImplemented
-        return (
-            self.key == other.key
-            and self.value == other.value
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _StreamsGroupMemberMetadataValueConstants(Message):
@@ -119,7 +86,7 @@ class _StreamsGroupMemberMetadataValueConstants(Message):
 class StreamsGroupMemberMetadataValue(_StreamsGroupMemberMetadataValueConstants):
     """Value of a __consumer_offsets record with what a streams group member told about itself.
 
-    Coordinator-value, record type 19, versions 0, flexible from 0. Since Kafka 4.1.0.
+    Coordinator-value, record type 19, version 0, flexible from 0. Since Kafka 4.1.0.
     """
 
     instance_id: str | None = ""
@@ -170,22 +137,6 @@ class StreamsGroupMemberMetadataValue(_StreamsGroupMemberMetadataValueConstants)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, StreamsGroupMemberMetadataValue):
-            return NotImplemented
-        return (
-            self.instance_id == other.instance_id
-            and self.rack_id == other.rack_id
-            and self.client_id == other.client_id
-            and self.client_host == other.client_host
-            and self.rebalance_timeout_ms == other.rebalance_timeout_ms
-            and self.topology_epoch == other.topology_epoch
-            and self.process_id == other.process_id
-            and self.user_endpoint == other.user_endpoint
-            and self.client_tags == other.client_tags
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_endpoint_0(data: bytes, pos: int) -> tuple[Endpoint, int]:
     x = new(Endpoint)
@@ -216,15 +167,6 @@ def _write_endpoint_0(out: list[bytes], x: Endpoint) -> None:
     else:
         out.append(_pack_H(x.port))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_endpoint_0(x: Endpoint) -> int:
-    size = 4
-    n = string_length(len(x.host.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_key_value_0(data: bytes, pos: int, count: int) -> tuple[list[KeyValue], int]:
@@ -271,19 +213,6 @@ def _write_all_key_value_0(out: list[bytes], items: Iterable[KeyValue]) -> None:
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_key_value_0(items: Iterable[KeyValue]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.key.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.value.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_streams_group_member_metadata_value_0(data: bytes, pos: int) -> tuple[StreamsGroupMemberMetadataValue, int]:
@@ -402,62 +331,27 @@ def _write_streams_group_member_metadata_value_0(out: list[bytes], x: StreamsGro
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_streams_group_member_metadata_value_0(x: StreamsGroupMemberMetadataValue) -> int:
-    size = 16
-    if x.instance_id is not None:
-        n = string_length(len(x.instance_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.rack_id is not None:
-        n = string_length(len(x.rack_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.client_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.client_host.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.process_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.user_endpoint is not None:
-        size += _size_endpoint_0(x.user_endpoint)
-    size += _size_all_key_value_0(x.client_tags)
-    n = len(x.client_tags)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _StreamsGroupMemberMetadataValueConstants._codecs = {
-    0: (
-        _read_streams_group_member_metadata_value_0,
-        _write_streams_group_member_metadata_value_0,
-        _size_streams_group_member_metadata_value_0,
-    ),
+    0: (_read_streams_group_member_metadata_value_0, _write_streams_group_member_metadata_value_0)
 }
-_StreamsGroupMemberMetadataValueConstants._facts = (
-    '{"name":"StreamsGroupMemberMetadataValue","type":"coordinator-value","validVersions":"0","'
-    'flexibleVersions":"0+","fields":[{"name":"instance_id","json":"instanceId","type":"string"'
-    ',"versions":"0+","nullableVersions":"0+","about":"Static id configured on the member, null'
-    ' for a dynamic member."},{"name":"rack_id","json":"rackId","type":"string","versions":"0+"'
-    ',"nullableVersions":"0+","about":"Rack the member runs in, null when it gave none."},{"nam'
-    'e":"client_id","json":"clientId","type":"string","versions":"0+","about":"Client id the me'
-    'mber sent in its request header."},{"name":"client_host","json":"clientHost","type":"strin'
-    'g","versions":"0+","about":"Address the member connected from."},{"name":"rebalance_timeou'
-    't_ms","json":"rebalanceTimeoutMs","type":"int32","versions":"0+","default":-1,"about":"Mil'
-    'liseconds the member gets to give up revoked tasks, -1 when not given."},{"name":"topology'
-    '_epoch","json":"topologyEpoch","type":"int32","versions":"0+","about":"Epoch of the topolo'
-    'gy the member runs."},{"name":"process_id","json":"processId","type":"string","versions":"'
-    '0+","about":"Id of the client process; members in one process share it."},{"name":"user_en'
-    'dpoint","json":"userEndpoint","type":"Endpoint","versions":"0+","nullableVersions":"0+","d'
-    'efault":null,"about":"Address the application offers for interactive queries, null when it'
-    ' offers none."},{"name":"client_tags","json":"clientTags","type":"[]KeyValue","versions":"'
-    '0+","about":"Tags that rack-aware placement of tasks can use."}],"structs":{"Endpoint":[{"'
-    'name":"host","json":"host","type":"string","versions":"0+","about":"Host name or IP addres'
-    's that other members send queries of this member\'s state to."},{"name":"port","json":"port'
-    '","type":"uint16","versions":"0+","about":"TCP port at that host."}],"KeyValue":[{"name":"'
-    'key","json":"key","type":"string","versions":"0+","about":"Name of the tag or setting."},{'
-    '"name":"value","json":"value","type":"string","versions":"0+","about":"Value of the tag or'
-    ' setting."}]}}'
+_StreamsGroupMemberMetadataValueConstants._descriptor = (
+    '{"name":"StreamsGroupMemberMetadataValue","type":"coordinator-value","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"instance_id","json":"instanceId","type":"string","versions":"0+","nullableVersions":"0+","about":"Static id configured on the member, null for a dynamic member."},'
+    '{"name":"rack_id","json":"rackId","type":"string","versions":"0+","nullableVersions":"0+","about":"Rack the member runs in, null when it gave none."},'
+    '{"name":"client_id","json":"clientId","type":"string","versions":"0+","about":"Client id the member sent in its request header."},'
+    '{"name":"client_host","json":"clientHost","type":"string","versions":"0+","about":"Address the member connected from."},'
+    '{"name":"rebalance_timeout_ms","json":"rebalanceTimeoutMs","type":"int32","versions":"0+","default":-1,"about":"Milliseconds the member gets to give up revoked tasks, -1 when not given."},'
+    '{"name":"topology_epoch","json":"topologyEpoch","type":"int32","versions":"0+","about":"Epoch of the topology the member runs."},'
+    '{"name":"process_id","json":"processId","type":"string","versions":"0+","about":"Id of the client process; members in one process share it."},'
+    '{"name":"user_endpoint","json":"userEndpoint","type":"Endpoint","versions":"0+","nullableVersions":"0+","default":null,"about":"Address the application offers for interactive queries, null when it offers none."},'
+    '{"name":"client_tags","json":"clientTags","type":"[]KeyValue","versions":"0+","about":"Tags that rack-aware placement of tasks can use."}'
+    '],"structs":{"Endpoint":['
+    '{"name":"host","json":"host","type":"string","versions":"0+","about":"Host name or IP address that other members send queries of this member\'s state to."},'
+    '{"name":"port","json":"port","type":"uint16","versions":"0+","about":"TCP port at that host."}'
+    '],"KeyValue":['
+    '{"name":"key","json":"key","type":"string","versions":"0+","about":"Name of the tag or setting."},'
+    '{"name":"value","json":"value","type":"string","versions":"0+","about":"Value of the tag or setting."}'
+    "]}}"
 )
 _StreamsGroupMemberMetadataValueConstants._plan = (
     "1\n"
@@ -465,8 +359,6 @@ _StreamsGroupMemberMetadataValueConstants._plan = (
     "0 0c 1 ;\n"
     ":KeyValue key/s value/s\n"
     "0 0c 1c ;\n"
-    ":StreamsGroupMemberMetadataValue instance_id/s? rack_id/s? client_id/s client_host/s rebal"
-    "ance_timeout_ms/i=-1 topology_epoch/i process_id/s user_endpoint/@Endpoint?=~ client_tags/"
-    "[@KeyValue\n"
+    ":StreamsGroupMemberMetadataValue instance_id/s? rack_id/s? client_id/s client_host/s rebalance_timeout_ms/i=-1 topology_epoch/i process_id/s user_endpoint/@Endpoint?=~ client_tags/[@KeyValue\n"
     "0 0cn 1cn 2c 3c 4 5 6c 7@0n 8@1c ;\n"
 )

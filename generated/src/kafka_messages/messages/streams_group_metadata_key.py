@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import Malformed, RawTaggedFields, Refused, new, string_length
+from .._core.wire import Malformed, RawTaggedFields, Refused, new
 
 _pack_h = Struct(">h").pack
 _unpack_h = Struct(">h").unpack_from
@@ -26,27 +26,17 @@ class _StreamsGroupMetadataKeyConstants(Message):
 class StreamsGroupMetadataKey(_StreamsGroupMetadataKeyConstants):
     """Key of a __consumer_offsets record with the epoch of a streams group.
 
-    Coordinator-key, record type 17, versions 0, none of them flexible. Since Kafka 4.1.0.
+    Coordinator-key, record type 17, version 0, none of them flexible. Since Kafka 4.1.0.
     """
 
     group_id: str = ""
-    """Group this record belongs to. (versions 0)"""
+    """Group this record belongs to. (version 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Empty, as no version has tagged fields: others are refused when writing."""
 
-    def __init__(
-        self,
-        *,
-        group_id: str = "",
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, group_id: str = "", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.group_id = group_id
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, StreamsGroupMetadataKey):
-            return NotImplemented
-        return self.group_id == other.group_id and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_streams_group_metadata_key_0(data: bytes, pos: int) -> tuple[StreamsGroupMetadataKey, int]:
@@ -72,20 +62,12 @@ def _write_streams_group_metadata_key_0(out: list[bytes], x: StreamsGroupMetadat
     out.append(s)
 
 
-def _size_streams_group_metadata_key_0(x: StreamsGroupMetadataKey) -> int:
-    size = 2
-    size += string_length(len(x.group_id.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 _StreamsGroupMetadataKeyConstants._codecs = {
-    0: (_read_streams_group_metadata_key_0, _write_streams_group_metadata_key_0, _size_streams_group_metadata_key_0),
+    0: (_read_streams_group_metadata_key_0, _write_streams_group_metadata_key_0)
 }
-_StreamsGroupMetadataKeyConstants._facts = (
-    '{"name":"StreamsGroupMetadataKey","type":"coordinator-key","validVersions":"0","flexibleVe'
-    'rsions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0'
-    '","about":"Group this record belongs to."}]}'
+_StreamsGroupMetadataKeyConstants._descriptor = (
+    '{"name":"StreamsGroupMetadataKey","type":"coordinator-key","validVersions":"0","flexibleVersions":"none","fields":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0","about":"Group this record belongs to."}'
+    "]}"
 )
-_StreamsGroupMetadataKeyConstants._plan = "1\n" ":StreamsGroupMetadataKey group_id/s\n" "0 0\n"
+_StreamsGroupMetadataKeyConstants._plan = "1\n:StreamsGroupMetadataKey group_id/s\n0 0\n"

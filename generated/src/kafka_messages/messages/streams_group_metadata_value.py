@@ -11,24 +11,20 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedField,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     in_order,
     long_nullable_count,
     long_string,
     long_uvarint,
     new,
-    string_length,
     tag_header,
-    tagged_size,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -53,25 +49,10 @@ class LastAssignmentConfig(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        key: str = "",
-        value: str = "",
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, key: str = "", value: str = "", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.key = key
         self.value = value
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LastAssignmentConfig):
-            return NotImplemented
-        return (
-            self.key == other.key
-            and self.value == other.value
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _StreamsGroupMetadataValueConstants(Message):
@@ -88,7 +69,7 @@ class _StreamsGroupMetadataValueConstants(Message):
 class StreamsGroupMetadataValue(_StreamsGroupMetadataValueConstants):
     """Value of a __consumer_offsets record with the epoch and topology status of a streams group.
 
-    Coordinator-value, record type 17, versions 0, flexible from 0. Since Kafka 4.1.0.
+    Coordinator-value, record type 17, version 0, flexible from 0. Since Kafka 4.1.0.
     """
 
     epoch: int = 0
@@ -132,19 +113,6 @@ class StreamsGroupMetadataValue(_StreamsGroupMetadataValueConstants):
         self.stored_description_topology_epoch = stored_description_topology_epoch
         self.failed_description_topology_epoch = failed_description_topology_epoch
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, StreamsGroupMetadataValue):
-            return NotImplemented
-        return (
-            self.epoch == other.epoch
-            and self.metadata_hash == other.metadata_hash
-            and self.validated_topology_epoch == other.validated_topology_epoch
-            and self.last_assignment_configs == other.last_assignment_configs
-            and self.stored_description_topology_epoch == other.stored_description_topology_epoch
-            and self.failed_description_topology_epoch == other.failed_description_topology_epoch
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_last_assignment_config_0(data: bytes, pos: int, count: int) -> tuple[list[LastAssignmentConfig], int]:
@@ -191,19 +159,6 @@ def _write_all_last_assignment_config_0(out: list[bytes], items: Iterable[LastAs
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_last_assignment_config_0(items: Iterable[LastAssignmentConfig]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.key.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.value.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_tags_streams_group_metadata_value_0(data: bytes, pos: int, n: int, x: StreamsGroupMetadataValue) -> int:
@@ -316,81 +271,26 @@ def _write_streams_group_metadata_value_0(out: list[bytes], x: StreamsGroupMetad
         _write_tags_streams_group_metadata_value_0(out, x)
 
 
-def _size_tags_streams_group_metadata_value_0(x: StreamsGroupMetadataValue) -> int:
-    count = 0
-    total = 0
-    if x.validated_topology_epoch != -1:
-        size = 4
-        count += 1
-        total += tagged_size(0, size)
-    if not (x.last_assignment_configs is not None and not len(x.last_assignment_configs)):
-        size = 1
-        if x.last_assignment_configs is not None:
-            size += _size_all_last_assignment_config_0(x.last_assignment_configs)
-            n = len(x.last_assignment_configs)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(1, size)
-    if x.stored_description_topology_epoch != -1:
-        size = 4
-        count += 1
-        total += tagged_size(2, size)
-    if x.failed_description_topology_epoch != -1:
-        size = 4
-        count += 1
-        total += tagged_size(3, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_streams_group_metadata_value_0(x: StreamsGroupMetadataValue) -> int:
-    size = 13
-    if not (
-        x.validated_topology_epoch == -1
-        and x.last_assignment_configs is not None
-        and not len(x.last_assignment_configs)
-        and x.stored_description_topology_epoch == -1
-        and x.failed_description_topology_epoch == -1
-        and not x.unknown_tagged_fields
-    ):
-        size += _size_tags_streams_group_metadata_value_0(x) - 1
-    return size
-
-
 _StreamsGroupMetadataValueConstants._codecs = {
-    0: (
-        _read_streams_group_metadata_value_0,
-        _write_streams_group_metadata_value_0,
-        _size_streams_group_metadata_value_0,
-    ),
+    0: (_read_streams_group_metadata_value_0, _write_streams_group_metadata_value_0)
 }
-_StreamsGroupMetadataValueConstants._facts = (
-    '{"name":"StreamsGroupMetadataValue","type":"coordinator-value","validVersions":"0","flexib'
-    'leVersions":"0+","fields":[{"name":"epoch","json":"epoch","type":"int32","versions":"0+","'
-    'about":"Group epoch, raised when members, topology or source topics change."},{"name":"met'
-    'adata_hash","json":"metadataHash","type":"int64","versions":"0+","about":"Hash over the me'
-    'tadata of the topics the group uses, used to notice that a topic changed."},{"name":"valid'
-    'ated_topology_epoch","json":"validatedTopologyEpoch","type":"int32","versions":"0+","tag":'
-    '0,"taggedVersions":"0+","default":-1,"about":"Topology epoch that was last checked against'
-    ' the existing topics, -1 for none."},{"name":"last_assignment_configs","json":"lastAssignm'
-    'entConfigs","type":"[]LastAssignmentConfig","versions":"0+","nullableVersions":"0+","tag":'
-    '1,"taggedVersions":"0+","about":"Settings the last assignment was computed with, null when'
-    ' none were recorded."},{"name":"stored_description_topology_epoch","json":"storedDescripti'
-    'onTopologyEpoch","type":"int32","versions":"0+","tag":2,"taggedVersions":"0+","default":-1'
-    ',"about":"Topology epoch whose description was last stored, -1 for none."},{"name":"failed'
-    '_description_topology_epoch","json":"failedDescriptionTopologyEpoch","type":"int32","versi'
-    'ons":"0+","tag":3,"taggedVersions":"0+","default":-1,"about":"Topology epoch whose descrip'
-    'tion could not be stored, -1 for none."}],"structs":{"LastAssignmentConfig":[{"name":"key"'
-    ',"json":"key","type":"string","versions":"0+","about":"Name of the setting of the assignme'
-    'nt."},{"name":"value","json":"value","type":"string","versions":"0+","secret":{"name":"key'
-    '"},"about":"Value of the setting."}]}}'
+_StreamsGroupMetadataValueConstants._descriptor = (
+    '{"name":"StreamsGroupMetadataValue","type":"coordinator-value","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"epoch","json":"epoch","type":"int32","versions":"0+","about":"Group epoch, raised when members, topology or source topics change."},'
+    '{"name":"metadata_hash","json":"metadataHash","type":"int64","versions":"0+","about":"Hash over the metadata of the topics the group uses, used to notice that a topic changed."},'
+    '{"name":"validated_topology_epoch","json":"validatedTopologyEpoch","type":"int32","versions":"0+","tag":0,"taggedVersions":"0+","default":-1,"about":"Topology epoch that was last checked against the existing topics, -1 for none."},'
+    '{"name":"last_assignment_configs","json":"lastAssignmentConfigs","type":"[]LastAssignmentConfig","versions":"0+","nullableVersions":"0+","tag":1,"taggedVersions":"0+","about":"Settings the last assignment was computed with, null when none were recorded."},'
+    '{"name":"stored_description_topology_epoch","json":"storedDescriptionTopologyEpoch","type":"int32","versions":"0+","tag":2,"taggedVersions":"0+","default":-1,"about":"Topology epoch whose description was last stored, -1 for none."},'
+    '{"name":"failed_description_topology_epoch","json":"failedDescriptionTopologyEpoch","type":"int32","versions":"0+","tag":3,"taggedVersions":"0+","default":-1,"about":"Topology epoch whose description could not be stored, -1 for none."}'
+    '],"structs":{"LastAssignmentConfig":['
+    '{"name":"key","json":"key","type":"string","versions":"0+","about":"Name of the setting of the assignment."},'
+    '{"name":"value","json":"value","type":"string","versions":"0+","secret":{"name":"key"},"about":"Value of the setting."}'
+    "]}}"
 )
 _StreamsGroupMetadataValueConstants._plan = (
     "1\n"
     ":LastAssignmentConfig key/s value/s\n"
     "0 0c 1c ;\n"
-    ":StreamsGroupMetadataValue epoch/i metadata_hash/q validated_topology_epoch/i=-1 last_assi"
-    "gnment_configs/[@LastAssignmentConfig? stored_description_topology_epoch/i=-1 failed_descr"
-    "iption_topology_epoch/i=-1\n"
+    ":StreamsGroupMetadataValue epoch/i metadata_hash/q validated_topology_epoch/i=-1 last_assignment_configs/[@LastAssignmentConfig? stored_description_topology_epoch/i=-1 failed_description_topology_epoch/i=-1\n"
     "0 0 1 ; 0=2 1=3@0cn 2=4 3=5\n"
 )

@@ -10,18 +10,15 @@ from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elemen
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -41,24 +38,11 @@ class TaskIds(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        subtopology_id: str = "",
-        partitions: Iterable[int] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, subtopology_id: str = "", partitions: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.subtopology_id = subtopology_id
         self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TaskIds):
-            return NotImplemented
-        return (
-            self.subtopology_id == other.subtopology_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _StreamsGroupTargetAssignmentMemberValueConstants(Message):
@@ -75,7 +59,7 @@ class _StreamsGroupTargetAssignmentMemberValueConstants(Message):
 class StreamsGroupTargetAssignmentMemberValue(_StreamsGroupTargetAssignmentMemberValueConstants):
     """Value of a __consumer_offsets record with the tasks a streams group member should end up with.
 
-    Coordinator-value, record type 21, versions 0, flexible from 0. Since Kafka 4.1.0.
+    Coordinator-value, record type 21, version 0, flexible from 0. Since Kafka 4.1.0.
     """
 
     active_tasks: list[TaskIds] = field(default_factory=list)
@@ -111,16 +95,6 @@ class StreamsGroupTargetAssignmentMemberValue(_StreamsGroupTargetAssignmentMembe
             else list(elements_of(warmup_tasks, "warmup_tasks", "TaskIds"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, StreamsGroupTargetAssignmentMemberValue):
-            return NotImplemented
-        return (
-            self.active_tasks == other.active_tasks
-            and self.standby_tasks == other.standby_tasks
-            and self.warmup_tasks == other.warmup_tasks
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_task_ids_0(data: bytes, pos: int, count: int) -> tuple[list[TaskIds], int]:
@@ -173,21 +147,6 @@ def _write_all_task_ids_0(out: list[bytes], items: Iterable[TaskIds]) -> None:
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_task_ids_0(items: Iterable[TaskIds]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.subtopology_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += len(x.partitions) * 4
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_streams_group_target_assignment_member_value_0(
@@ -251,49 +210,23 @@ def _write_streams_group_target_assignment_member_value_0(
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_streams_group_target_assignment_member_value_0(x: StreamsGroupTargetAssignmentMemberValue) -> int:
-    size = 4
-    size += _size_all_task_ids_0(x.active_tasks)
-    n = len(x.active_tasks)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_task_ids_0(x.standby_tasks)
-    n = len(x.standby_tasks)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_task_ids_0(x.warmup_tasks)
-    n = len(x.warmup_tasks)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _StreamsGroupTargetAssignmentMemberValueConstants._codecs = {
-    0: (
-        _read_streams_group_target_assignment_member_value_0,
-        _write_streams_group_target_assignment_member_value_0,
-        _size_streams_group_target_assignment_member_value_0,
-    ),
+    0: (_read_streams_group_target_assignment_member_value_0, _write_streams_group_target_assignment_member_value_0)
 }
-_StreamsGroupTargetAssignmentMemberValueConstants._facts = (
-    '{"name":"StreamsGroupTargetAssignmentMemberValue","type":"coordinator-value","validVersion'
-    's":"0","flexibleVersions":"0+","fields":[{"name":"active_tasks","json":"activeTasks","type'
-    '":"[]TaskIds","versions":"0+","about":"Tasks the member should process."},{"name":"standby'
-    '_tasks","json":"standbyTasks","type":"[]TaskIds","versions":"0+","about":"Tasks whose stat'
-    'e the member should keep a copy of."},{"name":"warmup_tasks","json":"warmupTasks","type":"'
-    '[]TaskIds","versions":"0+","about":"Tasks whose state the member should restore so that it'
-    ' can take them over later."}],"structs":{"TaskIds":[{"name":"subtopology_id","json":"subto'
-    'pologyId","type":"string","versions":"0+","about":"Subtopology the tasks belong to."},{"na'
-    'me":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Partition i'
-    'ndexes; each one with the subtopology makes one task."}]}}'
+_StreamsGroupTargetAssignmentMemberValueConstants._descriptor = (
+    '{"name":"StreamsGroupTargetAssignmentMemberValue","type":"coordinator-value","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"active_tasks","json":"activeTasks","type":"[]TaskIds","versions":"0+","about":"Tasks the member should process."},'
+    '{"name":"standby_tasks","json":"standbyTasks","type":"[]TaskIds","versions":"0+","about":"Tasks whose state the member should keep a copy of."},'
+    '{"name":"warmup_tasks","json":"warmupTasks","type":"[]TaskIds","versions":"0+","about":"Tasks whose state the member should restore so that it can take them over later."}'
+    '],"structs":{"TaskIds":['
+    '{"name":"subtopology_id","json":"subtopologyId","type":"string","versions":"0+","about":"Subtopology the tasks belong to."},'
+    '{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Partition indexes; each one with the subtopology makes one task."}'
+    "]}}"
 )
 _StreamsGroupTargetAssignmentMemberValueConstants._plan = (
     "1\n"
     ":TaskIds subtopology_id/s partitions/[i\n"
     "0 0c 1c ;\n"
-    ":StreamsGroupTargetAssignmentMemberValue active_tasks/[@TaskIds standby_tasks/[@TaskIds wa"
-    "rmup_tasks/[@TaskIds\n"
+    ":StreamsGroupTargetAssignmentMemberValue active_tasks/[@TaskIds standby_tasks/[@TaskIds warmup_tasks/[@TaskIds\n"
     "0 0@0c 1@0c 2@0c ;\n"
 )

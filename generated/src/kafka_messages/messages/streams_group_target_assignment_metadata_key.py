@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import Malformed, RawTaggedFields, Refused, new, string_length
+from .._core.wire import Malformed, RawTaggedFields, Refused, new
 
 _pack_h = Struct(">h").pack
 _unpack_h = Struct(">h").unpack_from
@@ -26,27 +26,17 @@ class _StreamsGroupTargetAssignmentMetadataKeyConstants(Message):
 class StreamsGroupTargetAssignmentMetadataKey(_StreamsGroupTargetAssignmentMetadataKeyConstants):
     """Key of a __consumer_offsets record that says from which epoch the target assignment of a streams group is.
 
-    Coordinator-key, record type 20, versions 0, none of them flexible. Since Kafka 4.1.0.
+    Coordinator-key, record type 20, version 0, none of them flexible. Since Kafka 4.1.0.
     """
 
     group_id: str = ""
-    """Group this record belongs to. (versions 0)"""
+    """Group this record belongs to. (version 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Empty, as no version has tagged fields: others are refused when writing."""
 
-    def __init__(
-        self,
-        *,
-        group_id: str = "",
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, group_id: str = "", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.group_id = group_id
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, StreamsGroupTargetAssignmentMetadataKey):
-            return NotImplemented
-        return self.group_id == other.group_id and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_streams_group_target_assignment_metadata_key_0(
@@ -76,26 +66,14 @@ def _write_streams_group_target_assignment_metadata_key_0(
     out.append(s)
 
 
-def _size_streams_group_target_assignment_metadata_key_0(x: StreamsGroupTargetAssignmentMetadataKey) -> int:
-    size = 2
-    size += string_length(len(x.group_id.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 _StreamsGroupTargetAssignmentMetadataKeyConstants._codecs = {
-    0: (
-        _read_streams_group_target_assignment_metadata_key_0,
-        _write_streams_group_target_assignment_metadata_key_0,
-        _size_streams_group_target_assignment_metadata_key_0,
-    ),
+    0: (_read_streams_group_target_assignment_metadata_key_0, _write_streams_group_target_assignment_metadata_key_0)
 }
-_StreamsGroupTargetAssignmentMetadataKeyConstants._facts = (
-    '{"name":"StreamsGroupTargetAssignmentMetadataKey","type":"coordinator-key","validVersions"'
-    ':"0","flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"strin'
-    'g","versions":"0","about":"Group this record belongs to."}]}'
+_StreamsGroupTargetAssignmentMetadataKeyConstants._descriptor = (
+    '{"name":"StreamsGroupTargetAssignmentMetadataKey","type":"coordinator-key","validVersions":"0","flexibleVersions":"none","fields":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0","about":"Group this record belongs to."}'
+    "]}"
 )
 _StreamsGroupTargetAssignmentMetadataKeyConstants._plan = (
-    "1\n" ":StreamsGroupTargetAssignmentMetadataKey group_id/s\n" "0 0\n"
+    "1\n:StreamsGroupTargetAssignmentMetadataKey group_id/s\n0 0\n"
 )

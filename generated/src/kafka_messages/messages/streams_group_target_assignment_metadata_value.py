@@ -7,18 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import (
-    Malformed,
-    RawTaggedField,
-    RawTaggedFields,
-    in_order,
-    long_uvarint,
-    new,
-    tag_header,
-    tagged_size,
-    tags,
-    tags_size,
-)
+from .._core.wire import Malformed, RawTaggedField, RawTaggedFields, in_order, long_uvarint, new, tag_header, tags
 
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
@@ -40,7 +29,7 @@ class _StreamsGroupTargetAssignmentMetadataValueConstants(Message):
 class StreamsGroupTargetAssignmentMetadataValue(_StreamsGroupTargetAssignmentMetadataValueConstants):
     """Value of a __consumer_offsets record with the epoch of a streams group's target assignment.
 
-    Coordinator-value, record type 20, versions 0, flexible from 0. Since Kafka 4.1.0.
+    Coordinator-value, record type 20, version 0, flexible from 0. Since Kafka 4.1.0.
     """
 
     assignment_epoch: int = 0
@@ -53,24 +42,11 @@ class StreamsGroupTargetAssignmentMetadataValue(_StreamsGroupTargetAssignmentMet
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        assignment_epoch: int = 0,
-        assignment_timestamp: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, assignment_epoch: int = 0, assignment_timestamp: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.assignment_epoch = assignment_epoch
         self.assignment_timestamp = assignment_timestamp
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, StreamsGroupTargetAssignmentMetadataValue):
-            return NotImplemented
-        return (
-            self.assignment_epoch == other.assignment_epoch
-            and self.assignment_timestamp == other.assignment_timestamp
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_tags_streams_group_target_assignment_metadata_value_0(
@@ -129,38 +105,15 @@ def _write_streams_group_target_assignment_metadata_value_0(
         _write_tags_streams_group_target_assignment_metadata_value_0(out, x)
 
 
-def _size_tags_streams_group_target_assignment_metadata_value_0(x: StreamsGroupTargetAssignmentMetadataValue) -> int:
-    count = 0
-    total = 0
-    if x.assignment_timestamp != 0:
-        size = 8
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_streams_group_target_assignment_metadata_value_0(x: StreamsGroupTargetAssignmentMetadataValue) -> int:
-    size = 5
-    if not (x.assignment_timestamp == 0 and not x.unknown_tagged_fields):
-        size += _size_tags_streams_group_target_assignment_metadata_value_0(x) - 1
-    return size
-
-
 _StreamsGroupTargetAssignmentMetadataValueConstants._codecs = {
-    0: (
-        _read_streams_group_target_assignment_metadata_value_0,
-        _write_streams_group_target_assignment_metadata_value_0,
-        _size_streams_group_target_assignment_metadata_value_0,
-    ),
+    0: (_read_streams_group_target_assignment_metadata_value_0, _write_streams_group_target_assignment_metadata_value_0)
 }
-_StreamsGroupTargetAssignmentMetadataValueConstants._facts = (
-    '{"name":"StreamsGroupTargetAssignmentMetadataValue","type":"coordinator-value","validVersi'
-    'ons":"0","flexibleVersions":"0+","fields":[{"name":"assignment_epoch","json":"assignmentEp'
-    'och","type":"int32","versions":"0+","about":"Group epoch for which the target assignment w'
-    'as computed."},{"name":"assignment_timestamp","json":"assignmentTimestamp","type":"int64",'
-    '"versions":"0+","tag":0,"taggedVersions":"0+","ignorable":true,"about":"Time the target as'
-    'signment was computed, in milliseconds since 1970, 0 when not recorded."}]}'
+_StreamsGroupTargetAssignmentMetadataValueConstants._descriptor = (
+    '{"name":"StreamsGroupTargetAssignmentMetadataValue","type":"coordinator-value","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"assignment_epoch","json":"assignmentEpoch","type":"int32","versions":"0+","about":"Group epoch for which the target assignment was computed."},'
+    '{"name":"assignment_timestamp","json":"assignmentTimestamp","type":"int64","versions":"0+","tag":0,"taggedVersions":"0+","ignorable":true,"about":"Time the target assignment was computed, in milliseconds since 1970, 0 when not recorded."}'
+    "]}"
 )
 _StreamsGroupTargetAssignmentMetadataValueConstants._plan = (
-    "1\n" ":StreamsGroupTargetAssignmentMetadataValue assignment_epoch/i assignment_timestamp/q\n" "0 0 ; 0=1\n"
+    "1\n:StreamsGroupTargetAssignmentMetadataValue assignment_epoch/i assignment_timestamp/q\n0 0 ; 0=1\n"
 )

@@ -7,34 +7,26 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import (
-    NO_LISTS,
-    compact_string_array,
-    compact_string_array_size,
-    compact_string_elements,
-    elements_of,
-)
+from .._core.arrays import NO_LISTS, compact_string_array, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .streams_group_topology_description_update_response import (
         StreamsGroupTopologyDescriptionUpdateResponse as _StreamsGroupTopologyDescriptionUpdateResponse,
     )
@@ -92,19 +84,6 @@ class TopologyDescriptionNode(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopologyDescriptionNode):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.node_type == other.node_type
-            and self.source_topics == other.source_topics
-            and self.sink_topic == other.sink_topic
-            and self.stores == other.stores
-            and self.successors == other.successors
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopologyDescriptionSubtopology(StructBase):
@@ -128,15 +107,6 @@ class TopologyDescriptionSubtopology(StructBase):
         self.nodes = nodes if isinstance(nodes, list) else list(elements_of(nodes, "nodes", "TopologyDescriptionNode"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopologyDescriptionSubtopology):
-            return NotImplemented
-        return (
-            self.subtopology_id == other.subtopology_id
-            and self.nodes == other.nodes
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopologyDescriptionGlobalStore(StructBase):
@@ -159,15 +129,6 @@ class TopologyDescriptionGlobalStore(StructBase):
         self.source = TopologyDescriptionNode() if source is None else source
         self.processor = TopologyDescriptionNode() if processor is None else processor
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopologyDescriptionGlobalStore):
-            return NotImplemented
-        return (
-            self.source == other.source
-            and self.processor == other.processor
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -200,15 +161,6 @@ class TopologyDescription(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopologyDescription):
-            return NotImplemented
-        return (
-            self.subtopologies == other.subtopologies
-            and self.global_stores == other.global_stores
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _StreamsGroupTopologyDescriptionUpdateRequestConstants(Request["_StreamsGroupTopologyDescriptionUpdateResponse"]):
     __slots__ = ()
@@ -228,7 +180,7 @@ class _StreamsGroupTopologyDescriptionUpdateRequestConstants(Request["_StreamsGr
 class StreamsGroupTopologyDescriptionUpdateRequest(_StreamsGroupTopologyDescriptionUpdateRequestConstants):
     """Sent by a streams group member to the group coordinator to hand in the full description of its topology.
 
-    Request, API key 93, versions 0, flexible from 0. Since Kafka 4.4.0.
+    Request, API key 93, version 0, flexible from 0. Since Kafka 4.4.0.
     """
 
     group_id: str = ""
@@ -256,17 +208,6 @@ class StreamsGroupTopologyDescriptionUpdateRequest(_StreamsGroupTopologyDescript
         self.topology_epoch = topology_epoch
         self.topology_description = TopologyDescription() if topology_description is None else topology_description
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, StreamsGroupTopologyDescriptionUpdateRequest):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.member_id == other.member_id
-            and self.topology_epoch == other.topology_epoch
-            and self.topology_description == other.topology_description
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_topology_description_node_0(data: bytes, pos: int) -> tuple[TopologyDescriptionNode, int]:
@@ -457,56 +398,6 @@ def _write_all_topology_description_node_0(out: list[bytes], items: Iterable[Top
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_topology_description_node_0(x: TopologyDescriptionNode) -> int:
-    size = 7
-    n = string_length(len(x.name.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += compact_string_array_size(x.source_topics)
-    n = len(x.source_topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.sink_topic is not None:
-        n = string_length(len(x.sink_topic.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += compact_string_array_size(x.stores)
-    n = len(x.stores)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += compact_string_array_size(x.successors)
-    n = len(x.successors)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-def _size_all_topology_description_node_0(items: Iterable[TopologyDescriptionNode]) -> int:
-    size = 0
-    for x in items:
-        size += 7
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += compact_string_array_size(x.source_topics)
-        n = len(x.source_topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.sink_topic is not None:
-            n = string_length(len(x.sink_topic.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += compact_string_array_size(x.stores)
-        n = len(x.stores)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += compact_string_array_size(x.successors)
-        n = len(x.successors)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_topology_description_subtopology_0(
     data: bytes, pos: int, count: int
 ) -> tuple[list[TopologyDescriptionSubtopology], int]:
@@ -558,21 +449,6 @@ def _write_all_topology_description_subtopology_0(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topology_description_subtopology_0(items: Iterable[TopologyDescriptionSubtopology]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.subtopology_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_topology_description_node_0(x.nodes)
-        n = len(x.nodes)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_topology_description_global_store_0(
     data: bytes, pos: int, count: int
 ) -> tuple[list[TopologyDescriptionGlobalStore], int]:
@@ -601,17 +477,6 @@ def _write_all_topology_description_global_store_0(
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_topology_description_global_store_0(items: Iterable[TopologyDescriptionGlobalStore]) -> int:
-    size = 0
-    for x in items:
-        size += 1
-        size += _size_topology_description_node_0(x.source)
-        size += _size_topology_description_node_0(x.processor)
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_topology_description_0(data: bytes, pos: int) -> tuple[TopologyDescription, int]:
@@ -656,21 +521,6 @@ def _write_topology_description_0(out: list[bytes], x: TopologyDescription) -> N
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_topology_description_0(x: TopologyDescription) -> int:
-    size = 3
-    size += _size_all_topology_description_subtopology_0(x.subtopologies)
-    n = len(x.subtopologies)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_topology_description_global_store_0(x.global_stores)
-    n = len(x.global_stores)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_streams_group_topology_description_update_request_0(
@@ -724,71 +574,46 @@ def _write_streams_group_topology_description_update_request_0(
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_streams_group_topology_description_update_request_0(x: StreamsGroupTopologyDescriptionUpdateRequest) -> int:
-    size = 7
-    n = string_length(len(x.group_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.member_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_topology_description_0(x.topology_description)
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _StreamsGroupTopologyDescriptionUpdateRequestConstants._codecs = {
     0: (
         _read_streams_group_topology_description_update_request_0,
         _write_streams_group_topology_description_update_request_0,
-        _size_streams_group_topology_description_update_request_0,
-    ),
+    )
 }
-_StreamsGroupTopologyDescriptionUpdateRequestConstants._facts = (
-    '{"name":"StreamsGroupTopologyDescriptionUpdateRequest","type":"request","validVersions":"0'
-    '","flexibleVersions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","v'
-    'ersions":"0+","entityType":"groupId","about":"Id of the group."},{"name":"member_id","json'
-    '":"memberId","type":"string","versions":"0+","about":"Member that hands in the description'
-    '."},{"name":"topology_epoch","json":"topologyEpoch","type":"int32","versions":"0+","about"'
-    ':"Version of the topology that is described."},{"name":"topology_description","json":"topo'
-    'logyDescription","type":"TopologyDescription","versions":"0+","about":"Nodes, stores and e'
-    'dges of that topology."}],"structs":{"TopologyDescription":[{"name":"subtopologies","json"'
-    ':"subtopologies","type":"[]TopologyDescriptionSubtopology","versions":"0+","about":"One en'
-    'try per connected part of the graph."},{"name":"global_stores","json":"globalStores","type'
-    '":"[]TopologyDescriptionGlobalStore","versions":"0+","about":"One entry per global store, '
-    'which each application instance fills in full."}],"TopologyDescriptionSubtopology":[{"name'
-    '":"subtopology_id","json":"subtopologyId","type":"string","versions":"0+","about":"Id of t'
-    'he part, unique within the topology."},{"name":"nodes","json":"nodes","type":"[]TopologyDe'
-    'scriptionNode","versions":"0+","about":"One entry per node of this part."}],"TopologyDescr'
-    'iptionNode":[{"name":"name","json":"name","type":"string","versions":"0+","about":"Name of'
-    ' the node, unique in the topology."},{"name":"node_type","json":"nodeType","type":"int8","'
-    'versions":"0+","enumeration":"TopologyNodeType","about":"Number for the kind of node: sour'
-    'ce, processor or sink."},{"name":"source_topics","json":"sourceTopics","type":"[]string","'
-    'versions":"0+","entityType":"topicName","about":"Topics a source node reads; empty for oth'
-    'er kinds of node."},{"name":"sink_topic","json":"sinkTopic","type":"string","versions":"0+'
-    '","nullableVersions":"0+","entityType":"topicName","default":null,"about":"Topic a sink no'
-    "de writes to; null for other kinds of node or when the topic is only chosen record by reco"
-    'rd."},{"name":"stores","json":"stores","type":"[]string","versions":"0+","about":"Names of'
-    ' the state stores attached to this node."},{"name":"successors","json":"successors","type"'
-    ':"[]string","versions":"0+","about":"Names of the nodes that receive this node\'s output."}'
-    '],"TopologyDescriptionGlobalStore":[{"name":"source","json":"source","type":"TopologyDescr'
-    'iptionNode","versions":"0+","about":"Node that reads the topic of the store."},{"name":"pr'
-    'ocessor","json":"processor","type":"TopologyDescriptionNode","versions":"0+","about":"Node'
-    ' that puts what was read into the store."}]}}'
+_StreamsGroupTopologyDescriptionUpdateRequestConstants._descriptor = (
+    '{"name":"StreamsGroupTopologyDescriptionUpdateRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Id of the group."},'
+    '{"name":"member_id","json":"memberId","type":"string","versions":"0+","about":"Member that hands in the description."},'
+    '{"name":"topology_epoch","json":"topologyEpoch","type":"int32","versions":"0+","about":"Version of the topology that is described."},'
+    '{"name":"topology_description","json":"topologyDescription","type":"TopologyDescription","versions":"0+","about":"Nodes, stores and edges of that topology."}'
+    '],"structs":{"TopologyDescription":['
+    '{"name":"subtopologies","json":"subtopologies","type":"[]TopologyDescriptionSubtopology","versions":"0+","about":"One entry per connected part of the graph."},'
+    '{"name":"global_stores","json":"globalStores","type":"[]TopologyDescriptionGlobalStore","versions":"0+","about":"One entry per global store, which each application instance fills in full."}'
+    '],"TopologyDescriptionSubtopology":['
+    '{"name":"subtopology_id","json":"subtopologyId","type":"string","versions":"0+","about":"Id of the part, unique within the topology."},'
+    '{"name":"nodes","json":"nodes","type":"[]TopologyDescriptionNode","versions":"0+","about":"One entry per node of this part."}'
+    '],"TopologyDescriptionNode":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","about":"Name of the node, unique in the topology."},'
+    '{"name":"node_type","json":"nodeType","type":"int8","versions":"0+","enumeration":"TopologyNodeType","about":"Number for the kind of node: source, processor or sink."},'
+    '{"name":"source_topics","json":"sourceTopics","type":"[]string","versions":"0+","entityType":"topicName","about":"Topics a source node reads; empty for other kinds of node."},'
+    '{"name":"sink_topic","json":"sinkTopic","type":"string","versions":"0+","nullableVersions":"0+","entityType":"topicName","default":null,"about":"Topic a sink node writes to; null for other kinds of node or when the topic is only chosen record by record."},'
+    '{"name":"stores","json":"stores","type":"[]string","versions":"0+","about":"Names of the state stores attached to this node."},'
+    '{"name":"successors","json":"successors","type":"[]string","versions":"0+","about":"Names of the nodes that receive this node\'s output."}'
+    '],"TopologyDescriptionGlobalStore":['
+    '{"name":"source","json":"source","type":"TopologyDescriptionNode","versions":"0+","about":"Node that reads the topic of the store."},'
+    '{"name":"processor","json":"processor","type":"TopologyDescriptionNode","versions":"0+","about":"Node that puts what was read into the store."}'
+    "]}}"
 )
 _StreamsGroupTopologyDescriptionUpdateRequestConstants._plan = (
     "1\n"
-    ":TopologyDescriptionNode name/s node_type/b source_topics/[s sink_topic/s?=~ stores/[s suc"
-    "cessors/[s\n"
+    ":TopologyDescriptionNode name/s node_type/b source_topics/[s sink_topic/s?=~ stores/[s successors/[s\n"
     "0 0c 1 2c 3cn 4c 5c ;\n"
     ":TopologyDescriptionSubtopology subtopology_id/s nodes/[@TopologyDescriptionNode\n"
     "0 0c 1@0c ;\n"
-    ":TopologyDescriptionGlobalStore source/@TopologyDescriptionNode processor/@TopologyDescrip"
-    "tionNode\n"
+    ":TopologyDescriptionGlobalStore source/@TopologyDescriptionNode processor/@TopologyDescriptionNode\n"
     "0 0@0 1@0 ;\n"
-    ":TopologyDescription subtopologies/[@TopologyDescriptionSubtopology global_stores/[@Topolo"
-    "gyDescriptionGlobalStore\n"
+    ":TopologyDescription subtopologies/[@TopologyDescriptionSubtopology global_stores/[@TopologyDescriptionGlobalStore\n"
     "0 0@1c 1@2c ;\n"
-    ":StreamsGroupTopologyDescriptionUpdateRequest group_id/s member_id/s topology_epoch/i topo"
-    "logy_description/@TopologyDescription\n"
+    ":StreamsGroupTopologyDescriptionUpdateRequest group_id/s member_id/s topology_epoch/i topology_description/@TopologyDescription\n"
     "0 0c 1c 2 3@3 ;\n"
 )

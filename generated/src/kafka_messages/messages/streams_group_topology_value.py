@@ -12,7 +12,6 @@ from .._core.arrays import (
     PACK_H,
     UNPACK_H,
     compact_string_array,
-    compact_string_array_size,
     compact_string_elements,
     elements_of,
     fixed_elements,
@@ -21,18 +20,15 @@ from .._core.arrays import (
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -58,25 +54,10 @@ class TopicConfig(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        key: str = "",
-        value: str = "",
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, key: str = "", value: str = "", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.key = key
         self.value = value
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicConfig):
-            return NotImplemented
-        return (
-            self.key == other.key
-            and self.value == other.value
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -113,17 +94,6 @@ class TopicInfo(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicInfo):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.partitions == other.partitions
-            and self.replication_factor == other.replication_factor
-            and self.topic_configs == other.topic_configs
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class CopartitionGroup(StructBase):
@@ -156,16 +126,6 @@ class CopartitionGroup(StructBase):
             else list(repartition_source_topics)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CopartitionGroup):
-            return NotImplemented
-        return (
-            self.source_topics == other.source_topics
-            and self.source_topic_regex == other.source_topic_regex
-            and self.repartition_source_topics == other.repartition_source_topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -234,20 +194,6 @@ class Subtopology(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Subtopology):
-            return NotImplemented
-        return (
-            self.subtopology_id == other.subtopology_id
-            and self.source_topics == other.source_topics
-            and self.source_topic_regex == other.source_topic_regex
-            and self.state_changelog_topics == other.state_changelog_topics
-            and self.repartition_sink_topics == other.repartition_sink_topics
-            and self.repartition_source_topics == other.repartition_source_topics
-            and self.copartition_groups == other.copartition_groups
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _StreamsGroupTopologyValueConstants(Message):
     __slots__ = ()
@@ -267,7 +213,7 @@ class StreamsGroupTopologyValue(_StreamsGroupTopologyValueConstants):
     """Value of a __consumer_offsets record with the topology of a streams group: its subtopologies and their
     topics.
 
-    Coordinator-value, record type 23, versions 0, flexible from 0. Since Kafka 4.1.0.
+    Coordinator-value, record type 23, version 0, flexible from 0. Since Kafka 4.1.0.
     """
 
     epoch: int = 0
@@ -278,11 +224,7 @@ class StreamsGroupTopologyValue(_StreamsGroupTopologyValueConstants):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        epoch: int = 0,
-        subtopologies: Iterable[Subtopology] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, epoch: int = 0, subtopologies: Iterable[Subtopology] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.epoch = epoch
         self.subtopologies = (
@@ -291,15 +233,6 @@ class StreamsGroupTopologyValue(_StreamsGroupTopologyValueConstants):
             else list(elements_of(subtopologies, "subtopologies", "Subtopology"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, StreamsGroupTopologyValue):
-            return NotImplemented
-        return (
-            self.epoch == other.epoch
-            and self.subtopologies == other.subtopologies
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_topic_config_0(data: bytes, pos: int, count: int) -> tuple[list[TopicConfig], int]:
@@ -346,19 +279,6 @@ def _write_all_topic_config_0(out: list[bytes], items: Iterable[TopicConfig]) ->
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_topic_config_0(items: Iterable[TopicConfig]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.key.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.value.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_topic_info_0(data: bytes, pos: int, count: int) -> tuple[list[TopicInfo], int]:
@@ -410,21 +330,6 @@ def _write_all_topic_info_0(out: list[bytes], items: Iterable[TopicInfo]) -> Non
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_topic_info_0(items: Iterable[TopicInfo]) -> int:
-    size = 0
-    for x in items:
-        size += 9
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_topic_config_0(x.topic_configs)
-        n = len(x.topic_configs)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_copartition_group_0(data: bytes, pos: int, count: int) -> tuple[list[CopartitionGroup], int]:
@@ -507,27 +412,6 @@ def _write_all_copartition_group_0(out: list[bytes], items: Iterable[Copartition
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_copartition_group_0(items: Iterable[CopartitionGroup]) -> int:
-    size = 0
-    for x in items:
-        size += 4
-        size += len(x.source_topics) * 2
-        n = len(x.source_topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += len(x.source_topic_regex) * 2
-        n = len(x.source_topic_regex)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += len(x.repartition_source_topics) * 2
-        n = len(x.repartition_source_topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_subtopology_0(data: bytes, pos: int, count: int) -> tuple[list[Subtopology], int]:
@@ -642,41 +526,6 @@ def _write_all_subtopology_0(out: list[bytes], items: Iterable[Subtopology]) -> 
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_subtopology_0(items: Iterable[Subtopology]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        n = string_length(len(x.subtopology_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += compact_string_array_size(x.source_topics)
-        n = len(x.source_topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += compact_string_array_size(x.source_topic_regex)
-        n = len(x.source_topic_regex)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += _size_all_topic_info_0(x.state_changelog_topics)
-        n = len(x.state_changelog_topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += compact_string_array_size(x.repartition_sink_topics)
-        n = len(x.repartition_sink_topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += _size_all_topic_info_0(x.repartition_source_topics)
-        n = len(x.repartition_source_topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += _size_all_copartition_group_0(x.copartition_groups)
-        n = len(x.copartition_groups)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_streams_group_topology_value_0(data: bytes, pos: int) -> tuple[StreamsGroupTopologyValue, int]:
     x = new(StreamsGroupTopologyValue)
     x.epoch, n = _unpack_iB(data, pos)
@@ -712,57 +561,34 @@ def _write_streams_group_topology_value_0(out: list[bytes], x: StreamsGroupTopol
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_streams_group_topology_value_0(x: StreamsGroupTopologyValue) -> int:
-    size = 6
-    size += _size_all_subtopology_0(x.subtopologies)
-    n = len(x.subtopologies)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _StreamsGroupTopologyValueConstants._codecs = {
-    0: (
-        _read_streams_group_topology_value_0,
-        _write_streams_group_topology_value_0,
-        _size_streams_group_topology_value_0,
-    ),
+    0: (_read_streams_group_topology_value_0, _write_streams_group_topology_value_0)
 }
-_StreamsGroupTopologyValueConstants._facts = (
-    '{"name":"StreamsGroupTopologyValue","type":"coordinator-value","validVersions":"0","flexib'
-    'leVersions":"0+","fields":[{"name":"epoch","json":"epoch","type":"int32","versions":"0+","'
-    'about":"Epoch of this topology."},{"name":"subtopologies","json":"subtopologies","type":"['
-    ']Subtopology","versions":"0+","about":"Parts of the topology that are assigned independent'
-    'ly of each other."}],"structs":{"TopicConfig":[{"name":"key","json":"key","type":"string",'
-    '"versions":"0+","about":"Name of the setting."},{"name":"value","json":"value","type":"str'
-    'ing","versions":"0+","secret":{"name":"key"},"about":"Value of the setting."}],"TopicInfo"'
-    ':[{"name":"name","json":"name","type":"string","versions":"0+","about":"Name of the topic.'
-    '"},{"name":"partitions","json":"partitions","type":"int32","versions":"0+","about":"Number'
-    ' of partitions the topic must have, 0 when it follows from other topics."},{"name":"replic'
-    'ation_factor","json":"replicationFactor","type":"int16","versions":"0+","about":"Replicas '
-    'of each partition, 0 for the broker\'s default."},{"name":"topic_configs","json":"topicConf'
-    'igs","type":"[]TopicConfig","versions":"0+","about":"Settings of the topic that differ fro'
-    'm the default."}],"Subtopology":[{"name":"subtopology_id","json":"subtopologyId","type":"s'
-    'tring","versions":"0+","about":"Id of the subtopology, unique within the topology."},{"nam'
-    'e":"source_topics","json":"sourceTopics","type":"[]string","versions":"0+","about":"Names '
-    'of the outside topics the subtopology reads."},{"name":"source_topic_regex","json":"source'
-    'TopicRegex","type":"[]string","versions":"0+","about":"Patterns for names of outside topic'
-    's the subtopology reads."},{"name":"state_changelog_topics","json":"stateChangelogTopics",'
-    '"type":"[]TopicInfo","versions":"0+","about":"Internal topics that back up the state store'
-    's."},{"name":"repartition_sink_topics","json":"repartitionSinkTopics","type":"[]string","v'
-    'ersions":"0+","about":"Names of the repartition topics the subtopology writes."},{"name":"'
-    'repartition_source_topics","json":"repartitionSourceTopics","type":"[]TopicInfo","versions'
-    '":"0+","about":"Repartition topics the subtopology reads."},{"name":"copartition_groups","'
-    'json":"copartitionGroups","type":"[]CopartitionGroup","versions":"0+","about":"Sets of sou'
-    'rce topics that must have the same number of partitions."}],"CopartitionGroup":[{"name":"s'
-    'ource_topics","json":"sourceTopics","type":"[]int16","versions":"0+","about":"Positions in'
-    ' the subtopology\'s SourceTopics, counted from 0."},{"name":"source_topic_regex","json":"so'
-    'urceTopicRegex","type":"[]int16","versions":"0+","about":"Positions in the subtopology\'s S'
-    'ourceTopicRegex, counted from 0."},{"name":"repartition_source_topics","json":"repartition'
-    'SourceTopics","type":"[]int16","versions":"0+","about":"Positions in the subtopology\'s Rep'
-    'artitionSourceTopics, counted from 0."}]}}'
+_StreamsGroupTopologyValueConstants._descriptor = (
+    '{"name":"StreamsGroupTopologyValue","type":"coordinator-value","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"epoch","json":"epoch","type":"int32","versions":"0+","about":"Epoch of this topology."},'
+    '{"name":"subtopologies","json":"subtopologies","type":"[]Subtopology","versions":"0+","about":"Parts of the topology that are assigned independently of each other."}'
+    '],"structs":{"TopicConfig":['
+    '{"name":"key","json":"key","type":"string","versions":"0+","about":"Name of the setting."},'
+    '{"name":"value","json":"value","type":"string","versions":"0+","secret":{"name":"key"},"about":"Value of the setting."}'
+    '],"TopicInfo":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"int32","versions":"0+","about":"Number of partitions the topic must have, 0 when it follows from other topics."},'
+    '{"name":"replication_factor","json":"replicationFactor","type":"int16","versions":"0+","about":"Replicas of each partition, 0 for the broker\'s default."},'
+    '{"name":"topic_configs","json":"topicConfigs","type":"[]TopicConfig","versions":"0+","about":"Settings of the topic that differ from the default."}'
+    '],"Subtopology":['
+    '{"name":"subtopology_id","json":"subtopologyId","type":"string","versions":"0+","about":"Id of the subtopology, unique within the topology."},'
+    '{"name":"source_topics","json":"sourceTopics","type":"[]string","versions":"0+","about":"Names of the outside topics the subtopology reads."},'
+    '{"name":"source_topic_regex","json":"sourceTopicRegex","type":"[]string","versions":"0+","about":"Patterns for names of outside topics the subtopology reads."},'
+    '{"name":"state_changelog_topics","json":"stateChangelogTopics","type":"[]TopicInfo","versions":"0+","about":"Internal topics that back up the state stores."},'
+    '{"name":"repartition_sink_topics","json":"repartitionSinkTopics","type":"[]string","versions":"0+","about":"Names of the repartition topics the subtopology writes."},'
+    '{"name":"repartition_source_topics","json":"repartitionSourceTopics","type":"[]TopicInfo","versions":"0+","about":"Repartition topics the subtopology reads."},'
+    '{"name":"copartition_groups","json":"copartitionGroups","type":"[]CopartitionGroup","versions":"0+","about":"Sets of source topics that must have the same number of partitions."}'
+    '],"CopartitionGroup":['
+    '{"name":"source_topics","json":"sourceTopics","type":"[]int16","versions":"0+","about":"Positions in the subtopology\'s SourceTopics, counted from 0."},'
+    '{"name":"source_topic_regex","json":"sourceTopicRegex","type":"[]int16","versions":"0+","about":"Positions in the subtopology\'s SourceTopicRegex, counted from 0."},'
+    '{"name":"repartition_source_topics","json":"repartitionSourceTopics","type":"[]int16","versions":"0+","about":"Positions in the subtopology\'s RepartitionSourceTopics, counted from 0."}'
+    "]}}"
 )
 _StreamsGroupTopologyValueConstants._plan = (
     "1\n"
@@ -772,9 +598,7 @@ _StreamsGroupTopologyValueConstants._plan = (
     "0 0c 1 2 3@0c ;\n"
     ":CopartitionGroup source_topics/[h source_topic_regex/[h repartition_source_topics/[h\n"
     "0 0c 1c 2c ;\n"
-    ":Subtopology subtopology_id/s source_topics/[s source_topic_regex/[s state_changelog_topic"
-    "s/[@TopicInfo repartition_sink_topics/[s repartition_source_topics/[@TopicInfo copartition"
-    "_groups/[@CopartitionGroup\n"
+    ":Subtopology subtopology_id/s source_topics/[s source_topic_regex/[s state_changelog_topics/[@TopicInfo repartition_sink_topics/[s repartition_source_topics/[@TopicInfo copartition_groups/[@CopartitionGroup\n"
     "0 0c 1c 2c 3@1c 4c 5@1c 6@2c ;\n"
     ":StreamsGroupTopologyValue epoch/i subtopologies/[@Subtopology\n"
     "0 0 1@3c ;\n"

@@ -11,7 +11,7 @@ from .._base.message import Message
 from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
-from .._core.wire import Malformed, RawTaggedFields, Refused, ZERO_UUID, new, string_length, uuid_from
+from .._core.wire import ZERO_UUID, Malformed, RawTaggedFields, Refused, new, uuid_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,24 +49,11 @@ class TaskId(StructBase):
     """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
-        self,
-        *,
-        topic_group_id: int = 0,
-        partition: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, topic_group_id: int = 0, partition: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.topic_group_id = topic_group_id
         self.partition = partition
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TaskId):
-            return NotImplemented
-        return (
-            self.topic_group_id == other.topic_group_id
-            and self.partition == other.partition
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -82,25 +69,10 @@ class PartitionToOffsetSum(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Empty, as no version has tagged fields: others are refused when writing."""
 
-    def __init__(
-        self,
-        *,
-        partition: int = 0,
-        offset_sum: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, partition: int = 0, offset_sum: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.partition = partition
         self.offset_sum = offset_sum
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionToOffsetSum):
-            return NotImplemented
-        return (
-            self.partition == other.partition
-            and self.offset_sum == other.offset_sum
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -143,18 +115,6 @@ class TaskOffsetSum(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TaskOffsetSum):
-            return NotImplemented
-        return (
-            self.topic_group_id == other.topic_group_id
-            and self.partition == other.partition
-            and self.offset_sum == other.offset_sum
-            and self.named_topology == other.named_topology
-            and self.partition_to_offset_sum == other.partition_to_offset_sum
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ClientTag(StructBase):
@@ -167,25 +127,10 @@ class ClientTag(StructBase):
     unknown_tagged_fields: RawTaggedFields = ()
     """Empty, as no version has tagged fields: others are refused when writing."""
 
-    def __init__(
-        self,
-        *,
-        key: bytes = b"",
-        value: bytes = b"",
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, key: bytes = b"", value: bytes = b"", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.key = key
         self.value = value
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ClientTag):
-            return NotImplemented
-        return (
-            self.key == other.key
-            and self.value == other.value
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _SubscriptionInfoDataConstants(Message):
@@ -270,23 +215,6 @@ class SubscriptionInfoData(_SubscriptionInfoDataConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, SubscriptionInfoData):
-            return NotImplemented
-        return (
-            self.version == other.version
-            and self.latest_supported_version == other.latest_supported_version
-            and self.process_id == other.process_id
-            and self.prev_tasks == other.prev_tasks
-            and self.standby_tasks == other.standby_tasks
-            and self.user_end_point == other.user_end_point
-            and self.task_offset_sums == other.task_offset_sums
-            and self.unique_field == other.unique_field
-            and self.error_code == other.error_code
-            and self.client_tags == other.client_tags
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_task_id_1(data: bytes, pos: int, count: int) -> tuple[list[TaskId], int]:
     out: list[TaskId] = []
@@ -306,15 +234,6 @@ def _write_all_task_id_1(out: list[bytes], items: Iterable[TaskId]) -> None:
         out.append(_pack_ii(x.topic_group_id, x.partition))
 
 
-def _size_all_task_id_1(items: Iterable[TaskId]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_partition_to_offset_sum_7(data: bytes, pos: int, count: int) -> tuple[list[PartitionToOffsetSum], int]:
     out: list[PartitionToOffsetSum] = []
     for _ in range(count):
@@ -331,15 +250,6 @@ def _write_all_partition_to_offset_sum_7(out: list[bytes], items: Iterable[Parti
         if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_iq(x.partition, x.offset_sum))
-
-
-def _size_all_partition_to_offset_sum_7(items: Iterable[PartitionToOffsetSum]) -> int:
-    size = 0
-    for x in items:
-        size += 12
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_task_offset_sum_7(data: bytes, pos: int, count: int) -> tuple[list[TaskOffsetSum], int]:
@@ -378,16 +288,6 @@ def _write_all_task_offset_sum_7(out: list[bytes], items: Iterable[TaskOffsetSum
             raise Refused
 
 
-def _size_all_task_offset_sum_7(items: Iterable[TaskOffsetSum]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        size += _size_all_partition_to_offset_sum_7(x.partition_to_offset_sum)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_task_offset_sum_10(data: bytes, pos: int, count: int) -> tuple[list[TaskOffsetSum], int]:
     out: list[TaskOffsetSum] = []
     for _ in range(count):
@@ -420,17 +320,6 @@ def _write_all_task_offset_sum_10(out: list[bytes], items: Iterable[TaskOffsetSu
             n = len(s)
         out.append(_pack_iiqh(x.topic_group_id, x.partition, x.offset_sum, n))
         out.append(s)
-
-
-def _size_all_task_offset_sum_10(items: Iterable[TaskOffsetSum]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        if x.named_topology is not None:
-            size += string_length(len(x.named_topology.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_client_tag_11(data: bytes, pos: int, count: int) -> tuple[list[ClientTag], int]:
@@ -470,17 +359,6 @@ def _write_all_client_tag_11(out: list[bytes], items: Iterable[ClientTag]) -> No
         n = len(s)
         out.append(_pack_i(n))
         out.append(s)
-
-
-def _size_all_client_tag_11(items: Iterable[ClientTag]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        size += len(x.key)
-        size += len(x.value)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_subscription_info_data_1(data: bytes, pos: int) -> tuple[SubscriptionInfoData, int]:
@@ -535,15 +413,6 @@ def _write_subscription_info_data_1(out: list[bytes], x: SubscriptionInfoData) -
         _write_all_task_id_1(out, x.standby_tasks)
     elif type(x.standby_tasks) is not list and type(x.standby_tasks) in NO_LISTS:
         raise Refused
-
-
-def _size_subscription_info_data_1(x: SubscriptionInfoData) -> int:
-    size = 28
-    size += _size_all_task_id_1(x.prev_tasks)
-    size += _size_all_task_id_1(x.standby_tasks)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_subscription_info_data_2(data: bytes, pos: int) -> tuple[SubscriptionInfoData, int]:
@@ -609,16 +478,6 @@ def _write_subscription_info_data_2(out: list[bytes], x: SubscriptionInfoData) -
     out.append(s)
 
 
-def _size_subscription_info_data_2(x: SubscriptionInfoData) -> int:
-    size = 32
-    size += _size_all_task_id_1(x.prev_tasks)
-    size += _size_all_task_id_1(x.standby_tasks)
-    size += len(x.user_end_point)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_subscription_info_data_3(data: bytes, pos: int) -> tuple[SubscriptionInfoData, int]:
     x = new(SubscriptionInfoData)
     x.version, x.latest_supported_version, u_process_id, n = _unpack_iiui(data, pos)
@@ -679,16 +538,6 @@ def _write_subscription_info_data_3(out: list[bytes], x: SubscriptionInfoData) -
     out.append(s)
 
 
-def _size_subscription_info_data_3(x: SubscriptionInfoData) -> int:
-    size = 36
-    size += _size_all_task_id_1(x.prev_tasks)
-    size += _size_all_task_id_1(x.standby_tasks)
-    size += len(x.user_end_point)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_subscription_info_data_7(data: bytes, pos: int) -> tuple[SubscriptionInfoData, int]:
     x = new(SubscriptionInfoData)
     x.version, x.latest_supported_version, u_process_id, n = _unpack_iiui(data, pos)
@@ -738,15 +587,6 @@ def _write_subscription_info_data_7(out: list[bytes], x: SubscriptionInfoData) -
         _write_all_task_offset_sum_7(out, x.task_offset_sums)
     elif type(x.task_offset_sums) is not list and type(x.task_offset_sums) in NO_LISTS:
         raise Refused
-
-
-def _size_subscription_info_data_7(x: SubscriptionInfoData) -> int:
-    size = 32
-    size += len(x.user_end_point)
-    size += _size_all_task_offset_sum_7(x.task_offset_sums)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_subscription_info_data_8(data: bytes, pos: int) -> tuple[SubscriptionInfoData, int]:
@@ -800,15 +640,6 @@ def _write_subscription_info_data_8(out: list[bytes], x: SubscriptionInfoData) -
     out.append(_pack_b(x.unique_field))
 
 
-def _size_subscription_info_data_8(x: SubscriptionInfoData) -> int:
-    size = 33
-    size += len(x.user_end_point)
-    size += _size_all_task_offset_sum_7(x.task_offset_sums)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_subscription_info_data_9(data: bytes, pos: int) -> tuple[SubscriptionInfoData, int]:
     x = new(SubscriptionInfoData)
     x.version, x.latest_supported_version, u_process_id, n = _unpack_iiui(data, pos)
@@ -857,15 +688,6 @@ def _write_subscription_info_data_9(out: list[bytes], x: SubscriptionInfoData) -
     out.append(_pack_bi(x.unique_field, x.error_code))
 
 
-def _size_subscription_info_data_9(x: SubscriptionInfoData) -> int:
-    size = 37
-    size += len(x.user_end_point)
-    size += _size_all_task_offset_sum_7(x.task_offset_sums)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_subscription_info_data_10(data: bytes, pos: int) -> tuple[SubscriptionInfoData, int]:
     x = new(SubscriptionInfoData)
     x.version, x.latest_supported_version, u_process_id, n = _unpack_iiui(data, pos)
@@ -912,15 +734,6 @@ def _write_subscription_info_data_10(out: list[bytes], x: SubscriptionInfoData) 
     elif type(x.task_offset_sums) is not list and type(x.task_offset_sums) in NO_LISTS:
         raise Refused
     out.append(_pack_bi(x.unique_field, x.error_code))
-
-
-def _size_subscription_info_data_10(x: SubscriptionInfoData) -> int:
-    size = 37
-    size += len(x.user_end_point)
-    size += _size_all_task_offset_sum_10(x.task_offset_sums)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_subscription_info_data_11(data: bytes, pos: int) -> tuple[SubscriptionInfoData, int]:
@@ -977,67 +790,47 @@ def _write_subscription_info_data_11(out: list[bytes], x: SubscriptionInfoData) 
         raise Refused
 
 
-def _size_subscription_info_data_11(x: SubscriptionInfoData) -> int:
-    size = 41
-    size += len(x.user_end_point)
-    size += _size_all_task_offset_sum_10(x.task_offset_sums)
-    size += _size_all_client_tag_11(x.client_tags)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 _SubscriptionInfoDataConstants._codecs = {
-    1: (_read_subscription_info_data_1, _write_subscription_info_data_1, _size_subscription_info_data_1),
-    2: (_read_subscription_info_data_2, _write_subscription_info_data_2, _size_subscription_info_data_2),
-    3: (_read_subscription_info_data_3, _write_subscription_info_data_3, _size_subscription_info_data_3),
-    4: (_read_subscription_info_data_3, _write_subscription_info_data_3, _size_subscription_info_data_3),
-    5: (_read_subscription_info_data_3, _write_subscription_info_data_3, _size_subscription_info_data_3),
-    6: (_read_subscription_info_data_3, _write_subscription_info_data_3, _size_subscription_info_data_3),
-    7: (_read_subscription_info_data_7, _write_subscription_info_data_7, _size_subscription_info_data_7),
-    8: (_read_subscription_info_data_8, _write_subscription_info_data_8, _size_subscription_info_data_8),
-    9: (_read_subscription_info_data_9, _write_subscription_info_data_9, _size_subscription_info_data_9),
-    10: (_read_subscription_info_data_10, _write_subscription_info_data_10, _size_subscription_info_data_10),
-    11: (_read_subscription_info_data_11, _write_subscription_info_data_11, _size_subscription_info_data_11),
+    1: (_read_subscription_info_data_1, _write_subscription_info_data_1),
+    2: (_read_subscription_info_data_2, _write_subscription_info_data_2),
+    3: (_read_subscription_info_data_3, _write_subscription_info_data_3),
+    4: (_read_subscription_info_data_3, _write_subscription_info_data_3),
+    5: (_read_subscription_info_data_3, _write_subscription_info_data_3),
+    6: (_read_subscription_info_data_3, _write_subscription_info_data_3),
+    7: (_read_subscription_info_data_7, _write_subscription_info_data_7),
+    8: (_read_subscription_info_data_8, _write_subscription_info_data_8),
+    9: (_read_subscription_info_data_9, _write_subscription_info_data_9),
+    10: (_read_subscription_info_data_10, _write_subscription_info_data_10),
+    11: (_read_subscription_info_data_11, _write_subscription_info_data_11),
 }
-_SubscriptionInfoDataConstants._facts = (
-    '{"name":"SubscriptionInfoData","type":"data","validVersions":"1-11","flexibleVersions":"no'
-    'ne","fields":[{"name":"version","json":"version","type":"int32","versions":"1+","about":"V'
-    'ersion this data is encoded in."},{"name":"latest_supported_version","json":"latestSupport'
-    'edVersion","type":"int32","versions":"3+","default":-1,"about":"Highest version the client'
-    ' can use, -1 when not given."},{"name":"process_id","json":"processId","type":"uuid","vers'
-    'ions":"1+","about":"Random id of the client process; all its threads share it."},{"name":"'
-    'prev_tasks","json":"prevTasks","type":"[]TaskId","versions":"1-6","about":"Tasks the clien'
-    't processed before this rebalance."},{"name":"standby_tasks","json":"standbyTasks","type":'
-    '"[]TaskId","versions":"1-6","about":"Tasks of which the client has local state without pro'
-    'cessing them."},{"name":"user_end_point","json":"userEndPoint","type":"bytes","versions":"'
-    '2+","about":"Address for interactive queries as host:port in UTF-8, empty for none."},{"na'
-    'me":"task_offset_sums","json":"taskOffsetSums","type":"[]TaskOffsetSum","versions":"7+","a'
-    'bout":"Tasks of which the client has local state, with how far it is."},{"name":"unique_fi'
-    'eld","json":"uniqueField","type":"int8","versions":"8+","about":"Number changed from one s'
-    'ubscription to the next, so that rejoining triggers a rebalance."},{"name":"error_code","j'
-    'son":"errorCode","type":"int32","versions":"9+","enumeration":"AssignorError","about":"0 f'
-    'or none; otherwise a Kafka Streams code, not one of the broker error codes."},{"name":"cli'
-    'ent_tags","json":"clientTags","type":"[]ClientTag","versions":"11+","about":"Tags for rack'
-    '-aware placement of standby tasks."}],"structs":{"TaskId":[{"name":"topic_group_id","json"'
-    ':"topicGroupId","type":"int32","versions":"1-6","about":"Number of the subtopology."},{"na'
-    'me":"partition","json":"partition","type":"int32","versions":"1-6","about":"Number of the '
-    'partition within its topic, from 0."}],"TaskOffsetSum":[{"name":"topic_group_id","json":"t'
-    'opicGroupId","type":"int32","versions":"7+","about":"Number of the subtopology."},{"name":'
-    '"partition","json":"partition","type":"int32","versions":"10+","about":"Number of the part'
-    'ition within its topic, from 0."},{"name":"offset_sum","json":"offsetSum","type":"int64","'
-    'versions":"10+","about":"Sum of the task\'s changelog offsets; -2 when the client runs the '
-    'task as active, -3 when unknown."},{"name":"named_topology","json":"namedTopology","type":'
-    '"string","versions":"10+","nullableVersions":"10+","about":"Named topology the task belong'
-    's to, null when the topology has no name."},{"name":"partition_to_offset_sum","json":"part'
-    'itionToOffsetSum","type":"[]PartitionToOffsetSum","versions":"7-9","about":"One entry per '
-    'task of the subtopology."}],"PartitionToOffsetSum":[{"name":"partition","json":"partition"'
-    ',"type":"int32","versions":"7-9","about":"Number of the partition within its topic, from 0'
-    '."},{"name":"offset_sum","json":"offsetSum","type":"int64","versions":"7-9","about":"Sum o'
-    "f the task's changelog offsets; -2 when the client runs the task as active, -3 when unknow"
-    'n."}],"ClientTag":[{"name":"key","json":"key","type":"bytes","versions":"11+","about":"Tag'
-    ' name as UTF-8 bytes."},{"name":"value","json":"value","type":"bytes","versions":"11+","ab'
-    'out":"Tag value as UTF-8 bytes."}]}}'
+_SubscriptionInfoDataConstants._descriptor = (
+    '{"name":"SubscriptionInfoData","type":"data","validVersions":"1-11","flexibleVersions":"none","fields":['
+    '{"name":"version","json":"version","type":"int32","versions":"1+","about":"Version this data is encoded in."},'
+    '{"name":"latest_supported_version","json":"latestSupportedVersion","type":"int32","versions":"3+","default":-1,"about":"Highest version the client can use, -1 when not given."},'
+    '{"name":"process_id","json":"processId","type":"uuid","versions":"1+","about":"Random id of the client process; all its threads share it."},'
+    '{"name":"prev_tasks","json":"prevTasks","type":"[]TaskId","versions":"1-6","about":"Tasks the client processed before this rebalance."},'
+    '{"name":"standby_tasks","json":"standbyTasks","type":"[]TaskId","versions":"1-6","about":"Tasks of which the client has local state without processing them."},'
+    '{"name":"user_end_point","json":"userEndPoint","type":"bytes","versions":"2+","about":"Address for interactive queries as host:port in UTF-8, empty for none."},'
+    '{"name":"task_offset_sums","json":"taskOffsetSums","type":"[]TaskOffsetSum","versions":"7+","about":"Tasks of which the client has local state, with how far it is."},'
+    '{"name":"unique_field","json":"uniqueField","type":"int8","versions":"8+","about":"Number changed from one subscription to the next, so that rejoining triggers a rebalance."},'
+    '{"name":"error_code","json":"errorCode","type":"int32","versions":"9+","enumeration":"AssignorError","about":"0 for none; otherwise a Kafka Streams code, not one of the broker error codes."},'
+    '{"name":"client_tags","json":"clientTags","type":"[]ClientTag","versions":"11+","about":"Tags for rack-aware placement of standby tasks."}'
+    '],"structs":{"TaskId":['
+    '{"name":"topic_group_id","json":"topicGroupId","type":"int32","versions":"1-6","about":"Number of the subtopology."},'
+    '{"name":"partition","json":"partition","type":"int32","versions":"1-6","about":"Number of the partition within its topic, from 0."}'
+    '],"TaskOffsetSum":['
+    '{"name":"topic_group_id","json":"topicGroupId","type":"int32","versions":"7+","about":"Number of the subtopology."},'
+    '{"name":"partition","json":"partition","type":"int32","versions":"10+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"offset_sum","json":"offsetSum","type":"int64","versions":"10+","about":"Sum of the task\'s changelog offsets; -2 when the client runs the task as active, -3 when unknown."},'
+    '{"name":"named_topology","json":"namedTopology","type":"string","versions":"10+","nullableVersions":"10+","about":"Named topology the task belongs to, null when the topology has no name."},'
+    '{"name":"partition_to_offset_sum","json":"partitionToOffsetSum","type":"[]PartitionToOffsetSum","versions":"7-9","about":"One entry per task of the subtopology."}'
+    '],"PartitionToOffsetSum":['
+    '{"name":"partition","json":"partition","type":"int32","versions":"7-9","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"offset_sum","json":"offsetSum","type":"int64","versions":"7-9","about":"Sum of the task\'s changelog offsets; -2 when the client runs the task as active, -3 when unknown."}'
+    '],"ClientTag":['
+    '{"name":"key","json":"key","type":"bytes","versions":"11+","about":"Tag name as UTF-8 bytes."},'
+    '{"name":"value","json":"value","type":"bytes","versions":"11+","about":"Tag value as UTF-8 bytes."}'
+    "]}}"
 )
 _SubscriptionInfoDataConstants._plan = (
     "1\n"
@@ -1045,15 +838,12 @@ _SubscriptionInfoDataConstants._plan = (
     "1-6 0 1\n"
     ":PartitionToOffsetSum partition/i offset_sum/q\n"
     "7-9 0 1\n"
-    ":TaskOffsetSum topic_group_id/i partition/i offset_sum/q named_topology/s? partition_to_of"
-    "fset_sum/[@PartitionToOffsetSum\n"
+    ":TaskOffsetSum topic_group_id/i partition/i offset_sum/q named_topology/s? partition_to_offset_sum/[@PartitionToOffsetSum\n"
     "7-9 0 4@1 -1! -2! -3!\n"
     "10-11 0 1 2 3n -4!\n"
     ":ClientTag key/y value/y\n"
     "11 0 1\n"
-    ":SubscriptionInfoData version/i latest_supported_version/i=-1 process_id/u prev_tasks/[@Ta"
-    "skId standby_tasks/[@TaskId user_end_point/y task_offset_sums/[@TaskOffsetSum unique_field"
-    "/b error_code/i client_tags/[@ClientTag\n"
+    ":SubscriptionInfoData version/i latest_supported_version/i=-1 process_id/u prev_tasks/[@TaskId standby_tasks/[@TaskId user_end_point/y task_offset_sums/[@TaskOffsetSum unique_field/b error_code/i client_tags/[@ClientTag\n"
     "1 0 2 3@0 4@0 -1! -5! -6! -7! -8! -9!\n"
     "2 0 2 3@0 4@0 5 -1! -6! -7! -8! -9!\n"
     "3-6 0 1 2 3@0 4@0 5 -6! -7! -8! -9!\n"

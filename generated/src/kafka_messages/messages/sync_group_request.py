@@ -11,26 +11,24 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_bytes,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .sync_group_response import SyncGroupResponse as _SyncGroupResponse
 
 _pack_h = Struct(">h").pack
@@ -57,24 +55,11 @@ class SyncGroupRequestAssignment(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        member_id: str = "",
-        assignment: bytes = b"",
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, member_id: str = "", assignment: bytes = b"", unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.member_id = member_id
         self.assignment = assignment
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, SyncGroupRequestAssignment):
-            return NotImplemented
-        return (
-            self.member_id == other.member_id
-            and self.assignment == other.assignment
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _SyncGroupRequestConstants(Request["_SyncGroupResponse"]):
@@ -140,20 +125,6 @@ class SyncGroupRequest(_SyncGroupRequestConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, SyncGroupRequest):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.generation_id == other.generation_id
-            and self.member_id == other.member_id
-            and self.group_instance_id == other.group_instance_id
-            and self.protocol_type == other.protocol_type
-            and self.protocol_name == other.protocol_name
-            and self.assignments == other.assignments
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_sync_group_request_assignment_0(
     data: bytes, pos: int, count: int
@@ -194,17 +165,6 @@ def _write_all_sync_group_request_assignment_0(out: list[bytes], items: Iterable
         n = len(s)
         out.append(_pack_i(n))
         out.append(s)
-
-
-def _size_all_sync_group_request_assignment_0(items: Iterable[SyncGroupRequestAssignment]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.member_id.encode()))
-        size += len(x.assignment)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_sync_group_request_assignment_4(
@@ -259,19 +219,6 @@ def _write_all_sync_group_request_assignment_4(out: list[bytes], items: Iterable
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_sync_group_request_assignment_4(items: Iterable[SyncGroupRequestAssignment]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.member_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = len(x.assignment)
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_sync_group_request_0(data: bytes, pos: int) -> tuple[SyncGroupRequest, int]:
     x = new(SyncGroupRequest)
     (n,) = _unpack_h(data, pos)
@@ -322,16 +269,6 @@ def _write_sync_group_request_0(out: list[bytes], x: SyncGroupRequest) -> None:
         _write_all_sync_group_request_assignment_0(out, x.assignments)
     elif type(x.assignments) is not list and type(x.assignments) in NO_LISTS:
         raise Refused
-
-
-def _size_sync_group_request_0(x: SyncGroupRequest) -> int:
-    size = 12
-    size += string_length(len(x.group_id.encode()))
-    size += string_length(len(x.member_id.encode()))
-    size += _size_all_sync_group_request_assignment_0(x.assignments)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_sync_group_request_3(data: bytes, pos: int) -> tuple[SyncGroupRequest, int]:
@@ -397,18 +334,6 @@ def _write_sync_group_request_3(out: list[bytes], x: SyncGroupRequest) -> None:
         _write_all_sync_group_request_assignment_0(out, x.assignments)
     elif type(x.assignments) is not list and type(x.assignments) in NO_LISTS:
         raise Refused
-
-
-def _size_sync_group_request_3(x: SyncGroupRequest) -> int:
-    size = 14
-    size += string_length(len(x.group_id.encode()))
-    size += string_length(len(x.member_id.encode()))
-    if x.group_instance_id is not None:
-        size += string_length(len(x.group_instance_id.encode()))
-    size += _size_all_sync_group_request_assignment_0(x.assignments)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_sync_group_request_4(data: bytes, pos: int) -> tuple[SyncGroupRequest, int]:
@@ -488,24 +413,6 @@ def _write_sync_group_request_4(out: list[bytes], x: SyncGroupRequest) -> None:
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_sync_group_request_4(x: SyncGroupRequest) -> int:
-    size = 9
-    n = string_length(len(x.group_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.member_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.group_instance_id is not None:
-        n = string_length(len(x.group_instance_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_sync_group_request_assignment_4(x.assignments)
-    n = len(x.assignments)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_sync_group_request_5(data: bytes, pos: int) -> tuple[SyncGroupRequest, int]:
@@ -621,67 +528,34 @@ def _write_sync_group_request_5(out: list[bytes], x: SyncGroupRequest) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_sync_group_request_5(x: SyncGroupRequest) -> int:
-    size = 11
-    n = string_length(len(x.group_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.member_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.group_instance_id is not None:
-        n = string_length(len(x.group_instance_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.protocol_type is not None:
-        n = string_length(len(x.protocol_type.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.protocol_name is not None:
-        n = string_length(len(x.protocol_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_sync_group_request_assignment_4(x.assignments)
-    n = len(x.assignments)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _SyncGroupRequestConstants._codecs = {
-    0: (_read_sync_group_request_0, _write_sync_group_request_0, _size_sync_group_request_0),
-    1: (_read_sync_group_request_0, _write_sync_group_request_0, _size_sync_group_request_0),
-    2: (_read_sync_group_request_0, _write_sync_group_request_0, _size_sync_group_request_0),
-    3: (_read_sync_group_request_3, _write_sync_group_request_3, _size_sync_group_request_3),
-    4: (_read_sync_group_request_4, _write_sync_group_request_4, _size_sync_group_request_4),
-    5: (_read_sync_group_request_5, _write_sync_group_request_5, _size_sync_group_request_5),
+    0: (_read_sync_group_request_0, _write_sync_group_request_0),
+    1: (_read_sync_group_request_0, _write_sync_group_request_0),
+    2: (_read_sync_group_request_0, _write_sync_group_request_0),
+    3: (_read_sync_group_request_3, _write_sync_group_request_3),
+    4: (_read_sync_group_request_4, _write_sync_group_request_4),
+    5: (_read_sync_group_request_5, _write_sync_group_request_5),
 }
-_SyncGroupRequestConstants._facts = (
-    '{"name":"SyncGroupRequest","type":"request","validVersions":"0-5","flexibleVersions":"4+",'
-    '"fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType"'
-    ':"groupId","about":"Id of the group whose assignment is given or asked for."},{"name":"gen'
-    'eration_id","json":"generationId","type":"int32","versions":"0+","enumeration":"Generation'
-    'Id","about":"Generation of the group the member got when it joined."},{"name":"member_id",'
-    '"json":"memberId","type":"string","versions":"0+","about":"Id the coordinator gave to the '
-    'member that sends this."},{"name":"group_instance_id","json":"groupInstanceId","type":"str'
-    'ing","versions":"3+","nullableVersions":"3+","default":null,"about":"Static membership id '
-    'of the sender, null for a dynamic member."},{"name":"protocol_type","json":"protocolType",'
-    '"type":"string","versions":"5+","nullableVersions":"5+","enumeration":"GroupProtocolType",'
-    '"ignorable":true,"default":null,"about":"Kind of group the member expects, such as consume'
-    'r; null leaves it unchecked."},{"name":"protocol_name","json":"protocolName","type":"strin'
-    'g","versions":"5+","nullableVersions":"5+","ignorable":true,"default":null,"about":"Protoc'
-    "ol (for consumers the assignor) the member expects to be in use; null leaves it unchecked."
-    '"},{"name":"assignments","json":"assignments","type":"[]SyncGroupRequestAssignment","versi'
-    'ons":"0+","about":"One entry per member when the group leader sends this, empty from all o'
-    'thers."}],"structs":{"SyncGroupRequestAssignment":[{"name":"member_id","json":"memberId","'
-    'type":"string","versions":"0+","about":"Member this assignment is for."},{"name":"assignme'
-    'nt","json":"assignment","type":"bytes","versions":"0+","about":"Bytes only the group\'s cli'
-    'ents understand; for consumers a version and the assigned partitions."}]}}'
+_SyncGroupRequestConstants._descriptor = (
+    '{"name":"SyncGroupRequest","type":"request","validVersions":"0-5","flexibleVersions":"4+","fields":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Id of the group whose assignment is given or asked for."},'
+    '{"name":"generation_id","json":"generationId","type":"int32","versions":"0+","enumeration":"GenerationId","about":"Generation of the group the member got when it joined."},'
+    '{"name":"member_id","json":"memberId","type":"string","versions":"0+","about":"Id the coordinator gave to the member that sends this."},'
+    '{"name":"group_instance_id","json":"groupInstanceId","type":"string","versions":"3+","nullableVersions":"3+","default":null,"about":"Static membership id of the sender, null for a dynamic member."},'
+    '{"name":"protocol_type","json":"protocolType","type":"string","versions":"5+","nullableVersions":"5+","enumeration":"GroupProtocolType","ignorable":true,"default":null,"about":"Kind of group the member expects, such as consumer; null leaves it unchecked."},'
+    '{"name":"protocol_name","json":"protocolName","type":"string","versions":"5+","nullableVersions":"5+","ignorable":true,"default":null,"about":"Protocol (for consumers the assignor) the member expects to be in use; null leaves it unchecked."},'
+    '{"name":"assignments","json":"assignments","type":"[]SyncGroupRequestAssignment","versions":"0+","about":"One entry per member when the group leader sends this, empty from all others."}'
+    '],"structs":{"SyncGroupRequestAssignment":['
+    '{"name":"member_id","json":"memberId","type":"string","versions":"0+","about":"Member this assignment is for."},'
+    '{"name":"assignment","json":"assignment","type":"bytes","versions":"0+","about":"Bytes only the group\'s clients understand; for consumers a version and the assigned partitions."}'
+    "]}}"
 )
 _SyncGroupRequestConstants._plan = (
     "1\n"
     ":SyncGroupRequestAssignment member_id/s assignment/y\n"
     "0-3 0 1\n"
     "4-5 0c 1c ;\n"
-    ":SyncGroupRequest group_id/s generation_id/i member_id/s group_instance_id/s?=~ protocol_t"
-    "ype/s?=~ protocol_name/s?=~ assignments/[@SyncGroupRequestAssignment\n"
+    ":SyncGroupRequest group_id/s generation_id/i member_id/s group_instance_id/s?=~ protocol_type/s?=~ protocol_name/s?=~ assignments/[@SyncGroupRequestAssignment\n"
     "0-2 0 1 2 6@0 -3! -4 -5\n"
     "3 0 1 2 3n 6@0 -4 -5\n"
     "4 0c 1 2c 3cn 6@1c -4 -5 ;\n"

@@ -8,19 +8,16 @@ from struct import Struct
 from .._base.message import Response
 from .._core.dataclass import dataclass
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_bytes,
     long_nullable_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 _pack_hi = Struct(">hi").pack
@@ -84,18 +81,6 @@ class SyncGroupResponse(_SyncGroupResponseConstants):
         self.assignment = assignment
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, SyncGroupResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.protocol_type == other.protocol_type
-            and self.protocol_name == other.protocol_name
-            and self.assignment == other.assignment
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_sync_group_response_0(data: bytes, pos: int) -> tuple[SyncGroupResponse, int]:
     x = new(SyncGroupResponse)
@@ -123,14 +108,6 @@ def _write_sync_group_response_0(out: list[bytes], x: SyncGroupResponse) -> None
     out.append(s)
 
 
-def _size_sync_group_response_0(x: SyncGroupResponse) -> int:
-    size = 6
-    size += len(x.assignment)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_sync_group_response_1(data: bytes, pos: int) -> tuple[SyncGroupResponse, int]:
     x = new(SyncGroupResponse)
     x.throttle_time_ms, x.error_code, n = _unpack_ihi(data, pos)
@@ -154,14 +131,6 @@ def _write_sync_group_response_1(out: list[bytes], x: SyncGroupResponse) -> None
     n = len(s)
     out.append(_pack_ihi(x.throttle_time_ms, x.error_code, n))
     out.append(s)
-
-
-def _size_sync_group_response_1(x: SyncGroupResponse) -> int:
-    size = 10
-    size += len(x.assignment)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_sync_group_response_4(data: bytes, pos: int) -> tuple[SyncGroupResponse, int]:
@@ -202,15 +171,6 @@ def _write_sync_group_response_4(out: list[bytes], x: SyncGroupResponse) -> None
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_sync_group_response_4(x: SyncGroupResponse) -> int:
-    size = 8
-    n = len(x.assignment)
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_sync_group_response_5(data: bytes, pos: int) -> tuple[SyncGroupResponse, int]:
@@ -287,48 +247,26 @@ def _write_sync_group_response_5(out: list[bytes], x: SyncGroupResponse) -> None
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_sync_group_response_5(x: SyncGroupResponse) -> int:
-    size = 10
-    if x.protocol_type is not None:
-        n = string_length(len(x.protocol_type.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.protocol_name is not None:
-        n = string_length(len(x.protocol_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = len(x.assignment)
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _SyncGroupResponseConstants._codecs = {
-    0: (_read_sync_group_response_0, _write_sync_group_response_0, _size_sync_group_response_0),
-    1: (_read_sync_group_response_1, _write_sync_group_response_1, _size_sync_group_response_1),
-    2: (_read_sync_group_response_1, _write_sync_group_response_1, _size_sync_group_response_1),
-    3: (_read_sync_group_response_1, _write_sync_group_response_1, _size_sync_group_response_1),
-    4: (_read_sync_group_response_4, _write_sync_group_response_4, _size_sync_group_response_4),
-    5: (_read_sync_group_response_5, _write_sync_group_response_5, _size_sync_group_response_5),
+    0: (_read_sync_group_response_0, _write_sync_group_response_0),
+    1: (_read_sync_group_response_1, _write_sync_group_response_1),
+    2: (_read_sync_group_response_1, _write_sync_group_response_1),
+    3: (_read_sync_group_response_1, _write_sync_group_response_1),
+    4: (_read_sync_group_response_4, _write_sync_group_response_4),
+    5: (_read_sync_group_response_5, _write_sync_group_response_5),
 }
-_SyncGroupResponseConstants._facts = (
-    '{"name":"SyncGroupResponse","type":"response","validVersions":"0-5","flexibleVersions":"4+'
-    '","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"'
-    '1+","ignorable":true,"about":"Milliseconds this response was or should be held back becaus'
-    'e a quota was exceeded, 0 for none."},{"name":"error_code","json":"errorCode","type":"int1'
-    '6","versions":"0+","enumeration":"ErrorCode","about":"Error code of the sync, 0 for none."'
-    '},{"name":"protocol_type","json":"protocolType","type":"string","versions":"5+","nullableV'
-    'ersions":"5+","enumeration":"GroupProtocolType","ignorable":true,"default":null,"about":"K'
-    'ind of group, such as consumer; null when not known, as after an error."},{"name":"protoco'
-    'l_name","json":"protocolName","type":"string","versions":"5+","nullableVersions":"5+","ign'
-    'orable":true,"default":null,"about":"Protocol (for consumers the assignor) the group settl'
-    'ed on; null when not known, as after an error."},{"name":"assignment","json":"assignment",'
-    '"type":"bytes","versions":"0+","about":"The member\'s assignment in bytes, exactly as the g'
-    'roup leader supplied it; empty after an error."}]}'
+_SyncGroupResponseConstants._descriptor = (
+    '{"name":"SyncGroupResponse","type":"response","validVersions":"0-5","flexibleVersions":"4+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"1+","ignorable":true,"about":"Milliseconds this response was or should be held back because a quota was exceeded, 0 for none."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the sync, 0 for none."},'
+    '{"name":"protocol_type","json":"protocolType","type":"string","versions":"5+","nullableVersions":"5+","enumeration":"GroupProtocolType","ignorable":true,"default":null,"about":"Kind of group, such as consumer; null when not known, as after an error."},'
+    '{"name":"protocol_name","json":"protocolName","type":"string","versions":"5+","nullableVersions":"5+","ignorable":true,"default":null,"about":"Protocol (for consumers the assignor) the group settled on; null when not known, as after an error."},'
+    '{"name":"assignment","json":"assignment","type":"bytes","versions":"0+","about":"The member\'s assignment in bytes, exactly as the group leader supplied it; empty after an error."}'
+    "]}"
 )
 _SyncGroupResponseConstants._plan = (
     "1\n"
-    ":SyncGroupResponse throttle_time_ms/i error_code/h protocol_type/s?=~ protocol_name/s?=~ a"
-    "ssignment/y\n"
+    ":SyncGroupResponse throttle_time_ms/i error_code/h protocol_type/s?=~ protocol_name/s?=~ assignment/y\n"
     "0 1 4 -0 -2 -3\n"
     "1-3 0 1 4 -2 -3\n"
     "4 0 1 4c -2 -3 ;\n"

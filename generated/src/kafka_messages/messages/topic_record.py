@@ -8,19 +8,7 @@ from uuid import UUID
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import (
-    RawTaggedFields,
-    TEXT_LENGTHS,
-    ZERO_UUID,
-    long_string,
-    new,
-    string_length,
-    tags,
-    tags_size,
-    unknown_tags,
-    uuid_from,
-    uvarint_size,
-)
+from .._core.wire import TEXT_LENGTHS, ZERO_UUID, RawTaggedFields, long_string, new, tags, unknown_tags, uuid_from
 
 _pack_u = Struct(">16s").pack
 _pack_uB = Struct(">16sB").pack
@@ -40,7 +28,7 @@ class _TopicRecordConstants(Message):
 class TopicRecord(_TopicRecordConstants):
     """Record in __cluster_metadata that creates a topic; its partitions follow as PartitionRecords.
 
-    Metadata, record type 2, versions 0, flexible from 0. Since Kafka 2.8.0.
+    Metadata, record type 2, version 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     name: str = ""
@@ -51,24 +39,11 @@ class TopicRecord(_TopicRecordConstants):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        name: str = "",
-        topic_id: UUID = ZERO_UUID,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, name: str = "", topic_id: UUID = ZERO_UUID, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.name = name
         self.topic_id = topic_id
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicRecord):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.topic_id == other.topic_id
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_topic_record_0(data: bytes, pos: int) -> tuple[TopicRecord, int]:
@@ -103,22 +78,11 @@ def _write_topic_record_0(out: list[bytes], x: TopicRecord) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_topic_record_0(x: TopicRecord) -> int:
-    size = 18
-    n = string_length(len(x.name.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-_TopicRecordConstants._codecs = {
-    0: (_read_topic_record_0, _write_topic_record_0, _size_topic_record_0),
-}
-_TopicRecordConstants._facts = (
-    '{"name":"TopicRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","field'
-    's":[{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName",'
-    '"about":"Name of the topic."},{"name":"topic_id","json":"topicId","type":"uuid","versions"'
-    ':"0+","about":"Id of the new topic, never used again for another one."}]}'
+_TopicRecordConstants._codecs = {0: (_read_topic_record_0, _write_topic_record_0)}
+_TopicRecordConstants._descriptor = (
+    '{"name":"TopicRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the new topic, never used again for another one."}'
+    "]}"
 )
-_TopicRecordConstants._plan = "1\n" ":TopicRecord name/s topic_id/u\n" "0 0c 1 ;\n"
+_TopicRecordConstants._plan = "1\n:TopicRecord name/s topic_id/u\n0 0c 1 ;\n"

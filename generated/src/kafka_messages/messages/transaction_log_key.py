@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import Malformed, RawTaggedFields, Refused, new, string_length
+from .._core.wire import Malformed, RawTaggedFields, Refused, new
 
 _pack_h = Struct(">h").pack
 _unpack_h = Struct(">h").unpack_from
@@ -26,31 +26,18 @@ class _TransactionLogKeyConstants(Message):
 class TransactionLogKey(_TransactionLogKeyConstants):
     """Key of a __transaction_state record with the state of one transactional id.
 
-    Coordinator-key, record type 0, versions 0, none of them flexible. Since before Kafka 2.8.0, which defines
+    Coordinator-key, record type 0, version 0, none of them flexible. Since before Kafka 2.8.0, which defines
     it first.
     """
 
     transactional_id: str = ""
-    """Id the producer is configured with. (versions 0)"""
+    """Id the producer is configured with. (version 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Empty, as no version has tagged fields: others are refused when writing."""
 
-    def __init__(
-        self,
-        *,
-        transactional_id: str = "",
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, transactional_id: str = "", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.transactional_id = transactional_id
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TransactionLogKey):
-            return NotImplemented
-        return (
-            self.transactional_id == other.transactional_id
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_transaction_log_key_0(data: bytes, pos: int) -> tuple[TransactionLogKey, int]:
@@ -76,20 +63,10 @@ def _write_transaction_log_key_0(out: list[bytes], x: TransactionLogKey) -> None
     out.append(s)
 
 
-def _size_transaction_log_key_0(x: TransactionLogKey) -> int:
-    size = 2
-    size += string_length(len(x.transactional_id.encode()))
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
-_TransactionLogKeyConstants._codecs = {
-    0: (_read_transaction_log_key_0, _write_transaction_log_key_0, _size_transaction_log_key_0),
-}
-_TransactionLogKeyConstants._facts = (
-    '{"name":"TransactionLogKey","type":"coordinator-key","validVersions":"0","flexibleVersions'
-    '":"none","fields":[{"name":"transactional_id","json":"transactionalId","type":"string","ve'
-    'rsions":"0","about":"Id the producer is configured with."}]}'
+_TransactionLogKeyConstants._codecs = {0: (_read_transaction_log_key_0, _write_transaction_log_key_0)}
+_TransactionLogKeyConstants._descriptor = (
+    '{"name":"TransactionLogKey","type":"coordinator-key","validVersions":"0","flexibleVersions":"none","fields":['
+    '{"name":"transactional_id","json":"transactionalId","type":"string","versions":"0","about":"Id the producer is configured with."}'
+    "]}"
 )
-_TransactionLogKeyConstants._plan = "1\n" ":TransactionLogKey transactional_id/s\n" "0 0\n"
+_TransactionLogKeyConstants._plan = "1\n:TransactionLogKey transactional_id/s\n0 0\n"

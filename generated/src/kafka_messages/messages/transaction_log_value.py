@@ -11,24 +11,20 @@ from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_array,
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedField,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     in_order,
     long_nullable_count,
     long_string,
     long_uvarint,
     new,
-    string_length,
     tag_header,
-    tagged_size,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -64,24 +60,11 @@ class PartitionsSchema(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        topic: str = "",
-        partition_ids: Iterable[int] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, topic: str = "", partition_ids: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.topic = topic
         self.partition_ids = partition_ids if isinstance(partition_ids, list) else list(partition_ids)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionsSchema):
-            return NotImplemented
-        return (
-            self.topic == other.topic
-            and self.partition_ids == other.partition_ids
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _TransactionLogValueConstants(Message):
@@ -169,24 +152,6 @@ class TransactionLogValue(_TransactionLogValueConstants):
         self.client_transaction_version = client_transaction_version
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TransactionLogValue):
-            return NotImplemented
-        return (
-            self.producer_id == other.producer_id
-            and self.previous_producer_id == other.previous_producer_id
-            and self.next_producer_id == other.next_producer_id
-            and self.producer_epoch == other.producer_epoch
-            and self.next_producer_epoch == other.next_producer_epoch
-            and self.transaction_timeout_ms == other.transaction_timeout_ms
-            and self.transaction_status == other.transaction_status
-            and self.transaction_partitions == other.transaction_partitions
-            and self.transaction_last_update_timestamp_ms == other.transaction_last_update_timestamp_ms
-            and self.transaction_start_timestamp_ms == other.transaction_start_timestamp_ms
-            and self.client_transaction_version == other.client_transaction_version
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_partitions_schema_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionsSchema], int]:
     out: list[PartitionsSchema] = []
@@ -229,17 +194,6 @@ def _write_all_partitions_schema_0(out: list[bytes], items: Iterable[PartitionsS
                 out.append(PACK_I[n](*x.partition_ids))
             else:
                 out.append(fixed_elements(x.partition_ids, "i"))
-
-
-def _size_all_partitions_schema_0(items: Iterable[PartitionsSchema]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.topic.encode()))
-        size += len(x.partition_ids) * 4
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_partitions_schema_1(data: bytes, pos: int, count: int) -> tuple[list[PartitionsSchema], int]:
@@ -294,21 +248,6 @@ def _write_all_partitions_schema_1(out: list[bytes], items: Iterable[PartitionsS
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_partitions_schema_1(items: Iterable[PartitionsSchema]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += len(x.partition_ids) * 4
-        n = len(x.partition_ids)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_transaction_log_value_0(data: bytes, pos: int) -> tuple[TransactionLogValue, int]:
     x = new(TransactionLogValue)
     x.producer_id, x.producer_epoch, x.transaction_timeout_ms, x.transaction_status, n = _unpack_qhibi(data, pos)
@@ -345,15 +284,6 @@ def _write_transaction_log_value_0(out: list[bytes], x: TransactionLogValue) -> 
     elif type(x.transaction_partitions) is not list and type(x.transaction_partitions) in NO_LISTS:
         raise Refused
     out.append(_pack_qq(x.transaction_last_update_timestamp_ms, x.transaction_start_timestamp_ms))
-
-
-def _size_transaction_log_value_0(x: TransactionLogValue) -> int:
-    size = 35
-    if x.transaction_partitions is not None:
-        size += _size_all_partitions_schema_0(x.transaction_partitions)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_tags_transaction_log_value_1(data: bytes, pos: int, n: int, x: TransactionLogValue) -> int:
@@ -467,91 +397,34 @@ def _write_transaction_log_value_1(out: list[bytes], x: TransactionLogValue) -> 
         _write_tags_transaction_log_value_1(out, x)
 
 
-def _size_tags_transaction_log_value_1(x: TransactionLogValue) -> int:
-    count = 0
-    total = 0
-    if x.previous_producer_id != -1:
-        size = 8
-        count += 1
-        total += tagged_size(0, size)
-    if x.next_producer_id != -1:
-        size = 8
-        count += 1
-        total += tagged_size(1, size)
-    if x.client_transaction_version != 0:
-        size = 2
-        count += 1
-        total += tagged_size(2, size)
-    if x.next_producer_epoch != -1:
-        size = 2
-        count += 1
-        total += tagged_size(3, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_transaction_log_value_1(x: TransactionLogValue) -> int:
-    size = 33
-    if x.transaction_partitions is not None:
-        size += _size_all_partitions_schema_1(x.transaction_partitions)
-        n = len(x.transaction_partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-    if not (
-        x.previous_producer_id == -1
-        and x.next_producer_id == -1
-        and x.client_transaction_version == 0
-        and x.next_producer_epoch == -1
-        and not x.unknown_tagged_fields
-    ):
-        size += _size_tags_transaction_log_value_1(x) - 1
-    return size
-
-
 _TransactionLogValueConstants._codecs = {
-    0: (_read_transaction_log_value_0, _write_transaction_log_value_0, _size_transaction_log_value_0),
-    1: (_read_transaction_log_value_1, _write_transaction_log_value_1, _size_transaction_log_value_1),
+    0: (_read_transaction_log_value_0, _write_transaction_log_value_0),
+    1: (_read_transaction_log_value_1, _write_transaction_log_value_1),
 }
-_TransactionLogValueConstants._facts = (
-    '{"name":"TransactionLogValue","type":"coordinator-value","validVersions":"0-1","flexibleVe'
-    'rsions":"1+","fields":[{"name":"producer_id","json":"producerId","type":"int64","versions"'
-    ':"0+","enumeration":"ProducerId","about":"Producer id now in use for the transactional id.'
-    '"},{"name":"previous_producer_id","json":"previousProducerId","type":"int64","versions":"1'
-    '+","tag":0,"taggedVersions":"1+","enumeration":"ProducerId","default":-1,"about":"Producer'
-    ' id used before the current one, -1 for none."},{"name":"next_producer_id","json":"nextPro'
-    'ducerId","type":"int64","versions":"1+","tag":1,"taggedVersions":"1+","enumeration":"Produ'
-    'cerId","default":-1,"about":"Producer id to use after this transaction because the epochs '
-    'ran out, -1 for none."},{"name":"producer_epoch","json":"producerEpoch","type":"int16","ve'
-    'rsions":"0+","enumeration":"ProducerEpoch","about":"Epoch that goes with the producer id; '
-    'older ones are fenced."},{"name":"next_producer_epoch","json":"nextProducerEpoch","type":"'
-    'int16","versions":"1+","tag":3,"taggedVersions":"1+","enumeration":"ProducerEpoch","defaul'
-    't":-1,"about":"Epoch that goes with the next producer id, -1 for none."},{"name":"transact'
-    'ion_timeout_ms","json":"transactionTimeoutMs","type":"int32","versions":"0+","about":"Mill'
-    'iseconds a transaction may stay open before the coordinator aborts it."},{"name":"transact'
-    'ion_status","json":"transactionStatus","type":"int8","versions":"0+","enumeration":"Transa'
-    'ctionStatus","about":"0 empty, 1 ongoing, 2 preparing commit, 3 preparing abort, 4 committ'
-    'ed, 5 aborted, 6 dead, 7 preparing to fence an epoch."},{"name":"transaction_partitions","'
-    'json":"transactionPartitions","type":"[]PartitionsSchema","versions":"0+","nullableVersion'
-    's":"0+","about":"Partitions in the transaction, one entry per topic; null when there is no'
-    ' transaction."},{"name":"transaction_last_update_timestamp_ms","json":"transactionLastUpda'
-    'teTimestampMs","type":"int64","versions":"0+","about":"Time of the last state change, in m'
-    'illiseconds since 1970."},{"name":"transaction_start_timestamp_ms","json":"transactionStar'
-    'tTimestampMs","type":"int64","versions":"0+","about":"Time the transaction began, in milli'
-    'seconds since 1970, -1 when none has begun."},{"name":"client_transaction_version","json":'
-    '"clientTransactionVersion","type":"int16","versions":"1+","tag":2,"taggedVersions":"1+","a'
-    'bout":"Level of the transaction protocol the client uses; 2 raises the epoch after every t'
-    'ransaction."}],"structs":{"PartitionsSchema":[{"name":"topic","json":"topic","type":"strin'
-    'g","versions":"0+","about":"Name of the topic."},{"name":"partition_ids","json":"partition'
-    'Ids","type":"[]int32","versions":"0+","about":"Partition indexes in this topic."}]}}'
+_TransactionLogValueConstants._descriptor = (
+    '{"name":"TransactionLogValue","type":"coordinator-value","validVersions":"0-1","flexibleVersions":"1+","fields":['
+    '{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","enumeration":"ProducerId","about":"Producer id now in use for the transactional id."},'
+    '{"name":"previous_producer_id","json":"previousProducerId","type":"int64","versions":"1+","tag":0,"taggedVersions":"1+","enumeration":"ProducerId","default":-1,"about":"Producer id used before the current one, -1 for none."},'
+    '{"name":"next_producer_id","json":"nextProducerId","type":"int64","versions":"1+","tag":1,"taggedVersions":"1+","enumeration":"ProducerId","default":-1,"about":"Producer id to use after this transaction because the epochs ran out, -1 for none."},'
+    '{"name":"producer_epoch","json":"producerEpoch","type":"int16","versions":"0+","enumeration":"ProducerEpoch","about":"Epoch that goes with the producer id; older ones are fenced."},'
+    '{"name":"next_producer_epoch","json":"nextProducerEpoch","type":"int16","versions":"1+","tag":3,"taggedVersions":"1+","enumeration":"ProducerEpoch","default":-1,"about":"Epoch that goes with the next producer id, -1 for none."},'
+    '{"name":"transaction_timeout_ms","json":"transactionTimeoutMs","type":"int32","versions":"0+","about":"Milliseconds a transaction may stay open before the coordinator aborts it."},'
+    '{"name":"transaction_status","json":"transactionStatus","type":"int8","versions":"0+","enumeration":"TransactionStatus","about":"0 empty, 1 ongoing, 2 preparing commit, 3 preparing abort, 4 committed, 5 aborted, 6 dead, 7 preparing to fence an epoch."},'
+    '{"name":"transaction_partitions","json":"transactionPartitions","type":"[]PartitionsSchema","versions":"0+","nullableVersions":"0+","about":"Partitions in the transaction, one entry per topic; null when there is no transaction."},'
+    '{"name":"transaction_last_update_timestamp_ms","json":"transactionLastUpdateTimestampMs","type":"int64","versions":"0+","about":"Time of the last state change, in milliseconds since 1970."},'
+    '{"name":"transaction_start_timestamp_ms","json":"transactionStartTimestampMs","type":"int64","versions":"0+","about":"Time the transaction began, in milliseconds since 1970, -1 when none has begun."},'
+    '{"name":"client_transaction_version","json":"clientTransactionVersion","type":"int16","versions":"1+","tag":2,"taggedVersions":"1+","about":"Level of the transaction protocol the client uses; 2 raises the epoch after every transaction."}'
+    '],"structs":{"PartitionsSchema":['
+    '{"name":"topic","json":"topic","type":"string","versions":"0+","about":"Name of the topic."},'
+    '{"name":"partition_ids","json":"partitionIds","type":"[]int32","versions":"0+","about":"Partition indexes in this topic."}'
+    "]}}"
 )
 _TransactionLogValueConstants._plan = (
     "1\n"
     ":PartitionsSchema topic/s partition_ids/[i\n"
     "0 0 1\n"
     "1 0c 1c ;\n"
-    ":TransactionLogValue producer_id/q previous_producer_id/q=-1 next_producer_id/q=-1 produce"
-    "r_epoch/h next_producer_epoch/h=-1 transaction_timeout_ms/i transaction_status/b transacti"
-    "on_partitions/[@PartitionsSchema? transaction_last_update_timestamp_ms/q transaction_start"
-    "_timestamp_ms/q client_transaction_version/h\n"
+    ":TransactionLogValue producer_id/q previous_producer_id/q=-1 next_producer_id/q=-1 producer_epoch/h next_producer_epoch/h=-1 transaction_timeout_ms/i transaction_status/b transaction_partitions/[@PartitionsSchema? transaction_last_update_timestamp_ms/q transaction_start_timestamp_ms/q client_transaction_version/h\n"
     "0 0 3 5 6 7@0n 8 9 -1! -2! -4! -10!\n"
     "1 0 3 5 6 7@1cn 8 9 ; 0=1 1=2 2=10 3=4\n"
 )

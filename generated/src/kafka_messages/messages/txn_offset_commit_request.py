@@ -12,27 +12,25 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .txn_offset_commit_response import TxnOffsetCommitResponse as _TxnOffsetCommitResponse
 
 _pack_h = Struct(">h").pack
@@ -85,17 +83,6 @@ class TxnOffsetCommitRequestPartition(StructBase):
         self.committed_metadata = committed_metadata
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TxnOffsetCommitRequestPartition):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.committed_offset == other.committed_offset
-            and self.committed_leader_epoch == other.committed_leader_epoch
-            and self.committed_metadata == other.committed_metadata
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TxnOffsetCommitRequestTopic(StructBase):
@@ -126,16 +113,6 @@ class TxnOffsetCommitRequestTopic(StructBase):
             else list(elements_of(partitions, "partitions", "TxnOffsetCommitRequestPartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TxnOffsetCommitRequestTopic):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _TxnOffsetCommitRequestConstants(Request["_TxnOffsetCommitResponse"]):
@@ -204,21 +181,6 @@ class TxnOffsetCommitRequest(_TxnOffsetCommitRequestConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TxnOffsetCommitRequest):
-            return NotImplemented
-        return (
-            self.transactional_id == other.transactional_id
-            and self.group_id == other.group_id
-            and self.producer_id == other.producer_id
-            and self.producer_epoch == other.producer_epoch
-            and self.generation_id_or_member_epoch == other.generation_id_or_member_epoch
-            and self.member_id == other.member_id
-            and self.group_instance_id == other.group_instance_id
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_txn_offset_commit_request_partition_0(
     data: bytes, pos: int, count: int
@@ -256,17 +218,6 @@ def _write_all_txn_offset_commit_request_partition_0(
         out.append(s)
 
 
-def _size_all_txn_offset_commit_request_partition_0(items: Iterable[TxnOffsetCommitRequestPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 14
-        if x.committed_metadata is not None:
-            size += string_length(len(x.committed_metadata.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_txn_offset_commit_request_partition_2(
     data: bytes, pos: int, count: int
 ) -> tuple[list[TxnOffsetCommitRequestPartition], int]:
@@ -300,17 +251,6 @@ def _write_all_txn_offset_commit_request_partition_2(
             n = len(s)
         out.append(_pack_iqih(x.partition_index, x.committed_offset, x.committed_leader_epoch, n))
         out.append(s)
-
-
-def _size_all_txn_offset_commit_request_partition_2(items: Iterable[TxnOffsetCommitRequestPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        if x.committed_metadata is not None:
-            size += string_length(len(x.committed_metadata.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_txn_offset_commit_request_partition_3(
@@ -361,18 +301,6 @@ def _write_all_txn_offset_commit_request_partition_3(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_txn_offset_commit_request_partition_3(items: Iterable[TxnOffsetCommitRequestPartition]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        if x.committed_metadata is not None:
-            n = string_length(len(x.committed_metadata.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_txn_offset_commit_request_topic_0(
     data: bytes, pos: int, count: int
 ) -> tuple[list[TxnOffsetCommitRequestTopic], int]:
@@ -417,17 +345,6 @@ def _write_all_txn_offset_commit_request_topic_0(
             raise Refused
 
 
-def _size_all_txn_offset_commit_request_topic_0(items: Iterable[TxnOffsetCommitRequestTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += _size_all_txn_offset_commit_request_partition_0(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_txn_offset_commit_request_topic_2(
     data: bytes, pos: int, count: int
 ) -> tuple[list[TxnOffsetCommitRequestTopic], int]:
@@ -470,17 +387,6 @@ def _write_all_txn_offset_commit_request_topic_2(
             _write_all_txn_offset_commit_request_partition_2(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
-
-
-def _size_all_txn_offset_commit_request_topic_2(items: Iterable[TxnOffsetCommitRequestTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += _size_all_txn_offset_commit_request_partition_2(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_txn_offset_commit_request_topic_3(
@@ -535,21 +441,6 @@ def _write_all_txn_offset_commit_request_topic_3(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_txn_offset_commit_request_topic_3(items: Iterable[TxnOffsetCommitRequestTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_txn_offset_commit_request_partition_3(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_txn_offset_commit_request_topic_6(
     data: bytes, pos: int, count: int
 ) -> tuple[list[TxnOffsetCommitRequestTopic], int]:
@@ -593,19 +484,6 @@ def _write_all_txn_offset_commit_request_topic_6(
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_txn_offset_commit_request_topic_6(items: Iterable[TxnOffsetCommitRequestTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_txn_offset_commit_request_partition_3(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_txn_offset_commit_request_0(data: bytes, pos: int) -> tuple[TxnOffsetCommitRequest, int]:
@@ -664,16 +542,6 @@ def _write_txn_offset_commit_request_0(out: list[bytes], x: TxnOffsetCommitReque
         raise Refused
 
 
-def _size_txn_offset_commit_request_0(x: TxnOffsetCommitRequest) -> int:
-    size = 18
-    size += string_length(len(x.transactional_id.encode()))
-    size += string_length(len(x.group_id.encode()))
-    size += _size_all_txn_offset_commit_request_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_txn_offset_commit_request_2(data: bytes, pos: int) -> tuple[TxnOffsetCommitRequest, int]:
     x = new(TxnOffsetCommitRequest)
     (n,) = _unpack_h(data, pos)
@@ -728,16 +596,6 @@ def _write_txn_offset_commit_request_2(out: list[bytes], x: TxnOffsetCommitReque
         _write_all_txn_offset_commit_request_topic_2(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_txn_offset_commit_request_2(x: TxnOffsetCommitRequest) -> int:
-    size = 18
-    size += string_length(len(x.transactional_id.encode()))
-    size += string_length(len(x.group_id.encode()))
-    size += _size_all_txn_offset_commit_request_topic_2(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_txn_offset_commit_request_3(data: bytes, pos: int) -> tuple[TxnOffsetCommitRequest, int]:
@@ -829,26 +687,6 @@ def _write_txn_offset_commit_request_3(out: list[bytes], x: TxnOffsetCommitReque
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_txn_offset_commit_request_3(x: TxnOffsetCommitRequest) -> int:
-    size = 20
-    n = string_length(len(x.transactional_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.group_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.member_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.group_instance_id is not None:
-        n = string_length(len(x.group_instance_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_txn_offset_commit_request_topic_3(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_txn_offset_commit_request_6(data: bytes, pos: int) -> tuple[TxnOffsetCommitRequest, int]:
     x = new(TxnOffsetCommitRequest)
     n = data[pos]
@@ -938,85 +776,48 @@ def _write_txn_offset_commit_request_6(out: list[bytes], x: TxnOffsetCommitReque
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_txn_offset_commit_request_6(x: TxnOffsetCommitRequest) -> int:
-    size = 20
-    n = string_length(len(x.transactional_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.group_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = string_length(len(x.member_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.group_instance_id is not None:
-        n = string_length(len(x.group_instance_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_txn_offset_commit_request_topic_6(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _TxnOffsetCommitRequestConstants._codecs = {
-    0: (_read_txn_offset_commit_request_0, _write_txn_offset_commit_request_0, _size_txn_offset_commit_request_0),
-    1: (_read_txn_offset_commit_request_0, _write_txn_offset_commit_request_0, _size_txn_offset_commit_request_0),
-    2: (_read_txn_offset_commit_request_2, _write_txn_offset_commit_request_2, _size_txn_offset_commit_request_2),
-    3: (_read_txn_offset_commit_request_3, _write_txn_offset_commit_request_3, _size_txn_offset_commit_request_3),
-    4: (_read_txn_offset_commit_request_3, _write_txn_offset_commit_request_3, _size_txn_offset_commit_request_3),
-    5: (_read_txn_offset_commit_request_3, _write_txn_offset_commit_request_3, _size_txn_offset_commit_request_3),
-    6: (_read_txn_offset_commit_request_6, _write_txn_offset_commit_request_6, _size_txn_offset_commit_request_6),
+    0: (_read_txn_offset_commit_request_0, _write_txn_offset_commit_request_0),
+    1: (_read_txn_offset_commit_request_0, _write_txn_offset_commit_request_0),
+    2: (_read_txn_offset_commit_request_2, _write_txn_offset_commit_request_2),
+    3: (_read_txn_offset_commit_request_3, _write_txn_offset_commit_request_3),
+    4: (_read_txn_offset_commit_request_3, _write_txn_offset_commit_request_3),
+    5: (_read_txn_offset_commit_request_3, _write_txn_offset_commit_request_3),
+    6: (_read_txn_offset_commit_request_6, _write_txn_offset_commit_request_6),
 }
-_TxnOffsetCommitRequestConstants._facts = (
-    '{"name":"TxnOffsetCommitRequest","type":"request","validVersions":"0-6","flexibleVersions"'
-    ':"3+","fields":[{"name":"transactional_id","json":"transactionalId","type":"string","versi'
-    'ons":"0+","entityType":"transactionalId","about":"Transactional id of the producer."},{"na'
-    'me":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","ab'
-    'out":"Consumer group the offsets are committed for."},{"name":"producer_id","json":"produc'
-    'erId","type":"int64","versions":"0+","entityType":"producerId","enumeration":"ProducerId",'
-    '"about":"Id of the producer whose transaction it is."},{"name":"producer_epoch","json":"pr'
-    'oducerEpoch","type":"int16","versions":"0+","enumeration":"ProducerEpoch","about":"Epoch o'
-    'f the producer id; an older one than the broker knows is fenced."},{"name":"generation_id_'
-    'or_member_epoch","json":"generationIdOrMemberEpoch","type":"int32","versions":"3+","enumer'
-    'ation":"GenerationId","default":-1,"about":"Generation (classic group) or member epoch (ne'
-    'wer protocol) of the consumer, -1 when not given."},{"name":"member_id","json":"memberId",'
-    '"type":"string","versions":"3+","about":"Id of the consumer within the group, empty when n'
-    'ot given."},{"name":"group_instance_id","json":"groupInstanceId","type":"string","versions'
-    '":"3+","nullableVersions":"3+","default":null,"about":"Static membership id of the consume'
-    'r, null for a dynamic member or when not given."},{"name":"topics","json":"topics","type":'
-    '"[]TxnOffsetCommitRequestTopic","versions":"0+","about":"One entry per topic with offsets '
-    'to commit."}],"structs":{"TxnOffsetCommitRequestTopic":[{"name":"name","json":"name","type'
-    '":"string","versions":"0-5","entityType":"topicName","ignorable":true,"about":"Topic name,'
-    ' replaced by TopicId in newer versions."},{"name":"topic_id","json":"topicId","type":"uuid'
-    '","versions":"6+","ignorable":true,"about":"Topic id, used instead of the name."},{"name":'
-    '"partitions","json":"partitions","type":"[]TxnOffsetCommitRequestPartition","versions":"0+'
-    '","about":"One entry per partition with an offset to commit."}],"TxnOffsetCommitRequestPar'
-    'tition":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+",'
-    '"about":"Number of the partition within its topic, from 0."},{"name":"committed_offset","j'
-    'son":"committedOffset","type":"int64","versions":"0+","about":"Offset of the next record t'
-    'he group should read."},{"name":"committed_leader_epoch","json":"committedLeaderEpoch","ty'
-    'pe":"int32","versions":"2+","enumeration":"LeaderEpoch","ignorable":true,"default":-1,"abo'
-    'ut":"Leader epoch of the last record that was consumed, -1 when unknown."},{"name":"commit'
-    'ted_metadata","json":"committedMetadata","type":"string","versions":"0+","nullableVersions'
-    '":"0+","about":"Free text the client stores with the offset; null is taken as no text."}]}'
-    "}"
+_TxnOffsetCommitRequestConstants._descriptor = (
+    '{"name":"TxnOffsetCommitRequest","type":"request","validVersions":"0-6","flexibleVersions":"3+","fields":['
+    '{"name":"transactional_id","json":"transactionalId","type":"string","versions":"0+","entityType":"transactionalId","about":"Transactional id of the producer."},'
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Consumer group the offsets are committed for."},'
+    '{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","entityType":"producerId","enumeration":"ProducerId","about":"Id of the producer whose transaction it is."},'
+    '{"name":"producer_epoch","json":"producerEpoch","type":"int16","versions":"0+","enumeration":"ProducerEpoch","about":"Epoch of the producer id; an older one than the broker knows is fenced."},'
+    '{"name":"generation_id_or_member_epoch","json":"generationIdOrMemberEpoch","type":"int32","versions":"3+","enumeration":"GenerationId","default":-1,"about":"Generation (classic group) or member epoch (newer protocol) of the consumer, -1 when not given."},'
+    '{"name":"member_id","json":"memberId","type":"string","versions":"3+","about":"Id of the consumer within the group, empty when not given."},'
+    '{"name":"group_instance_id","json":"groupInstanceId","type":"string","versions":"3+","nullableVersions":"3+","default":null,"about":"Static membership id of the consumer, null for a dynamic member or when not given."},'
+    '{"name":"topics","json":"topics","type":"[]TxnOffsetCommitRequestTopic","versions":"0+","about":"One entry per topic with offsets to commit."}'
+    '],"structs":{"TxnOffsetCommitRequestTopic":['
+    '{"name":"name","json":"name","type":"string","versions":"0-5","entityType":"topicName","ignorable":true,"about":"Topic name, replaced by TopicId in newer versions."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"6+","ignorable":true,"about":"Topic id, used instead of the name."},'
+    '{"name":"partitions","json":"partitions","type":"[]TxnOffsetCommitRequestPartition","versions":"0+","about":"One entry per partition with an offset to commit."}'
+    '],"TxnOffsetCommitRequestPartition":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"committed_offset","json":"committedOffset","type":"int64","versions":"0+","about":"Offset of the next record the group should read."},'
+    '{"name":"committed_leader_epoch","json":"committedLeaderEpoch","type":"int32","versions":"2+","enumeration":"LeaderEpoch","ignorable":true,"default":-1,"about":"Leader epoch of the last record that was consumed, -1 when unknown."},'
+    '{"name":"committed_metadata","json":"committedMetadata","type":"string","versions":"0+","nullableVersions":"0+","about":"Free text the client stores with the offset; null is taken as no text."}'
+    "]}}"
 )
 _TxnOffsetCommitRequestConstants._plan = (
     "1\n"
-    ":TxnOffsetCommitRequestPartition partition_index/i committed_offset/q committed_leader_epo"
-    "ch/i=-1 committed_metadata/s?\n"
+    ":TxnOffsetCommitRequestPartition partition_index/i committed_offset/q committed_leader_epoch/i=-1 committed_metadata/s?\n"
     "0-1 0 1 3n -2\n"
     "2 0 1 2 3n\n"
     "3-6 0 1 2 3cn ;\n"
-    ":TxnOffsetCommitRequestTopic name/s topic_id/u partitions/[@TxnOffsetCommitRequestPartitio"
-    "n\n"
+    ":TxnOffsetCommitRequestTopic name/s topic_id/u partitions/[@TxnOffsetCommitRequestPartition\n"
     "0-1 0 2@0 -1\n"
     "2 0 2@1 -1\n"
     "3-5 0c 2@2c -1 ;\n"
     "6 1 2@2c -0 ;\n"
-    ":TxnOffsetCommitRequest transactional_id/s group_id/s producer_id/q producer_epoch/h gener"
-    "ation_id_or_member_epoch/i=-1 member_id/s group_instance_id/s?=~ topics/[@TxnOffsetCommitR"
-    "equestTopic\n"
+    ":TxnOffsetCommitRequest transactional_id/s group_id/s producer_id/q producer_epoch/h generation_id_or_member_epoch/i=-1 member_id/s group_instance_id/s?=~ topics/[@TxnOffsetCommitRequestTopic\n"
     "0-1 0 1 2 3 7@3 -4! -5! -6!\n"
     "2 0 1 2 3 7@4 -4! -5! -6!\n"
     "3-5 0c 1c 2 3 4 5c 6cn 7@5c ;\n"

@@ -12,21 +12,18 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -62,24 +59,11 @@ class TxnOffsetCommitResponsePartition(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        partition_index: int = 0,
-        error_code: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, partition_index: int = 0, error_code: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.partition_index = partition_index
         self.error_code = error_code
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TxnOffsetCommitResponsePartition):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.error_code == other.error_code
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -111,16 +95,6 @@ class TxnOffsetCommitResponseTopic(StructBase):
             else list(elements_of(partitions, "partitions", "TxnOffsetCommitResponsePartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TxnOffsetCommitResponseTopic):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _TxnOffsetCommitResponseConstants(Response):
@@ -163,15 +137,6 @@ class TxnOffsetCommitResponse(_TxnOffsetCommitResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TxnOffsetCommitResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_txn_offset_commit_response_partition_0(
     data: bytes, pos: int, count: int
@@ -193,15 +158,6 @@ def _write_all_txn_offset_commit_response_partition_0(
         if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_ih(x.partition_index, x.error_code))
-
-
-def _size_all_txn_offset_commit_response_partition_0(items: Iterable[TxnOffsetCommitResponsePartition]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_txn_offset_commit_response_partition_3(
@@ -229,15 +185,6 @@ def _write_all_txn_offset_commit_response_partition_3(
         else:
             out.append(_pack_ih(x.partition_index, x.error_code))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_txn_offset_commit_response_partition_3(items: Iterable[TxnOffsetCommitResponsePartition]) -> int:
-    size = 0
-    for x in items:
-        size += 7
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_txn_offset_commit_response_topic_0(
@@ -282,17 +229,6 @@ def _write_all_txn_offset_commit_response_topic_0(
             _write_all_txn_offset_commit_response_partition_0(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
-
-
-def _size_all_txn_offset_commit_response_topic_0(items: Iterable[TxnOffsetCommitResponseTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += _size_all_txn_offset_commit_response_partition_0(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_txn_offset_commit_response_topic_3(
@@ -347,21 +283,6 @@ def _write_all_txn_offset_commit_response_topic_3(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_txn_offset_commit_response_topic_3(items: Iterable[TxnOffsetCommitResponseTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_txn_offset_commit_response_partition_3(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_txn_offset_commit_response_topic_6(
     data: bytes, pos: int, count: int
 ) -> tuple[list[TxnOffsetCommitResponseTopic], int]:
@@ -407,19 +328,6 @@ def _write_all_txn_offset_commit_response_topic_6(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_txn_offset_commit_response_topic_6(items: Iterable[TxnOffsetCommitResponseTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_txn_offset_commit_response_partition_3(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_txn_offset_commit_response_0(data: bytes, pos: int) -> tuple[TxnOffsetCommitResponse, int]:
     x = new(TxnOffsetCommitResponse)
     x.throttle_time_ms, n = _unpack_ii(data, pos)
@@ -441,14 +349,6 @@ def _write_txn_offset_commit_response_0(out: list[bytes], x: TxnOffsetCommitResp
         _write_all_txn_offset_commit_response_topic_0(out, x.topics)
     elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
         raise Refused
-
-
-def _size_txn_offset_commit_response_0(x: TxnOffsetCommitResponse) -> int:
-    size = 8
-    size += _size_all_txn_offset_commit_response_topic_0(x.topics)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_txn_offset_commit_response_3(data: bytes, pos: int) -> tuple[TxnOffsetCommitResponse, int]:
@@ -486,17 +386,6 @@ def _write_txn_offset_commit_response_3(out: list[bytes], x: TxnOffsetCommitResp
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_txn_offset_commit_response_3(x: TxnOffsetCommitResponse) -> int:
-    size = 6
-    size += _size_all_txn_offset_commit_response_topic_3(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_txn_offset_commit_response_6(data: bytes, pos: int) -> tuple[TxnOffsetCommitResponse, int]:
     x = new(TxnOffsetCommitResponse)
     x.throttle_time_ms, n = _unpack_iB(data, pos)
@@ -532,50 +421,34 @@ def _write_txn_offset_commit_response_6(out: list[bytes], x: TxnOffsetCommitResp
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_txn_offset_commit_response_6(x: TxnOffsetCommitResponse) -> int:
-    size = 6
-    size += _size_all_txn_offset_commit_response_topic_6(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _TxnOffsetCommitResponseConstants._codecs = {
-    0: (_read_txn_offset_commit_response_0, _write_txn_offset_commit_response_0, _size_txn_offset_commit_response_0),
-    1: (_read_txn_offset_commit_response_0, _write_txn_offset_commit_response_0, _size_txn_offset_commit_response_0),
-    2: (_read_txn_offset_commit_response_0, _write_txn_offset_commit_response_0, _size_txn_offset_commit_response_0),
-    3: (_read_txn_offset_commit_response_3, _write_txn_offset_commit_response_3, _size_txn_offset_commit_response_3),
-    4: (_read_txn_offset_commit_response_3, _write_txn_offset_commit_response_3, _size_txn_offset_commit_response_3),
-    5: (_read_txn_offset_commit_response_3, _write_txn_offset_commit_response_3, _size_txn_offset_commit_response_3),
-    6: (_read_txn_offset_commit_response_6, _write_txn_offset_commit_response_6, _size_txn_offset_commit_response_6),
+    0: (_read_txn_offset_commit_response_0, _write_txn_offset_commit_response_0),
+    1: (_read_txn_offset_commit_response_0, _write_txn_offset_commit_response_0),
+    2: (_read_txn_offset_commit_response_0, _write_txn_offset_commit_response_0),
+    3: (_read_txn_offset_commit_response_3, _write_txn_offset_commit_response_3),
+    4: (_read_txn_offset_commit_response_3, _write_txn_offset_commit_response_3),
+    5: (_read_txn_offset_commit_response_3, _write_txn_offset_commit_response_3),
+    6: (_read_txn_offset_commit_response_6, _write_txn_offset_commit_response_6),
 }
-_TxnOffsetCommitResponseConstants._facts = (
-    '{"name":"TxnOffsetCommitResponse","type":"response","validVersions":"0-6","flexibleVersion'
-    's":"3+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versi'
-    'ons":"0+","about":"Milliseconds this response was or should be held back because a quota w'
-    'as exceeded, 0 for none."},{"name":"topics","json":"topics","type":"[]TxnOffsetCommitRespo'
-    'nseTopic","versions":"0+","about":"One entry per topic of the request."}],"structs":{"TxnO'
-    'ffsetCommitResponseTopic":[{"name":"name","json":"name","type":"string","versions":"0-5","'
-    'entityType":"topicName","ignorable":true,"about":"Topic name, replaced by TopicId in newer'
-    ' versions."},{"name":"topic_id","json":"topicId","type":"uuid","versions":"6+","ignorable"'
-    ':true,"about":"Topic id, used instead of the name."},{"name":"partitions","json":"partitio'
-    'ns","type":"[]TxnOffsetCommitResponsePartition","versions":"0+","about":"One entry per par'
-    'tition of the request."}],"TxnOffsetCommitResponsePartition":[{"name":"partition_index","j'
-    'son":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition with'
-    'in its topic, from 0."},{"name":"error_code","json":"errorCode","type":"int16","versions":'
-    '"0+","enumeration":"ErrorCode","about":"Error code of the commit for this partition, 0 for'
-    ' none."}]}}'
+_TxnOffsetCommitResponseConstants._descriptor = (
+    '{"name":"TxnOffsetCommitResponse","type":"response","validVersions":"0-6","flexibleVersions":"3+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Milliseconds this response was or should be held back because a quota was exceeded, 0 for none."},'
+    '{"name":"topics","json":"topics","type":"[]TxnOffsetCommitResponseTopic","versions":"0+","about":"One entry per topic of the request."}'
+    '],"structs":{"TxnOffsetCommitResponseTopic":['
+    '{"name":"name","json":"name","type":"string","versions":"0-5","entityType":"topicName","ignorable":true,"about":"Topic name, replaced by TopicId in newer versions."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"6+","ignorable":true,"about":"Topic id, used instead of the name."},'
+    '{"name":"partitions","json":"partitions","type":"[]TxnOffsetCommitResponsePartition","versions":"0+","about":"One entry per partition of the request."}'
+    '],"TxnOffsetCommitResponsePartition":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the commit for this partition, 0 for none."}'
+    "]}}"
 )
 _TxnOffsetCommitResponseConstants._plan = (
     "1\n"
     ":TxnOffsetCommitResponsePartition partition_index/i error_code/h\n"
     "0-2 0 1\n"
     "3-6 0 1 ;\n"
-    ":TxnOffsetCommitResponseTopic name/s topic_id/u partitions/[@TxnOffsetCommitResponsePartit"
-    "ion\n"
+    ":TxnOffsetCommitResponseTopic name/s topic_id/u partitions/[@TxnOffsetCommitResponsePartition\n"
     "0-2 0 2@0 -1\n"
     "3-5 0c 2@1c -1 ;\n"
     "6 1 2@1c -0 ;\n"

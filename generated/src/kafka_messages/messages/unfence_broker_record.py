@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._core.wire import RawTaggedFields, new, tags, unknown_tags
 
 _pack_iq = Struct(">iq").pack
 _pack_iqB = Struct(">iqB").pack
@@ -27,7 +27,7 @@ class _UnfenceBrokerRecordConstants(Message):
 class UnfenceBrokerRecord(_UnfenceBrokerRecordConstants):
     """Record in __cluster_metadata that unfences a broker; the older form of a BrokerRegistrationChangeRecord.
 
-    Metadata, record type 8, versions 0, flexible from 0. Since Kafka 2.8.0.
+    Metadata, record type 8, version 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     id: int = 0
@@ -39,25 +39,10 @@ class UnfenceBrokerRecord(_UnfenceBrokerRecordConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        id: int = 0,
-        epoch: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, id: int = 0, epoch: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.id = id
         self.epoch = epoch
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, UnfenceBrokerRecord):
-            return NotImplemented
-        return (
-            self.id == other.id
-            and self.epoch == other.epoch
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_unfence_broker_record_0(data: bytes, pos: int) -> tuple[UnfenceBrokerRecord, int]:
@@ -79,21 +64,11 @@ def _write_unfence_broker_record_0(out: list[bytes], x: UnfenceBrokerRecord) -> 
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_unfence_broker_record_0(x: UnfenceBrokerRecord) -> int:
-    size = 13
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-_UnfenceBrokerRecordConstants._codecs = {
-    0: (_read_unfence_broker_record_0, _write_unfence_broker_record_0, _size_unfence_broker_record_0),
-}
-_UnfenceBrokerRecordConstants._facts = (
-    '{"name":"UnfenceBrokerRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+'
-    '","fields":[{"name":"id","json":"id","type":"int32","versions":"0+","entityType":"brokerId'
-    '","about":"Broker that is unfenced."},{"name":"epoch","json":"epoch","type":"int64","versi'
-    'ons":"0+","about":"Epoch of the broker\'s registration, so that a change for an older regis'
-    'tration is told apart."}]}'
+_UnfenceBrokerRecordConstants._codecs = {0: (_read_unfence_broker_record_0, _write_unfence_broker_record_0)}
+_UnfenceBrokerRecordConstants._descriptor = (
+    '{"name":"UnfenceBrokerRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"id","json":"id","type":"int32","versions":"0+","entityType":"brokerId","about":"Broker that is unfenced."},'
+    '{"name":"epoch","json":"epoch","type":"int64","versions":"0+","about":"Epoch of the broker\'s registration, so that a change for an older registration is told apart."}'
+    "]}"
 )
-_UnfenceBrokerRecordConstants._plan = "1\n" ":UnfenceBrokerRecord id/i epoch/q\n" "0 0 1 ;\n"
+_UnfenceBrokerRecordConstants._plan = "1\n:UnfenceBrokerRecord id/i epoch/q\n0 0 1 ;\n"

@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._core.wire import RawTaggedFields, new, tags, unknown_tags
 
 _pack_iq = Struct(">iq").pack
 _pack_iqB = Struct(">iqB").pack
@@ -27,7 +27,7 @@ class _UnregisterBrokerRecordConstants(Message):
 class UnregisterBrokerRecord(_UnregisterBrokerRecordConstants):
     """Record in __cluster_metadata that removes the registration of a broker.
 
-    Metadata, record type 1, versions 0, flexible from 0. Since Kafka 2.8.0.
+    Metadata, record type 1, version 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     broker_id: int = 0
@@ -38,24 +38,11 @@ class UnregisterBrokerRecord(_UnregisterBrokerRecordConstants):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        broker_id: int = 0,
-        broker_epoch: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, broker_id: int = 0, broker_epoch: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.broker_id = broker_id
         self.broker_epoch = broker_epoch
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, UnregisterBrokerRecord):
-            return NotImplemented
-        return (
-            self.broker_id == other.broker_id
-            and self.broker_epoch == other.broker_epoch
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_unregister_broker_record_0(data: bytes, pos: int) -> tuple[UnregisterBrokerRecord, int]:
@@ -77,21 +64,11 @@ def _write_unregister_broker_record_0(out: list[bytes], x: UnregisterBrokerRecor
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_unregister_broker_record_0(x: UnregisterBrokerRecord) -> int:
-    size = 13
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-_UnregisterBrokerRecordConstants._codecs = {
-    0: (_read_unregister_broker_record_0, _write_unregister_broker_record_0, _size_unregister_broker_record_0),
-}
-_UnregisterBrokerRecordConstants._facts = (
-    '{"name":"UnregisterBrokerRecord","type":"metadata","validVersions":"0","flexibleVersions":'
-    '"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entit'
-    'yType":"brokerId","about":"Broker that is removed."},{"name":"broker_epoch","json":"broker'
-    'Epoch","type":"int64","versions":"0+","about":"Epoch of the registration that is removed."'
-    "}]}"
+_UnregisterBrokerRecordConstants._codecs = {0: (_read_unregister_broker_record_0, _write_unregister_broker_record_0)}
+_UnregisterBrokerRecordConstants._descriptor = (
+    '{"name":"UnregisterBrokerRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Broker that is removed."},'
+    '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"0+","about":"Epoch of the registration that is removed."}'
+    "]}"
 )
-_UnregisterBrokerRecordConstants._plan = "1\n" ":UnregisterBrokerRecord broker_id/i broker_epoch/q\n" "0 0 1 ;\n"
+_UnregisterBrokerRecordConstants._plan = "1\n:UnregisterBrokerRecord broker_id/i broker_epoch/q\n0 0 1 ;\n"

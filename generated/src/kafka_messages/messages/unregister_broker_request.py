@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Request
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._core.wire import RawTaggedFields, new, tags, unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class _UnregisterBrokerRequestConstants(Request["_UnregisterBrokerResponse"]):
 class UnregisterBrokerRequest(_UnregisterBrokerRequestConstants):
     """Sent by an admin client to have the controller remove the registration of a broker that is gone for good.
 
-    Request, API key 64, versions 0, flexible from 0. Since Kafka 2.8.0.
+    Request, API key 64, version 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     broker_id: int = 0
@@ -40,19 +40,9 @@ class UnregisterBrokerRequest(_UnregisterBrokerRequestConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        broker_id: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, broker_id: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.broker_id = broker_id
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, UnregisterBrokerRequest):
-            return NotImplemented
-        return self.broker_id == other.broker_id and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_unregister_broker_request_0(data: bytes, pos: int) -> tuple[UnregisterBrokerRequest, int]:
@@ -74,19 +64,10 @@ def _write_unregister_broker_request_0(out: list[bytes], x: UnregisterBrokerRequ
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_unregister_broker_request_0(x: UnregisterBrokerRequest) -> int:
-    size = 5
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-_UnregisterBrokerRequestConstants._codecs = {
-    0: (_read_unregister_broker_request_0, _write_unregister_broker_request_0, _size_unregister_broker_request_0),
-}
-_UnregisterBrokerRequestConstants._facts = (
-    '{"name":"UnregisterBrokerRequest","type":"request","validVersions":"0","flexibleVersions":'
-    '"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entit'
-    'yType":"brokerId","about":"Id of the broker to remove."}]}'
+_UnregisterBrokerRequestConstants._codecs = {0: (_read_unregister_broker_request_0, _write_unregister_broker_request_0)}
+_UnregisterBrokerRequestConstants._descriptor = (
+    '{"name":"UnregisterBrokerRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Id of the broker to remove."}'
+    "]}"
 )
-_UnregisterBrokerRequestConstants._plan = "1\n" ":UnregisterBrokerRequest broker_id/i\n" "0 0 ;\n"
+_UnregisterBrokerRequestConstants._plan = "1\n:UnregisterBrokerRequest broker_id/i\n0 0 ;\n"

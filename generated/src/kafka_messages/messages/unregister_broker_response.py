@@ -7,17 +7,7 @@ from struct import Struct
 
 from .._base.message import Response
 from .._core.dataclass import dataclass
-from .._core.wire import (
-    RawTaggedFields,
-    TEXT_LENGTHS,
-    long_nullable_string,
-    new,
-    string_length,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._core.wire import TEXT_LENGTHS, RawTaggedFields, long_nullable_string, new, tags, unknown_tags
 
 _pack_ih = Struct(">ih").pack
 _pack_ihB = Struct(">ihB").pack
@@ -37,7 +27,7 @@ class _UnregisterBrokerResponseConstants(Response):
 class UnregisterBrokerResponse(_UnregisterBrokerResponseConstants):
     """Tells whether the registration of the broker was removed.
 
-    Response, API key 64, versions 0, flexible from 0. Since Kafka 2.8.0.
+    Response, API key 64, version 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     throttle_time_ms: int = 0
@@ -63,16 +53,6 @@ class UnregisterBrokerResponse(_UnregisterBrokerResponseConstants):
         self.error_code = error_code
         self.error_message = error_message
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, UnregisterBrokerResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_unregister_broker_response_0(data: bytes, pos: int) -> tuple[UnregisterBrokerResponse, int]:
@@ -115,29 +95,16 @@ def _write_unregister_broker_response_0(out: list[bytes], x: UnregisterBrokerRes
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_unregister_broker_response_0(x: UnregisterBrokerResponse) -> int:
-    size = 8
-    if x.error_message is not None:
-        n = string_length(len(x.error_message.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _UnregisterBrokerResponseConstants._codecs = {
-    0: (_read_unregister_broker_response_0, _write_unregister_broker_response_0, _size_unregister_broker_response_0),
+    0: (_read_unregister_broker_response_0, _write_unregister_broker_response_0)
 }
-_UnregisterBrokerResponseConstants._facts = (
-    '{"name":"UnregisterBrokerResponse","type":"response","validVersions":"0","flexibleVersions'
-    '":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versio'
-    'ns":"0+","about":"Milliseconds this response was or should be held back because a quota wa'
-    's exceeded, 0 for none."},{"name":"error_code","json":"errorCode","type":"int16","versions'
-    '":"0+","enumeration":"ErrorCode","about":"Error code of the removal, 0 for none."},{"name"'
-    ':"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":'
-    '"0+","about":"Human readable detail of the error of the removal, null when there is nothin'
-    'g to add."}]}'
+_UnregisterBrokerResponseConstants._descriptor = (
+    '{"name":"UnregisterBrokerResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Milliseconds this response was or should be held back because a quota was exceeded, 0 for none."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the removal, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Human readable detail of the error of the removal, null when there is nothing to add."}'
+    "]}"
 )
 _UnregisterBrokerResponseConstants._plan = (
-    "1\n" ":UnregisterBrokerResponse throttle_time_ms/i error_code/h error_message/s?\n" "0 0 1 2cn ;\n"
+    "1\n:UnregisterBrokerResponse throttle_time_ms/i error_code/h error_message/s?\n0 0 1 2cn ;\n"
 )

@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._core.wire import RawTaggedFields, new, tags, unknown_tags
 
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
@@ -27,7 +27,7 @@ class _UnregisterControllerRecordConstants(Message):
 class UnregisterControllerRecord(_UnregisterControllerRecordConstants):
     """Record in __cluster_metadata that removes the registration of a controller.
 
-    Metadata, record type 29, versions 0, flexible from 0. Since Kafka 4.4.0.
+    Metadata, record type 29, version 0, flexible from 0. Since Kafka 4.4.0.
     """
 
     controller_id: int = 0
@@ -35,19 +35,9 @@ class UnregisterControllerRecord(_UnregisterControllerRecordConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        controller_id: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, controller_id: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.controller_id = controller_id
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, UnregisterControllerRecord):
-            return NotImplemented
-        return self.controller_id == other.controller_id and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_unregister_controller_record_0(data: bytes, pos: int) -> tuple[UnregisterControllerRecord, int]:
@@ -69,23 +59,12 @@ def _write_unregister_controller_record_0(out: list[bytes], x: UnregisterControl
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_unregister_controller_record_0(x: UnregisterControllerRecord) -> int:
-    size = 5
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _UnregisterControllerRecordConstants._codecs = {
-    0: (
-        _read_unregister_controller_record_0,
-        _write_unregister_controller_record_0,
-        _size_unregister_controller_record_0,
-    ),
+    0: (_read_unregister_controller_record_0, _write_unregister_controller_record_0)
 }
-_UnregisterControllerRecordConstants._facts = (
-    '{"name":"UnregisterControllerRecord","type":"metadata","validVersions":"0","flexibleVersio'
-    'ns":"0+","fields":[{"name":"controller_id","json":"controllerId","type":"int32","versions"'
-    ':"0+","about":"Node id of the controller that is removed."}]}'
+_UnregisterControllerRecordConstants._descriptor = (
+    '{"name":"UnregisterControllerRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"controller_id","json":"controllerId","type":"int32","versions":"0+","about":"Node id of the controller that is removed."}'
+    "]}"
 )
-_UnregisterControllerRecordConstants._plan = "1\n" ":UnregisterControllerRecord controller_id/i\n" "0 0 ;\n"
+_UnregisterControllerRecordConstants._plan = "1\n:UnregisterControllerRecord controller_id/i\n0 0 ;\n"

@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Request
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._core.wire import RawTaggedFields, new, tags, unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class UnregisterControllerRequest(_UnregisterControllerRequestConstants):
     """Sent by an admin client to have the active controller remove the registration of another controller that
     is gone.
 
-    Request, API key 94, versions 0, flexible from 0. Since Kafka 4.4.0.
+    Request, API key 94, version 0, flexible from 0. Since Kafka 4.4.0.
     """
 
     controller_id: int = 0
@@ -41,19 +41,9 @@ class UnregisterControllerRequest(_UnregisterControllerRequestConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        controller_id: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, controller_id: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.controller_id = controller_id
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, UnregisterControllerRequest):
-            return NotImplemented
-        return self.controller_id == other.controller_id and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_unregister_controller_request_0(data: bytes, pos: int) -> tuple[UnregisterControllerRequest, int]:
@@ -75,23 +65,12 @@ def _write_unregister_controller_request_0(out: list[bytes], x: UnregisterContro
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_unregister_controller_request_0(x: UnregisterControllerRequest) -> int:
-    size = 5
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _UnregisterControllerRequestConstants._codecs = {
-    0: (
-        _read_unregister_controller_request_0,
-        _write_unregister_controller_request_0,
-        _size_unregister_controller_request_0,
-    ),
+    0: (_read_unregister_controller_request_0, _write_unregister_controller_request_0)
 }
-_UnregisterControllerRequestConstants._facts = (
-    '{"name":"UnregisterControllerRequest","type":"request","validVersions":"0","flexibleVersio'
-    'ns":"0+","fields":[{"name":"controller_id","json":"controllerId","type":"int32","versions"'
-    ':"0+","about":"Node id of the controller to remove."}]}'
+_UnregisterControllerRequestConstants._descriptor = (
+    '{"name":"UnregisterControllerRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"controller_id","json":"controllerId","type":"int32","versions":"0+","about":"Node id of the controller to remove."}'
+    "]}"
 )
-_UnregisterControllerRequestConstants._plan = "1\n" ":UnregisterControllerRequest controller_id/i\n" "0 0 ;\n"
+_UnregisterControllerRequestConstants._plan = "1\n:UnregisterControllerRequest controller_id/i\n0 0 ;\n"

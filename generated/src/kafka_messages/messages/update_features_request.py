@@ -12,24 +12,22 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .update_features_response import UpdateFeaturesResponse as _UpdateFeaturesResponse
 
 _pack_B = Struct(">B").pack
@@ -55,7 +53,7 @@ class FeatureUpdateKey(StructBase):
     max_version_level: int = 0
     """Level the feature should have afterwards; below 1 to remove the feature. (versions 0+)"""
     allow_downgrade: bool = False
-    """True when the new level may be lower than the current one; replaced by UpgradeType. (versions 0)"""
+    """True when the new level may be lower than the current one; replaced by UpgradeType. (version 0)"""
     upgrade_type: int = 1
     """1 (the default) only raises the level, 2 also lowers it if nothing is lost, 3 also lowers it at the price
     of losing metadata. (versions 1+)
@@ -77,17 +75,6 @@ class FeatureUpdateKey(StructBase):
         self.allow_downgrade = allow_downgrade
         self.upgrade_type = upgrade_type
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, FeatureUpdateKey):
-            return NotImplemented
-        return (
-            self.feature == other.feature
-            and self.max_version_level == other.max_version_level
-            and self.allow_downgrade == other.allow_downgrade
-            and self.upgrade_type == other.upgrade_type
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class FeatureUpdateKeyCollection(KeyedCollection[FeatureUpdateKey]):
@@ -152,16 +139,6 @@ class UpdateFeaturesRequest(_UpdateFeaturesRequestConstants):
         self.validate_only = validate_only
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, UpdateFeaturesRequest):
-            return NotImplemented
-        return (
-            self.timeout_ms == other.timeout_ms
-            and self.feature_updates == other.feature_updates
-            and self.validate_only == other.validate_only
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_feature_update_key_0(data: bytes, pos: int, count: int) -> tuple[FeatureUpdateKeyCollection, int]:
     out: list[FeatureUpdateKey] = []
@@ -199,17 +176,6 @@ def _write_all_feature_update_key_0(out: list[bytes], items: Iterable[FeatureUpd
         else:
             out.append(_pack_hB(x.max_version_level, TRUTH[x.allow_downgrade]))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_feature_update_key_0(items: Iterable[FeatureUpdateKey]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        n = string_length(len(x.feature.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_feature_update_key_1(data: bytes, pos: int, count: int) -> tuple[FeatureUpdateKeyCollection, int]:
@@ -250,17 +216,6 @@ def _write_all_feature_update_key_1(out: list[bytes], items: Iterable[FeatureUpd
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_feature_update_key_1(items: Iterable[FeatureUpdateKey]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        n = string_length(len(x.feature.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_update_features_request_0(data: bytes, pos: int) -> tuple[UpdateFeaturesRequest, int]:
     x = new(UpdateFeaturesRequest)
     x.timeout_ms, n = _unpack_iB(data, pos)
@@ -299,17 +254,6 @@ def _write_update_features_request_0(out: list[bytes], x: UpdateFeaturesRequest)
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_update_features_request_0(x: UpdateFeaturesRequest) -> int:
-    size = 6
-    size += _size_all_feature_update_key_0(x.feature_updates)
-    n = len(x.feature_updates)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_update_features_request_1(data: bytes, pos: int) -> tuple[UpdateFeaturesRequest, int]:
     x = new(UpdateFeaturesRequest)
     x.timeout_ms, n = _unpack_iB(data, pos)
@@ -346,46 +290,29 @@ def _write_update_features_request_1(out: list[bytes], x: UpdateFeaturesRequest)
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_update_features_request_1(x: UpdateFeaturesRequest) -> int:
-    size = 7
-    size += _size_all_feature_update_key_1(x.feature_updates)
-    n = len(x.feature_updates)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _UpdateFeaturesRequestConstants._codecs = {
-    0: (_read_update_features_request_0, _write_update_features_request_0, _size_update_features_request_0),
-    1: (_read_update_features_request_1, _write_update_features_request_1, _size_update_features_request_1),
-    2: (_read_update_features_request_1, _write_update_features_request_1, _size_update_features_request_1),
+    0: (_read_update_features_request_0, _write_update_features_request_0),
+    1: (_read_update_features_request_1, _write_update_features_request_1),
+    2: (_read_update_features_request_1, _write_update_features_request_1),
 }
-_UpdateFeaturesRequestConstants._facts = (
-    '{"name":"UpdateFeaturesRequest","type":"request","validVersions":"0-2","flexibleVersions":'
-    '"0+","fields":[{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","def'
-    'ault":60000,"about":"Milliseconds the change may take before it is given up, one minute by'
-    ' default."},{"name":"feature_updates","json":"featureUpdates","type":"[]FeatureUpdateKey",'
-    '"versions":"0+","about":"One entry per feature to change."},{"name":"validate_only","json"'
-    ':"validateOnly","type":"bool","versions":"1+","about":"True to check the change without ma'
-    'king it."}],"structs":{"FeatureUpdateKey":[{"name":"feature","json":"feature","type":"stri'
-    'ng","versions":"0+","mapKey":true,"about":"Name of the feature, such as metadata.version."'
-    '},{"name":"max_version_level","json":"maxVersionLevel","type":"int16","versions":"0+","abo'
-    'ut":"Level the feature should have afterwards; below 1 to remove the feature."},{"name":"a'
-    'llow_downgrade","json":"allowDowngrade","type":"bool","versions":"0","about":"True when th'
-    'e new level may be lower than the current one; replaced by UpgradeType."},{"name":"upgrade'
-    '_type","json":"upgradeType","type":"int8","versions":"1+","enumeration":"FeatureUpgradeTyp'
-    'e","default":1,"about":"1 (the default) only raises the level, 2 also lowers it if nothing'
-    ' is lost, 3 also lowers it at the price of losing metadata."}]}}'
+_UpdateFeaturesRequestConstants._descriptor = (
+    '{"name":"UpdateFeaturesRequest","type":"request","validVersions":"0-2","flexibleVersions":"0+","fields":['
+    '{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","default":60000,"about":"Milliseconds the change may take before it is given up, one minute by default."},'
+    '{"name":"feature_updates","json":"featureUpdates","type":"[]FeatureUpdateKey","versions":"0+","about":"One entry per feature to change."},'
+    '{"name":"validate_only","json":"validateOnly","type":"bool","versions":"1+","about":"True to check the change without making it."}'
+    '],"structs":{"FeatureUpdateKey":['
+    '{"name":"feature","json":"feature","type":"string","versions":"0+","mapKey":true,"about":"Name of the feature, such as metadata.version."},'
+    '{"name":"max_version_level","json":"maxVersionLevel","type":"int16","versions":"0+","about":"Level the feature should have afterwards; below 1 to remove the feature."},'
+    '{"name":"allow_downgrade","json":"allowDowngrade","type":"bool","versions":"0","about":"True when the new level may be lower than the current one; replaced by UpgradeType."},'
+    '{"name":"upgrade_type","json":"upgradeType","type":"int8","versions":"1+","enumeration":"FeatureUpgradeType","default":1,"about":"1 (the default) only raises the level, 2 also lowers it if nothing is lost, 3 also lowers it at the price of losing metadata."}'
+    "]}}"
 )
 _UpdateFeaturesRequestConstants._plan = (
     "1\n"
     ":FeatureUpdateKey feature/s max_version_level/h allow_downgrade/t upgrade_type/b=1\n"
     "0 0c 1 2 -3! ;\n"
     "1-2 0c 1 3 -2! ;\n"
-    ":UpdateFeaturesRequest timeout_ms/i=60000 feature_updates/{@FeatureUpdateKey validate_only"
-    "/t\n"
+    ":UpdateFeaturesRequest timeout_ms/i=60000 feature_updates/{@FeatureUpdateKey validate_only/t\n"
     "0 0 1@0c -2! ;\n"
     "1-2 0 1@1c 2 ;\n"
 )

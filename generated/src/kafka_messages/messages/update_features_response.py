@@ -12,19 +12,16 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -68,16 +65,6 @@ class UpdatableFeatureResult(StructBase):
         self.error_code = error_code
         self.error_message = error_message
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, UpdatableFeatureResult):
-            return NotImplemented
-        return (
-            self.feature == other.feature
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class UpdatableFeatureResultCollection(KeyedCollection[UpdatableFeatureResult]):
@@ -151,17 +138,6 @@ class UpdateFeaturesResponse(_UpdateFeaturesResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, UpdateFeaturesResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.results == other.results
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_updatable_feature_result_0(
     data: bytes, pos: int, count: int
@@ -221,20 +197,6 @@ def _write_all_updatable_feature_result_0(out: list[bytes], items: Iterable[Upda
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_updatable_feature_result_0(items: Iterable[UpdatableFeatureResult]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        n = string_length(len(x.feature.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_update_features_response_0(data: bytes, pos: int) -> tuple[UpdateFeaturesResponse, int]:
     x = new(UpdateFeaturesResponse)
     x.throttle_time_ms, x.error_code, n = _unpack_ihB(data, pos)
@@ -288,20 +250,6 @@ def _write_update_features_response_0(out: list[bytes], x: UpdateFeaturesRespons
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_update_features_response_0(x: UpdateFeaturesResponse) -> int:
-    size = 9
-    if x.error_message is not None:
-        n = string_length(len(x.error_message.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_updatable_feature_result_0(x.results)
-    n = len(x.results)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_update_features_response_2(data: bytes, pos: int) -> tuple[UpdateFeaturesResponse, int]:
     x = new(UpdateFeaturesResponse)
     x.throttle_time_ms, x.error_code, n = _unpack_ihB(data, pos)
@@ -343,45 +291,28 @@ def _write_update_features_response_2(out: list[bytes], x: UpdateFeaturesRespons
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_update_features_response_2(x: UpdateFeaturesResponse) -> int:
-    size = 8
-    if x.error_message is not None:
-        n = string_length(len(x.error_message.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _UpdateFeaturesResponseConstants._codecs = {
-    0: (_read_update_features_response_0, _write_update_features_response_0, _size_update_features_response_0),
-    1: (_read_update_features_response_0, _write_update_features_response_0, _size_update_features_response_0),
-    2: (_read_update_features_response_2, _write_update_features_response_2, _size_update_features_response_2),
+    0: (_read_update_features_response_0, _write_update_features_response_0),
+    1: (_read_update_features_response_0, _write_update_features_response_0),
+    2: (_read_update_features_response_2, _write_update_features_response_2),
 }
-_UpdateFeaturesResponseConstants._facts = (
-    '{"name":"UpdateFeaturesResponse","type":"response","validVersions":"0-2","flexibleVersions'
-    '":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versio'
-    'ns":"0+","about":"Milliseconds this response was or should be held back because a quota wa'
-    's exceeded, 0 for none."},{"name":"error_code","json":"errorCode","type":"int16","versions'
-    '":"0+","enumeration":"ErrorCode","about":"Error code of the request as a whole, 0 for none'
-    '."},{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullabl'
-    'eVersions":"0+","about":"Human readable detail of the error of the request as a whole, nul'
-    'l when there is nothing to add."},{"name":"results","json":"results","type":"[]UpdatableFe'
-    'atureResult","versions":"0-1","ignorable":true,"about":"One entry per feature of the reque'
-    "st; later versions have only the overall error because all changes succeed or fail togethe"
-    'r."}],"structs":{"UpdatableFeatureResult":[{"name":"feature","json":"feature","type":"stri'
-    'ng","versions":"0+","mapKey":true,"about":"Name of the feature."},{"name":"error_code","js'
-    'on":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error co'
-    'de of changing this feature, 0 for none."},{"name":"error_message","json":"errorMessage","'
-    'type":"string","versions":"0+","nullableVersions":"0+","about":"Human readable detail of t'
-    'he error of changing this feature, null when there is nothing to add."}]}}'
+_UpdateFeaturesResponseConstants._descriptor = (
+    '{"name":"UpdateFeaturesResponse","type":"response","validVersions":"0-2","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Milliseconds this response was or should be held back because a quota was exceeded, 0 for none."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the request as a whole, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Human readable detail of the error of the request as a whole, null when there is nothing to add."},'
+    '{"name":"results","json":"results","type":"[]UpdatableFeatureResult","versions":"0-1","ignorable":true,"about":"One entry per feature of the request; later versions have only the overall error because all changes succeed or fail together."}'
+    '],"structs":{"UpdatableFeatureResult":['
+    '{"name":"feature","json":"feature","type":"string","versions":"0+","mapKey":true,"about":"Name of the feature."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of changing this feature, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Human readable detail of the error of changing this feature, null when there is nothing to add."}'
+    "]}}"
 )
 _UpdateFeaturesResponseConstants._plan = (
     "1\n"
     ":UpdatableFeatureResult feature/s error_code/h error_message/s?\n"
     "0-1 0c 1 2cn ;\n"
-    ":UpdateFeaturesResponse throttle_time_ms/i error_code/h error_message/s? results/{@Updatab"
-    "leFeatureResult\n"
+    ":UpdateFeaturesResponse throttle_time_ms/i error_code/h error_message/s? results/{@UpdatableFeatureResult\n"
     "0-1 0 1 2cn 3@0c ;\n"
     "2 0 1 2cn -3 ;\n"
 )

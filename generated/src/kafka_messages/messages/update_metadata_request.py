@@ -12,33 +12,30 @@ from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_array,
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedField,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
     ZERO_UUID,
+    Malformed,
+    RawTaggedField,
+    RawTaggedFields,
+    Refused,
     in_order,
     long_count,
     long_nullable_string,
     long_string,
     long_uvarint,
     new,
-    string_length,
     tag_header,
-    tagged_size,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .update_metadata_response import UpdateMetadataResponse as _UpdateMetadataResponse
 
 _pack_b = Struct(">b").pack
@@ -125,22 +122,6 @@ class UpdateMetadataPartitionState(StructBase):
         self.offline_replicas = offline_replicas if isinstance(offline_replicas, list) else list(offline_replicas)
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, UpdateMetadataPartitionState):
-            return NotImplemented
-        return (
-            self.topic_name == other.topic_name
-            and self.partition_index == other.partition_index
-            and self.controller_epoch == other.controller_epoch
-            and self.leader == other.leader
-            and self.leader_epoch == other.leader_epoch
-            and self.isr == other.isr
-            and self.zk_version == other.zk_version
-            and self.replicas == other.replicas
-            and self.offline_replicas == other.offline_replicas
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class UpdateMetadataTopicState(StructBase):
@@ -171,16 +152,6 @@ class UpdateMetadataTopicState(StructBase):
             else list(elements_of(partition_states, "partition_states", "UpdateMetadataPartitionState"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, UpdateMetadataTopicState):
-            return NotImplemented
-        return (
-            self.topic_name == other.topic_name
-            and self.topic_id == other.topic_id
-            and self.partition_states == other.partition_states
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -213,17 +184,6 @@ class UpdateMetadataEndpoint(StructBase):
         self.security_protocol = security_protocol
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, UpdateMetadataEndpoint):
-            return NotImplemented
-        return (
-            self.port == other.port
-            and self.host == other.host
-            and self.listener == other.listener
-            and self.security_protocol == other.security_protocol
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class UpdateMetadataBroker(StructBase):
@@ -232,9 +192,9 @@ class UpdateMetadataBroker(StructBase):
     id: int = 0
     """Id of a broker. (versions 0+)"""
     v0_host: str = ""
-    """Host name of the broker. (versions 0)"""
+    """Host name of the broker. (version 0)"""
     v0_port: int = 0
-    """Port of the broker. (versions 0)"""
+    """Port of the broker. (version 0)"""
     endpoints: list[UpdateMetadataEndpoint] = field(default_factory=list)
     """Addresses of the broker, one for each listener. (versions 1+)"""
     rack: str | None = ""
@@ -262,18 +222,6 @@ class UpdateMetadataBroker(StructBase):
         )
         self.rack = rack
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, UpdateMetadataBroker):
-            return NotImplemented
-        return (
-            self.id == other.id
-            and self.v0_host == other.v0_host
-            and self.v0_port == other.v0_port
-            and self.endpoints == other.endpoints
-            and self.rack == other.rack
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _UpdateMetadataRequestConstants(Request["_UpdateMetadataResponse"]):
@@ -353,21 +301,6 @@ class UpdateMetadataRequest(_UpdateMetadataRequestConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, UpdateMetadataRequest):
-            return NotImplemented
-        return (
-            self.controller_id == other.controller_id
-            and self.is_kraft_controller == other.is_kraft_controller
-            and self.type == other.type
-            and self.controller_epoch == other.controller_epoch
-            and self.broker_epoch == other.broker_epoch
-            and self.ungrouped_partition_states == other.ungrouped_partition_states
-            and self.topic_states == other.topic_states
-            and self.live_brokers == other.live_brokers
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_update_metadata_partition_state_0(
     data: bytes, pos: int, count: int
@@ -431,18 +364,6 @@ def _write_all_update_metadata_partition_state_0(
                 out.append(PACK_I[n](*x.replicas))
             else:
                 out.append(fixed_elements(x.replicas, "i"))
-
-
-def _size_all_update_metadata_partition_state_0(items: Iterable[UpdateMetadataPartitionState]) -> int:
-    size = 0
-    for x in items:
-        size += 30
-        size += string_length(len(x.topic_name.encode()))
-        size += len(x.isr) * 4
-        size += len(x.replicas) * 4
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_update_metadata_partition_state_4(
@@ -528,19 +449,6 @@ def _write_all_update_metadata_partition_state_4(
                     out.append(fixed_elements(x.offline_replicas, "i"))
 
 
-def _size_all_update_metadata_partition_state_4(items: Iterable[UpdateMetadataPartitionState]) -> int:
-    size = 0
-    for x in items:
-        size += 34
-        size += string_length(len(x.topic_name.encode()))
-        size += len(x.isr) * 4
-        size += len(x.replicas) * 4
-        size += len(x.offline_replicas) * 4
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_update_metadata_partition_state_5(
     data: bytes, pos: int, count: int
 ) -> tuple[list[UpdateMetadataPartitionState], int]:
@@ -611,18 +519,6 @@ def _write_all_update_metadata_partition_state_5(
                     out.append(PACK_I[n](*x.offline_replicas))
                 else:
                     out.append(fixed_elements(x.offline_replicas, "i"))
-
-
-def _size_all_update_metadata_partition_state_5(items: Iterable[UpdateMetadataPartitionState]) -> int:
-    size = 0
-    for x in items:
-        size += 32
-        size += len(x.isr) * 4
-        size += len(x.replicas) * 4
-        size += len(x.offline_replicas) * 4
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_update_metadata_partition_state_6(
@@ -710,27 +606,6 @@ def _write_all_update_metadata_partition_state_6(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_update_metadata_partition_state_6(items: Iterable[UpdateMetadataPartitionState]) -> int:
-    size = 0
-    for x in items:
-        size += 24
-        size += len(x.isr) * 4
-        n = len(x.isr)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += len(x.replicas) * 4
-        n = len(x.replicas)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += len(x.offline_replicas) * 4
-        n = len(x.offline_replicas)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_update_metadata_topic_state_5(
     data: bytes, pos: int, count: int
 ) -> tuple[list[UpdateMetadataTopicState], int]:
@@ -771,17 +646,6 @@ def _write_all_update_metadata_topic_state_5(out: list[bytes], items: Iterable[U
             _write_all_update_metadata_partition_state_5(out, x.partition_states)
         elif type(x.partition_states) is not list and type(x.partition_states) in NO_LISTS:
             raise Refused
-
-
-def _size_all_update_metadata_topic_state_5(items: Iterable[UpdateMetadataTopicState]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.topic_name.encode()))
-        size += _size_all_update_metadata_partition_state_5(x.partition_states)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_update_metadata_topic_state_6(
@@ -832,21 +696,6 @@ def _write_all_update_metadata_topic_state_6(out: list[bytes], items: Iterable[U
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_update_metadata_topic_state_6(items: Iterable[UpdateMetadataTopicState]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_update_metadata_partition_state_6(x.partition_states)
-        n = len(x.partition_states)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_update_metadata_topic_state_7(
@@ -903,21 +752,6 @@ def _write_all_update_metadata_topic_state_7(out: list[bytes], items: Iterable[U
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_update_metadata_topic_state_7(items: Iterable[UpdateMetadataTopicState]) -> int:
-    size = 0
-    for x in items:
-        size += 19
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_update_metadata_partition_state_6(x.partition_states)
-        n = len(x.partition_states)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_update_metadata_endpoint_1(data: bytes, pos: int, count: int) -> tuple[list[UpdateMetadataEndpoint], int]:
     out: list[UpdateMetadataEndpoint] = []
     for _ in range(count):
@@ -947,16 +781,6 @@ def _write_all_update_metadata_endpoint_1(out: list[bytes], items: Iterable[Upda
         out.append(_pack_ih(x.port, n))
         out.append(s)
         out.append(_pack_h(x.security_protocol))
-
-
-def _size_all_update_metadata_endpoint_1(items: Iterable[UpdateMetadataEndpoint]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        size += string_length(len(x.host.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_update_metadata_endpoint_3(data: bytes, pos: int, count: int) -> tuple[list[UpdateMetadataEndpoint], int]:
@@ -999,17 +823,6 @@ def _write_all_update_metadata_endpoint_3(out: list[bytes], items: Iterable[Upda
         out.append(_pack_h(n))
         out.append(s)
         out.append(_pack_h(x.security_protocol))
-
-
-def _size_all_update_metadata_endpoint_3(items: Iterable[UpdateMetadataEndpoint]) -> int:
-    size = 0
-    for x in items:
-        size += 10
-        size += string_length(len(x.host.encode()))
-        size += string_length(len(x.listener.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_update_metadata_endpoint_6(data: bytes, pos: int, count: int) -> tuple[list[UpdateMetadataEndpoint], int]:
@@ -1063,19 +876,6 @@ def _write_all_update_metadata_endpoint_6(out: list[bytes], items: Iterable[Upda
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_update_metadata_endpoint_6(items: Iterable[UpdateMetadataEndpoint]) -> int:
-    size = 0
-    for x in items:
-        size += 9
-        n = string_length(len(x.host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.listener.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_update_metadata_broker_0(data: bytes, pos: int, count: int) -> tuple[list[UpdateMetadataBroker], int]:
     out: list[UpdateMetadataBroker] = []
     for _ in range(count):
@@ -1108,16 +908,6 @@ def _write_all_update_metadata_broker_0(out: list[bytes], items: Iterable[Update
         out.append(_pack_i(x.v0_port))
 
 
-def _size_all_update_metadata_broker_0(items: Iterable[UpdateMetadataBroker]) -> int:
-    size = 0
-    for x in items:
-        size += 10
-        size += string_length(len(x.v0_host.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_update_metadata_broker_1(data: bytes, pos: int, count: int) -> tuple[list[UpdateMetadataBroker], int]:
     out: list[UpdateMetadataBroker] = []
     for _ in range(count):
@@ -1146,16 +936,6 @@ def _write_all_update_metadata_broker_1(out: list[bytes], items: Iterable[Update
             _write_all_update_metadata_endpoint_1(out, x.endpoints)
         elif type(x.endpoints) is not list and type(x.endpoints) in NO_LISTS:
             raise Refused
-
-
-def _size_all_update_metadata_broker_1(items: Iterable[UpdateMetadataBroker]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        size += _size_all_update_metadata_endpoint_1(x.endpoints)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_update_metadata_broker_2(data: bytes, pos: int, count: int) -> tuple[list[UpdateMetadataBroker], int]:
@@ -1203,18 +983,6 @@ def _write_all_update_metadata_broker_2(out: list[bytes], items: Iterable[Update
         out.append(s)
 
 
-def _size_all_update_metadata_broker_2(items: Iterable[UpdateMetadataBroker]) -> int:
-    size = 0
-    for x in items:
-        size += 10
-        size += _size_all_update_metadata_endpoint_1(x.endpoints)
-        if x.rack is not None:
-            size += string_length(len(x.rack.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
-
-
 def _read_all_update_metadata_broker_3(data: bytes, pos: int, count: int) -> tuple[list[UpdateMetadataBroker], int]:
     out: list[UpdateMetadataBroker] = []
     for _ in range(count):
@@ -1258,18 +1026,6 @@ def _write_all_update_metadata_broker_3(out: list[bytes], items: Iterable[Update
             n = len(s)
         out.append(_pack_h(n))
         out.append(s)
-
-
-def _size_all_update_metadata_broker_3(items: Iterable[UpdateMetadataBroker]) -> int:
-    size = 0
-    for x in items:
-        size += 10
-        size += _size_all_update_metadata_endpoint_3(x.endpoints)
-        if x.rack is not None:
-            size += string_length(len(x.rack.encode()))
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_update_metadata_broker_6(data: bytes, pos: int, count: int) -> tuple[list[UpdateMetadataBroker], int]:
@@ -1331,22 +1087,6 @@ def _write_all_update_metadata_broker_6(out: list[bytes], items: Iterable[Update
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_update_metadata_broker_6(items: Iterable[UpdateMetadataBroker]) -> int:
-    size = 0
-    for x in items:
-        size += 7
-        size += _size_all_update_metadata_endpoint_6(x.endpoints)
-        n = len(x.endpoints)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.rack is not None:
-            n = string_length(len(x.rack.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_update_metadata_request_0(data: bytes, pos: int) -> tuple[UpdateMetadataRequest, int]:
     x = new(UpdateMetadataRequest)
     x.controller_id, x.controller_epoch, n = _unpack_iii(data, pos)
@@ -1390,15 +1130,6 @@ def _write_update_metadata_request_0(out: list[bytes], x: UpdateMetadataRequest)
         _write_all_update_metadata_broker_0(out, x.live_brokers)
     elif type(x.live_brokers) is not list and type(x.live_brokers) in NO_LISTS:
         raise Refused
-
-
-def _size_update_metadata_request_0(x: UpdateMetadataRequest) -> int:
-    size = 16
-    size += _size_all_update_metadata_partition_state_0(x.ungrouped_partition_states)
-    size += _size_all_update_metadata_broker_0(x.live_brokers)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_update_metadata_request_1(data: bytes, pos: int) -> tuple[UpdateMetadataRequest, int]:
@@ -1446,15 +1177,6 @@ def _write_update_metadata_request_1(out: list[bytes], x: UpdateMetadataRequest)
         raise Refused
 
 
-def _size_update_metadata_request_1(x: UpdateMetadataRequest) -> int:
-    size = 16
-    size += _size_all_update_metadata_partition_state_0(x.ungrouped_partition_states)
-    size += _size_all_update_metadata_broker_1(x.live_brokers)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_update_metadata_request_2(data: bytes, pos: int) -> tuple[UpdateMetadataRequest, int]:
     x = new(UpdateMetadataRequest)
     x.controller_id, x.controller_epoch, n = _unpack_iii(data, pos)
@@ -1498,15 +1220,6 @@ def _write_update_metadata_request_2(out: list[bytes], x: UpdateMetadataRequest)
         _write_all_update_metadata_broker_2(out, x.live_brokers)
     elif type(x.live_brokers) is not list and type(x.live_brokers) in NO_LISTS:
         raise Refused
-
-
-def _size_update_metadata_request_2(x: UpdateMetadataRequest) -> int:
-    size = 16
-    size += _size_all_update_metadata_partition_state_0(x.ungrouped_partition_states)
-    size += _size_all_update_metadata_broker_2(x.live_brokers)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_update_metadata_request_3(data: bytes, pos: int) -> tuple[UpdateMetadataRequest, int]:
@@ -1554,15 +1267,6 @@ def _write_update_metadata_request_3(out: list[bytes], x: UpdateMetadataRequest)
         raise Refused
 
 
-def _size_update_metadata_request_3(x: UpdateMetadataRequest) -> int:
-    size = 16
-    size += _size_all_update_metadata_partition_state_0(x.ungrouped_partition_states)
-    size += _size_all_update_metadata_broker_3(x.live_brokers)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_update_metadata_request_4(data: bytes, pos: int) -> tuple[UpdateMetadataRequest, int]:
     x = new(UpdateMetadataRequest)
     x.controller_id, x.controller_epoch, n = _unpack_iii(data, pos)
@@ -1608,15 +1312,6 @@ def _write_update_metadata_request_4(out: list[bytes], x: UpdateMetadataRequest)
         raise Refused
 
 
-def _size_update_metadata_request_4(x: UpdateMetadataRequest) -> int:
-    size = 16
-    size += _size_all_update_metadata_partition_state_4(x.ungrouped_partition_states)
-    size += _size_all_update_metadata_broker_3(x.live_brokers)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
-
-
 def _read_update_metadata_request_5(data: bytes, pos: int) -> tuple[UpdateMetadataRequest, int]:
     x = new(UpdateMetadataRequest)
     x.controller_id, x.controller_epoch, x.broker_epoch, n = _unpack_iiqi(data, pos)
@@ -1659,15 +1354,6 @@ def _write_update_metadata_request_5(out: list[bytes], x: UpdateMetadataRequest)
         _write_all_update_metadata_broker_3(out, x.live_brokers)
     elif type(x.live_brokers) is not list and type(x.live_brokers) in NO_LISTS:
         raise Refused
-
-
-def _size_update_metadata_request_5(x: UpdateMetadataRequest) -> int:
-    size = 24
-    size += _size_all_update_metadata_topic_state_5(x.topic_states)
-    size += _size_all_update_metadata_broker_3(x.live_brokers)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_tags_update_metadata_request_6(data: bytes, pos: int, n: int, x: UpdateMetadataRequest) -> int:
@@ -1744,21 +1430,6 @@ def _write_update_metadata_request_6(out: list[bytes], x: UpdateMetadataRequest)
         out.append(tags({}, x.unknown_tagged_fields, (0,)))
 
 
-def _size_update_metadata_request_6(x: UpdateMetadataRequest) -> int:
-    size = 19
-    size += _size_all_update_metadata_topic_state_6(x.topic_states)
-    n = len(x.topic_states)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_update_metadata_broker_6(x.live_brokers)
-    n = len(x.live_brokers)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_tags_update_metadata_request_7(data: bytes, pos: int, n: int, x: UpdateMetadataRequest) -> int:
     count, pos = long_uvarint(data, pos, n)
     seen: set[int] = set()
@@ -1831,21 +1502,6 @@ def _write_update_metadata_request_7(out: list[bytes], x: UpdateMetadataRequest)
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields, (0,)))
-
-
-def _size_update_metadata_request_7(x: UpdateMetadataRequest) -> int:
-    size = 19
-    size += _size_all_update_metadata_topic_state_7(x.topic_states)
-    n = len(x.topic_states)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_update_metadata_broker_6(x.live_brokers)
-    n = len(x.live_brokers)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_tags_update_metadata_request_8(data: bytes, pos: int, n: int, x: UpdateMetadataRequest) -> int:
@@ -1930,105 +1586,62 @@ def _write_update_metadata_request_8(out: list[bytes], x: UpdateMetadataRequest)
         _write_tags_update_metadata_request_8(out, x)
 
 
-def _size_tags_update_metadata_request_8(x: UpdateMetadataRequest) -> int:
-    count = 0
-    total = 0
-    if x.type != 0:
-        size = 1
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_update_metadata_request_8(x: UpdateMetadataRequest) -> int:
-    size = 20
-    size += _size_all_update_metadata_topic_state_7(x.topic_states)
-    n = len(x.topic_states)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_all_update_metadata_broker_6(x.live_brokers)
-    n = len(x.live_brokers)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if not (x.type == 0 and not x.unknown_tagged_fields):
-        size += _size_tags_update_metadata_request_8(x) - 1
-    return size
-
-
 _UpdateMetadataRequestConstants._codecs = {
-    0: (_read_update_metadata_request_0, _write_update_metadata_request_0, _size_update_metadata_request_0),
-    1: (_read_update_metadata_request_1, _write_update_metadata_request_1, _size_update_metadata_request_1),
-    2: (_read_update_metadata_request_2, _write_update_metadata_request_2, _size_update_metadata_request_2),
-    3: (_read_update_metadata_request_3, _write_update_metadata_request_3, _size_update_metadata_request_3),
-    4: (_read_update_metadata_request_4, _write_update_metadata_request_4, _size_update_metadata_request_4),
-    5: (_read_update_metadata_request_5, _write_update_metadata_request_5, _size_update_metadata_request_5),
-    6: (_read_update_metadata_request_6, _write_update_metadata_request_6, _size_update_metadata_request_6),
-    7: (_read_update_metadata_request_7, _write_update_metadata_request_7, _size_update_metadata_request_7),
-    8: (_read_update_metadata_request_8, _write_update_metadata_request_8, _size_update_metadata_request_8),
+    0: (_read_update_metadata_request_0, _write_update_metadata_request_0),
+    1: (_read_update_metadata_request_1, _write_update_metadata_request_1),
+    2: (_read_update_metadata_request_2, _write_update_metadata_request_2),
+    3: (_read_update_metadata_request_3, _write_update_metadata_request_3),
+    4: (_read_update_metadata_request_4, _write_update_metadata_request_4),
+    5: (_read_update_metadata_request_5, _write_update_metadata_request_5),
+    6: (_read_update_metadata_request_6, _write_update_metadata_request_6),
+    7: (_read_update_metadata_request_7, _write_update_metadata_request_7),
+    8: (_read_update_metadata_request_8, _write_update_metadata_request_8),
 }
-_UpdateMetadataRequestConstants._facts = (
-    '{"name":"UpdateMetadataRequest","type":"request","validVersions":"0-8","flexibleVersions":'
-    '"6+","fields":[{"name":"controller_id","json":"controllerId","type":"int32","versions":"0+'
-    '","entityType":"brokerId","about":"Node id of the controller that sends this."},{"name":"i'
-    's_kraft_controller","json":"isKRaftController","type":"bool","versions":"8+","about":"Whet'
-    'her the controller is one of KRaft, during the move from ZooKeeper."},{"name":"type","json'
-    '":"type","type":"int8","versions":"8+","tag":0,"taggedVersions":"8+","enumeration":"Contro'
-    'lRequestType","about":"What the request has: 0 not said, 1 what changed, 2 everything."},{'
-    '"name":"controller_epoch","json":"controllerEpoch","type":"int32","versions":"0+","about":'
-    '"Epoch of the controller, which grows with every election of one."},{"name":"broker_epoch"'
-    ',"json":"brokerEpoch","type":"int64","versions":"5+","ignorable":true,"default":-1,"about"'
-    ':"Epoch that the controller gave the receiving broker when it registered."},{"name":"ungro'
-    'uped_partition_states","json":"ungroupedPartitionStates","type":"[]UpdateMetadataPartition'
-    'State","versions":"0-4","about":"States of partitions, each with the name of its topic."},'
-    '{"name":"topic_states","json":"topicStates","type":"[]UpdateMetadataTopicState","versions"'
-    ':"5+","about":"The topics with the states of their partitions."},{"name":"live_brokers","j'
-    'son":"liveBrokers","type":"[]UpdateMetadataBroker","versions":"0+","about":"The brokers th'
-    'at are alive."}],"structs":{"UpdateMetadataPartitionState":[{"name":"topic_name","json":"t'
-    'opicName","type":"string","versions":"0-4","entityType":"topicName","ignorable":true,"abou'
-    't":"Name of the topic."},{"name":"partition_index","json":"partitionIndex","type":"int32",'
-    '"versions":"0+","about":"Number of the partition within its topic, from 0."},{"name":"cont'
-    'roller_epoch","json":"controllerEpoch","type":"int32","versions":"0+","about":"Epoch of th'
-    'e controller, which grows with every election of one."},{"name":"leader","json":"leader","'
-    'type":"int32","versions":"0+","entityType":"brokerId","enumeration":"TopicStateLeader","ab'
-    'out":"Broker id of the leader, -1 for none, -2 while the topic is being deleted."},{"name"'
-    ':"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Epoch of the '
-    'leader, which grows with every election of one."},{"name":"isr","json":"isr","type":"[]int'
-    '32","versions":"0+","entityType":"brokerId","about":"Broker ids of the replicas in sync."}'
-    ',{"name":"zk_version","json":"zkVersion","type":"int32","versions":"0+","about":"Version o'
-    'f the state of the partition in ZooKeeper."},{"name":"replicas","json":"replicas","type":"'
-    '[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids of all replicas."},{"'
-    'name":"offline_replicas","json":"offlineReplicas","type":"[]int32","versions":"4+","entity'
-    'Type":"brokerId","ignorable":true,"about":"Broker ids of replicas that are not online."}],'
-    '"UpdateMetadataTopicState":[{"name":"topic_name","json":"topicName","type":"string","versi'
-    'ons":"5+","entityType":"topicName","about":"Name of the topic."},{"name":"topic_id","json"'
-    ':"topicId","type":"uuid","versions":"7+","ignorable":true,"about":"Unique id of the topic.'
-    '"},{"name":"partition_states","json":"partitionStates","type":"[]UpdateMetadataPartitionSt'
-    'ate","versions":"5+","about":"States of the partitions of one topic."}],"UpdateMetadataBro'
-    'ker":[{"name":"id","json":"id","type":"int32","versions":"0+","entityType":"brokerId","abo'
-    'ut":"Id of a broker."},{"name":"v0_host","json":"v0Host","type":"string","versions":"0","i'
-    'gnorable":true,"about":"Host name of the broker."},{"name":"v0_port","json":"v0Port","type'
-    '":"int32","versions":"0","ignorable":true,"about":"Port of the broker."},{"name":"endpoint'
-    's","json":"endpoints","type":"[]UpdateMetadataEndpoint","versions":"1+","ignorable":true,"'
-    'about":"Addresses of the broker, one for each listener."},{"name":"rack","json":"rack","ty'
-    'pe":"string","versions":"2+","nullableVersions":"0+","ignorable":true,"about":"Rack of the'
-    ' broker, null if it has none."}],"UpdateMetadataEndpoint":[{"name":"port","json":"port","t'
-    'ype":"int32","versions":"1+","about":"Port of the listener."},{"name":"host","json":"host"'
-    ',"type":"string","versions":"1+","about":"Host name of the listener."},{"name":"listener",'
-    '"json":"listener","type":"string","versions":"3+","ignorable":true,"about":"Name of the li'
-    'stener."},{"name":"security_protocol","json":"securityProtocol","type":"int16","versions":'
-    '"1+","enumeration":"SecurityProtocol","about":"Number of the security protocol of the list'
-    'ener."}]}}'
+_UpdateMetadataRequestConstants._descriptor = (
+    '{"name":"UpdateMetadataRequest","type":"request","validVersions":"0-8","flexibleVersions":"6+","fields":['
+    '{"name":"controller_id","json":"controllerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id of the controller that sends this."},'
+    '{"name":"is_kraft_controller","json":"isKRaftController","type":"bool","versions":"8+","about":"Whether the controller is one of KRaft, during the move from ZooKeeper."},'
+    '{"name":"type","json":"type","type":"int8","versions":"8+","tag":0,"taggedVersions":"8+","enumeration":"ControlRequestType","about":"What the request has: 0 not said, 1 what changed, 2 everything."},'
+    '{"name":"controller_epoch","json":"controllerEpoch","type":"int32","versions":"0+","about":"Epoch of the controller, which grows with every election of one."},'
+    '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"5+","ignorable":true,"default":-1,"about":"Epoch that the controller gave the receiving broker when it registered."},'
+    '{"name":"ungrouped_partition_states","json":"ungroupedPartitionStates","type":"[]UpdateMetadataPartitionState","versions":"0-4","about":"States of partitions, each with the name of its topic."},'
+    '{"name":"topic_states","json":"topicStates","type":"[]UpdateMetadataTopicState","versions":"5+","about":"The topics with the states of their partitions."},'
+    '{"name":"live_brokers","json":"liveBrokers","type":"[]UpdateMetadataBroker","versions":"0+","about":"The brokers that are alive."}'
+    '],"structs":{"UpdateMetadataPartitionState":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0-4","entityType":"topicName","ignorable":true,"about":"Name of the topic."},'
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"controller_epoch","json":"controllerEpoch","type":"int32","versions":"0+","about":"Epoch of the controller, which grows with every election of one."},'
+    '{"name":"leader","json":"leader","type":"int32","versions":"0+","entityType":"brokerId","enumeration":"TopicStateLeader","about":"Broker id of the leader, -1 for none, -2 while the topic is being deleted."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Epoch of the leader, which grows with every election of one."},'
+    '{"name":"isr","json":"isr","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids of the replicas in sync."},'
+    '{"name":"zk_version","json":"zkVersion","type":"int32","versions":"0+","about":"Version of the state of the partition in ZooKeeper."},'
+    '{"name":"replicas","json":"replicas","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids of all replicas."},'
+    '{"name":"offline_replicas","json":"offlineReplicas","type":"[]int32","versions":"4+","entityType":"brokerId","ignorable":true,"about":"Broker ids of replicas that are not online."}'
+    '],"UpdateMetadataTopicState":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"5+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"7+","ignorable":true,"about":"Unique id of the topic."},'
+    '{"name":"partition_states","json":"partitionStates","type":"[]UpdateMetadataPartitionState","versions":"5+","about":"States of the partitions of one topic."}'
+    '],"UpdateMetadataBroker":['
+    '{"name":"id","json":"id","type":"int32","versions":"0+","entityType":"brokerId","about":"Id of a broker."},'
+    '{"name":"v0_host","json":"v0Host","type":"string","versions":"0","ignorable":true,"about":"Host name of the broker."},'
+    '{"name":"v0_port","json":"v0Port","type":"int32","versions":"0","ignorable":true,"about":"Port of the broker."},'
+    '{"name":"endpoints","json":"endpoints","type":"[]UpdateMetadataEndpoint","versions":"1+","ignorable":true,"about":"Addresses of the broker, one for each listener."},'
+    '{"name":"rack","json":"rack","type":"string","versions":"2+","nullableVersions":"0+","ignorable":true,"about":"Rack of the broker, null if it has none."}'
+    '],"UpdateMetadataEndpoint":['
+    '{"name":"port","json":"port","type":"int32","versions":"1+","about":"Port of the listener."},'
+    '{"name":"host","json":"host","type":"string","versions":"1+","about":"Host name of the listener."},'
+    '{"name":"listener","json":"listener","type":"string","versions":"3+","ignorable":true,"about":"Name of the listener."},'
+    '{"name":"security_protocol","json":"securityProtocol","type":"int16","versions":"1+","enumeration":"SecurityProtocol","about":"Number of the security protocol of the listener."}'
+    "]}}"
 )
 _UpdateMetadataRequestConstants._plan = (
     "1\n"
-    ":UpdateMetadataPartitionState topic_name/s partition_index/i controller_epoch/i leader/i l"
-    "eader_epoch/i isr/[i zk_version/i replicas/[i offline_replicas/[i\n"
+    ":UpdateMetadataPartitionState topic_name/s partition_index/i controller_epoch/i leader/i leader_epoch/i isr/[i zk_version/i replicas/[i offline_replicas/[i\n"
     "0-3 0 1 2 3 4 5 6 7 -8\n"
     "4 0 1 2 3 4 5 6 7 8\n"
     "5 1 2 3 4 5 6 7 8 -0\n"
     "6-8 1 2 3 4 5c 6 7c 8c -0 ;\n"
-    ":UpdateMetadataTopicState topic_name/s topic_id/u partition_states/[@UpdateMetadataPartiti"
-    "onState\n"
+    ":UpdateMetadataTopicState topic_name/s topic_id/u partition_states/[@UpdateMetadataPartitionState\n"
     "5 0 2@2 -1\n"
     "6 0c 2@3c -1 ;\n"
     "7-8 0c 1 2@3c ;\n"
@@ -2042,9 +1655,7 @@ _UpdateMetadataRequestConstants._plan = (
     "2 0 3@7 4n -1 -2\n"
     "3-5 0 3@8 4n -1 -2\n"
     "6-8 0 3@9c 4cn -1 -2 ;\n"
-    ":UpdateMetadataRequest controller_id/i is_kraft_controller/t type/b controller_epoch/i bro"
-    "ker_epoch/q=-1 ungrouped_partition_states/[@UpdateMetadataPartitionState topic_states/[@Up"
-    "dateMetadataTopicState live_brokers/[@UpdateMetadataBroker\n"
+    ":UpdateMetadataRequest controller_id/i is_kraft_controller/t type/b controller_epoch/i broker_epoch/q=-1 ungrouped_partition_states/[@UpdateMetadataPartitionState topic_states/[@UpdateMetadataTopicState live_brokers/[@UpdateMetadataBroker\n"
     "0 0 3 5@0 7@10 -1! -2! -4 -6!\n"
     "1 0 3 5@0 7@11 -1! -2! -4 -6!\n"
     "2 0 3 5@0 7@12 -1! -2! -4 -6!\n"

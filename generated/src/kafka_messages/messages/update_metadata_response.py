@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Response
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, Refused, new, tags, tags_size, unknown_tags
+from .._core.wire import RawTaggedFields, Refused, new, tags, unknown_tags
 
 _pack_h = Struct(">h").pack
 _pack_hB = Struct(">hB").pack
@@ -36,19 +36,9 @@ class UpdateMetadataResponse(_UpdateMetadataResponseConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        error_code: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, error_code: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.error_code = error_code
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, UpdateMetadataResponse):
-            return NotImplemented
-        return self.error_code == other.error_code and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_update_metadata_response_0(data: bytes, pos: int) -> tuple[UpdateMetadataResponse, int]:
@@ -63,13 +53,6 @@ def _write_update_metadata_response_0(out: list[bytes], x: UpdateMetadataRespons
     if x.unknown_tagged_fields:
         raise Refused
     out.append(_pack_h(x.error_code))
-
-
-def _size_update_metadata_response_0(x: UpdateMetadataResponse) -> int:
-    size = 2
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_update_metadata_response_6(data: bytes, pos: int) -> tuple[UpdateMetadataResponse, int]:
@@ -91,27 +74,20 @@ def _write_update_metadata_response_6(out: list[bytes], x: UpdateMetadataRespons
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_update_metadata_response_6(x: UpdateMetadataResponse) -> int:
-    size = 3
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _UpdateMetadataResponseConstants._codecs = {
-    0: (_read_update_metadata_response_0, _write_update_metadata_response_0, _size_update_metadata_response_0),
-    1: (_read_update_metadata_response_0, _write_update_metadata_response_0, _size_update_metadata_response_0),
-    2: (_read_update_metadata_response_0, _write_update_metadata_response_0, _size_update_metadata_response_0),
-    3: (_read_update_metadata_response_0, _write_update_metadata_response_0, _size_update_metadata_response_0),
-    4: (_read_update_metadata_response_0, _write_update_metadata_response_0, _size_update_metadata_response_0),
-    5: (_read_update_metadata_response_0, _write_update_metadata_response_0, _size_update_metadata_response_0),
-    6: (_read_update_metadata_response_6, _write_update_metadata_response_6, _size_update_metadata_response_6),
-    7: (_read_update_metadata_response_6, _write_update_metadata_response_6, _size_update_metadata_response_6),
-    8: (_read_update_metadata_response_6, _write_update_metadata_response_6, _size_update_metadata_response_6),
+    0: (_read_update_metadata_response_0, _write_update_metadata_response_0),
+    1: (_read_update_metadata_response_0, _write_update_metadata_response_0),
+    2: (_read_update_metadata_response_0, _write_update_metadata_response_0),
+    3: (_read_update_metadata_response_0, _write_update_metadata_response_0),
+    4: (_read_update_metadata_response_0, _write_update_metadata_response_0),
+    5: (_read_update_metadata_response_0, _write_update_metadata_response_0),
+    6: (_read_update_metadata_response_6, _write_update_metadata_response_6),
+    7: (_read_update_metadata_response_6, _write_update_metadata_response_6),
+    8: (_read_update_metadata_response_6, _write_update_metadata_response_6),
 }
-_UpdateMetadataResponseConstants._facts = (
-    '{"name":"UpdateMetadataResponse","type":"response","validVersions":"0-8","flexibleVersions'
-    '":"6+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","e'
-    'numeration":"ErrorCode","about":"Error code, 0 for none."}]}'
+_UpdateMetadataResponseConstants._descriptor = (
+    '{"name":"UpdateMetadataResponse","type":"response","validVersions":"0-8","flexibleVersions":"6+","fields":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code, 0 for none."}'
+    "]}"
 )
-_UpdateMetadataResponseConstants._plan = "1\n" ":UpdateMetadataResponse error_code/h\n" "0-5 0\n" "6-8 0 ;\n"
+_UpdateMetadataResponseConstants._plan = "1\n:UpdateMetadataResponse error_code/h\n0-5 0\n6-8 0 ;\n"

@@ -13,26 +13,24 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .update_raft_voter_response import UpdateRaftVoterResponse as _UpdateRaftVoterResponse
 
 _pack_H = Struct(">H").pack
@@ -60,27 +58,12 @@ class Listener(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        name: str = "",
-        host: str = "",
-        port: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, name: str = "", host: str = "", port: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.name = name
         self.host = host
         self.port = port
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Listener):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.host == other.host
-            and self.port == other.port
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class ListenerCollection(KeyedCollection[Listener]):
@@ -122,15 +105,6 @@ class KRaftVersionFeature(StructBase):
         self.max_supported_version = max_supported_version
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, KRaftVersionFeature):
-            return NotImplemented
-        return (
-            self.min_supported_version == other.min_supported_version
-            and self.max_supported_version == other.max_supported_version
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _UpdateRaftVoterRequestConstants(Request["_UpdateRaftVoterResponse"]):
     __slots__ = ()
@@ -150,7 +124,7 @@ class UpdateRaftVoterRequest(_UpdateRaftVoterRequestConstants):
     """Sent by a KRaft voter to the quorum leader to refresh its own endpoints and supported kraft.version levels
     in the voter set.
 
-    Request, API key 82, versions 0, flexible from 0. Since Kafka 3.9.0.
+    Request, API key 82, version 0, flexible from 0. Since Kafka 3.9.0.
     """
 
     cluster_id: str | None = ""
@@ -190,19 +164,6 @@ class UpdateRaftVoterRequest(_UpdateRaftVoterRequestConstants):
         )
         self.kraft_version_feature = KRaftVersionFeature() if kraft_version_feature is None else kraft_version_feature
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, UpdateRaftVoterRequest):
-            return NotImplemented
-        return (
-            self.cluster_id == other.cluster_id
-            and self.current_leader_epoch == other.current_leader_epoch
-            and self.voter_id == other.voter_id
-            and self.voter_directory_id == other.voter_directory_id
-            and self.listeners == other.listeners
-            and self.kraft_version_feature == other.kraft_version_feature
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_listener_0(data: bytes, pos: int, count: int) -> tuple[ListenerCollection, int]:
@@ -252,19 +213,6 @@ def _write_all_listener_0(out: list[bytes], items: Iterable[Listener]) -> None:
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_listener_0(items: Iterable[Listener]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_kraft_version_feature_0(data: bytes, pos: int) -> tuple[KRaftVersionFeature, int]:
     x = new(KRaftVersionFeature)
     x.min_supported_version, x.max_supported_version, n = _unpack_hhB(data, pos)
@@ -282,13 +230,6 @@ def _write_kraft_version_feature_0(out: list[bytes], x: KRaftVersionFeature) -> 
     else:
         out.append(_pack_hh(x.min_supported_version, x.max_supported_version))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_kraft_version_feature_0(x: KRaftVersionFeature) -> int:
-    size = 5
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_update_raft_voter_request_0(data: bytes, pos: int) -> tuple[UpdateRaftVoterRequest, int]:
@@ -347,44 +288,23 @@ def _write_update_raft_voter_request_0(out: list[bytes], x: UpdateRaftVoterReque
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_update_raft_voter_request_0(x: UpdateRaftVoterRequest) -> int:
-    size = 27
-    if x.cluster_id is not None:
-        n = string_length(len(x.cluster_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_listener_0(x.listeners)
-    n = len(x.listeners)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    size += _size_kraft_version_feature_0(x.kraft_version_feature)
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-_UpdateRaftVoterRequestConstants._codecs = {
-    0: (_read_update_raft_voter_request_0, _write_update_raft_voter_request_0, _size_update_raft_voter_request_0),
-}
-_UpdateRaftVoterRequestConstants._facts = (
-    '{"name":"UpdateRaftVoterRequest","type":"request","validVersions":"0","flexibleVersions":"'
-    '0+","fields":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nul'
-    'lableVersions":"0+","about":"Cluster the sender belongs to; null skips the check."},{"name'
-    '":"current_leader_epoch","json":"currentLeaderEpoch","type":"int32","versions":"0+","enume'
-    'ration":"LeaderEpoch","about":"Epoch of the quorum leader as the sender knows it."},{"name'
-    '":"voter_id","json":"voterId","type":"int32","versions":"0+","about":"Node id of the voter'
-    ' to update."},{"name":"voter_directory_id","json":"voterDirectoryId","type":"uuid","versio'
-    'ns":"0+","about":"Id of the log directory that holds the voter\'s copy of the metadata log.'
-    '"},{"name":"listeners","json":"listeners","type":"[]Listener","versions":"0+","about":"One'
-    ' entry per address at which the voter can be reached."},{"name":"kraft_version_feature","j'
-    'son":"kRaftVersionFeature","type":"KRaftVersionFeature","versions":"0+","about":"Levels of'
-    ' the kraft.version feature the voter can work with."}],"structs":{"Listener":[{"name":"nam'
-    'e","json":"name","type":"string","versions":"0+","mapKey":true,"about":"Name of the listen'
-    'er, unique within the voter."},{"name":"host","json":"host","type":"string","versions":"0+'
-    '","about":"Host name or IP address at which the node can be reached."},{"name":"port","jso'
-    'n":"port","type":"uint16","versions":"0+","about":"TCP port at that host."}],"KRaftVersion'
-    'Feature":[{"name":"min_supported_version","json":"minSupportedVersion","type":"int16","ver'
-    'sions":"0+","about":"Lowest supported level."},{"name":"max_supported_version","json":"max'
-    'SupportedVersion","type":"int16","versions":"0+","about":"Highest supported level."}]}}'
+_UpdateRaftVoterRequestConstants._codecs = {0: (_read_update_raft_voter_request_0, _write_update_raft_voter_request_0)}
+_UpdateRaftVoterRequestConstants._descriptor = (
+    '{"name":"UpdateRaftVoterRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nullableVersions":"0+","about":"Cluster the sender belongs to; null skips the check."},'
+    '{"name":"current_leader_epoch","json":"currentLeaderEpoch","type":"int32","versions":"0+","enumeration":"LeaderEpoch","about":"Epoch of the quorum leader as the sender knows it."},'
+    '{"name":"voter_id","json":"voterId","type":"int32","versions":"0+","about":"Node id of the voter to update."},'
+    '{"name":"voter_directory_id","json":"voterDirectoryId","type":"uuid","versions":"0+","about":"Id of the log directory that holds the voter\'s copy of the metadata log."},'
+    '{"name":"listeners","json":"listeners","type":"[]Listener","versions":"0+","about":"One entry per address at which the voter can be reached."},'
+    '{"name":"kraft_version_feature","json":"kRaftVersionFeature","type":"KRaftVersionFeature","versions":"0+","about":"Levels of the kraft.version feature the voter can work with."}'
+    '],"structs":{"Listener":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true,"about":"Name of the listener, unique within the voter."},'
+    '{"name":"host","json":"host","type":"string","versions":"0+","about":"Host name or IP address at which the node can be reached."},'
+    '{"name":"port","json":"port","type":"uint16","versions":"0+","about":"TCP port at that host."}'
+    '],"KRaftVersionFeature":['
+    '{"name":"min_supported_version","json":"minSupportedVersion","type":"int16","versions":"0+","about":"Lowest supported level."},'
+    '{"name":"max_supported_version","json":"maxSupportedVersion","type":"int16","versions":"0+","about":"Highest supported level."}'
+    "]}}"
 )
 _UpdateRaftVoterRequestConstants._plan = (
     "1\n"
@@ -392,7 +312,6 @@ _UpdateRaftVoterRequestConstants._plan = (
     "0 0c 1c 2 ;\n"
     ":KRaftVersionFeature min_supported_version/h max_supported_version/h\n"
     "0 0 1 ;\n"
-    ":UpdateRaftVoterRequest cluster_id/s? current_leader_epoch/i voter_id/i voter_directory_id"
-    "/u listeners/{@Listener kraft_version_feature/@KRaftVersionFeature\n"
+    ":UpdateRaftVoterRequest cluster_id/s? current_leader_epoch/i voter_id/i voter_directory_id/u listeners/{@Listener kraft_version_feature/@KRaftVersionFeature\n"
     "0 0cn 1 2 3 4@0c 5@1 ;\n"
 )

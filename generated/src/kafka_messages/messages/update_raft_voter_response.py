@@ -9,21 +9,17 @@ from .._base.message import Response
 from .._core.dataclass import dataclass, field
 from .._core.structs import LazyDefaults, StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
     Malformed,
     RawTaggedField,
     RawTaggedFields,
-    TEXT_LENGTHS,
     in_order,
     long_string,
     long_uvarint,
     new,
-    string_length,
     tag_header,
-    tagged_size,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -71,17 +67,6 @@ class CurrentLeader(StructBase):
         self.port = port
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CurrentLeader):
-            return NotImplemented
-        return (
-            self.leader_id == other.leader_id
-            and self.leader_epoch == other.leader_epoch
-            and self.host == other.host
-            and self.port == other.port
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _UpdateRaftVoterResponseDefaults(LazyDefaults):
     __slots__ = ("_current_leader",)
@@ -105,7 +90,7 @@ class _UpdateRaftVoterResponseConstants(_UpdateRaftVoterResponseDefaults, Respon
 class UpdateRaftVoterResponse(_UpdateRaftVoterResponseConstants):
     """Answer to a voter's update, with the current quorum leader for a retry.
 
-    Response, API key 82, versions 0, flexible from 0. Since Kafka 3.9.0.
+    Response, API key 82, version 0, flexible from 0. Since Kafka 3.9.0.
     """
 
     throttle_time_ms: int = 0
@@ -131,16 +116,6 @@ class UpdateRaftVoterResponse(_UpdateRaftVoterResponseConstants):
         self.error_code = error_code
         self._current_leader = current_leader
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, UpdateRaftVoterResponse):
-            return NotImplemented
-        return (
-            self.throttle_time_ms == other.throttle_time_ms
-            and self.error_code == other.error_code
-            and self.current_leader == other.current_leader
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_current_leader_0(data: bytes, pos: int) -> tuple[CurrentLeader, int]:
@@ -176,15 +151,6 @@ def _write_current_leader_0(out: list[bytes], x: CurrentLeader) -> None:
     else:
         out.append(_pack_i(x.port))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_current_leader_0(x: CurrentLeader) -> int:
-    size = 14
-    n = string_length(len(x.host.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_tags_update_raft_voter_response_0(data: bytes, pos: int, n: int, x: UpdateRaftVoterResponse) -> int:
@@ -253,63 +219,20 @@ def _write_update_raft_voter_response_0(out: list[bytes], x: UpdateRaftVoterResp
         _write_tags_update_raft_voter_response_0(out, x)
 
 
-def _size_tags_update_raft_voter_response_0(x: UpdateRaftVoterResponse) -> int:
-    count = 0
-    total = 0
-    if not (
-        x._current_leader is None
-        or (
-            x._current_leader.leader_id == -1
-            and x._current_leader.leader_epoch == -1
-            and x._current_leader.host == ""
-            and x._current_leader.port == 0
-            and not x._current_leader.unknown_tagged_fields
-        )
-    ):
-        size = 0
-        size += _size_current_leader_0(x.current_leader)
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_update_raft_voter_response_0(x: UpdateRaftVoterResponse) -> int:
-    size = 7
-    if not (
-        (
-            x._current_leader is None
-            or (
-                x._current_leader.leader_id == -1
-                and x._current_leader.leader_epoch == -1
-                and x._current_leader.host == ""
-                and x._current_leader.port == 0
-                and not x._current_leader.unknown_tagged_fields
-            )
-        )
-        and not x.unknown_tagged_fields
-    ):
-        size += _size_tags_update_raft_voter_response_0(x) - 1
-    return size
-
-
 _UpdateRaftVoterResponseConstants._codecs = {
-    0: (_read_update_raft_voter_response_0, _write_update_raft_voter_response_0, _size_update_raft_voter_response_0),
+    0: (_read_update_raft_voter_response_0, _write_update_raft_voter_response_0)
 }
-_UpdateRaftVoterResponseConstants._facts = (
-    '{"name":"UpdateRaftVoterResponse","type":"response","validVersions":"0","flexibleVersions"'
-    ':"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","version'
-    's":"0+","about":"Milliseconds this response was or should be held back because a quota was'
-    ' exceeded, 0 for none."},{"name":"error_code","json":"errorCode","type":"int16","versions"'
-    ':"0+","enumeration":"ErrorCode","about":"Error code of the update, 0 for none."},{"name":"'
-    'current_leader","json":"currentLeader","type":"CurrentLeader","versions":"0+","tag":0,"tag'
-    'gedVersions":"0+","about":"The quorum leader as the answering node knows it."}],"structs":'
-    '{"CurrentLeader":[{"name":"leader_id","json":"leaderId","type":"int32","versions":"0+","en'
-    'tityType":"brokerId","default":-1,"about":"Node id of the leader, -1 when unknown."},{"nam'
-    'e":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","default":-1,"about"'
-    ':"Newest leader epoch the answering node knows, -1 when unknown."},{"name":"host","json":"'
-    'host","type":"string","versions":"0+","about":"Host of the leader, empty when unknown."},{'
-    '"name":"port","json":"port","type":"int32","versions":"0+","about":"Port of the leader, 0 '
-    'when unknown."}]}}'
+_UpdateRaftVoterResponseConstants._descriptor = (
+    '{"name":"UpdateRaftVoterResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Milliseconds this response was or should be held back because a quota was exceeded, 0 for none."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the update, 0 for none."},'
+    '{"name":"current_leader","json":"currentLeader","type":"CurrentLeader","versions":"0+","tag":0,"taggedVersions":"0+","about":"The quorum leader as the answering node knows it."}'
+    '],"structs":{"CurrentLeader":['
+    '{"name":"leader_id","json":"leaderId","type":"int32","versions":"0+","entityType":"brokerId","default":-1,"about":"Node id of the leader, -1 when unknown."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","default":-1,"about":"Newest leader epoch the answering node knows, -1 when unknown."},'
+    '{"name":"host","json":"host","type":"string","versions":"0+","about":"Host of the leader, empty when unknown."},'
+    '{"name":"port","json":"port","type":"int32","versions":"0+","about":"Port of the leader, 0 when unknown."}'
+    "]}}"
 )
 _UpdateRaftVoterResponseConstants._plan = (
     "1\n"

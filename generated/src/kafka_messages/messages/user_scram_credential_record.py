@@ -7,19 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import (
-    RawTaggedFields,
-    TEXT_LENGTHS,
-    VARINTS,
-    long_bytes,
-    long_string,
-    new,
-    string_length,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._core.wire import TEXT_LENGTHS, VARINTS, RawTaggedFields, long_bytes, long_string, new, tags, unknown_tags
 
 _pack_b = Struct(">b").pack
 _pack_bB = Struct(">bB").pack
@@ -42,7 +30,7 @@ class _UserScramCredentialRecordConstants(Message):
 class UserScramCredentialRecord(_UserScramCredentialRecordConstants):
     """Record in __cluster_metadata that sets the SCRAM credential of a user for one mechanism.
 
-    Metadata, record type 11, versions 0, flexible from 0. Since Kafka 2.8.0.
+    Metadata, record type 11, version 0, flexible from 0. Since Kafka 2.8.0.
     """
 
     name: str = ""
@@ -78,19 +66,6 @@ class UserScramCredentialRecord(_UserScramCredentialRecordConstants):
         self.server_key = server_key
         self.iterations = iterations
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, UserScramCredentialRecord):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.mechanism == other.mechanism
-            and self.salt == other.salt
-            and self.stored_key == other.stored_key
-            and self.server_key == other.server_key
-            and self.iterations == other.iterations
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_user_scram_credential_record_0(data: bytes, pos: int) -> tuple[UserScramCredentialRecord, int]:
@@ -176,44 +151,21 @@ def _write_user_scram_credential_record_0(out: list[bytes], x: UserScramCredenti
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_user_scram_credential_record_0(x: UserScramCredentialRecord) -> int:
-    size = 10
-    n = string_length(len(x.name.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = len(x.salt)
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = len(x.stored_key)
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    n = len(x.server_key)
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _UserScramCredentialRecordConstants._codecs = {
-    0: (
-        _read_user_scram_credential_record_0,
-        _write_user_scram_credential_record_0,
-        _size_user_scram_credential_record_0,
-    ),
+    0: (_read_user_scram_credential_record_0, _write_user_scram_credential_record_0)
 }
-_UserScramCredentialRecordConstants._facts = (
-    '{"name":"UserScramCredentialRecord","type":"metadata","validVersions":"0","flexibleVersion'
-    's":"0+","fields":[{"name":"name","json":"name","type":"string","versions":"0+","about":"Us'
-    'er the credential is for."},{"name":"mechanism","json":"mechanism","type":"int8","versions'
-    '":"0+","enumeration":"ScramMechanism","about":"SCRAM mechanism: 1 for SCRAM-SHA-256, 2 for'
-    ' SCRAM-SHA-512."},{"name":"salt","json":"salt","type":"bytes","versions":"0+","secret":tru'
-    'e,"about":"Random bytes mixed into the password when it was hashed."},{"name":"stored_key"'
-    ',"json":"storedKey","type":"bytes","versions":"0+","secret":true,"about":"Hash of the SCRA'
-    'M client key, against which the proof of a client is checked."},{"name":"server_key","json'
-    '":"serverKey","type":"bytes","versions":"0+","secret":true,"about":"SCRAM server key, with'
-    ' which the server proves itself to the client."},{"name":"iterations","json":"iterations",'
-    '"type":"int32","versions":"0+","about":"Number of hash rounds applied to the password."}]}'
+_UserScramCredentialRecordConstants._descriptor = (
+    '{"name":"UserScramCredentialRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","about":"User the credential is for."},'
+    '{"name":"mechanism","json":"mechanism","type":"int8","versions":"0+","enumeration":"ScramMechanism","about":"SCRAM mechanism: 1 for SCRAM-SHA-256, 2 for SCRAM-SHA-512."},'
+    '{"name":"salt","json":"salt","type":"bytes","versions":"0+","secret":true,"about":"Random bytes mixed into the password when it was hashed."},'
+    '{"name":"stored_key","json":"storedKey","type":"bytes","versions":"0+","secret":true,"about":"Hash of the SCRAM client key, against which the proof of a client is checked."},'
+    '{"name":"server_key","json":"serverKey","type":"bytes","versions":"0+","secret":true,"about":"SCRAM server key, with which the server proves itself to the client."},'
+    '{"name":"iterations","json":"iterations","type":"int32","versions":"0+","about":"Number of hash rounds applied to the password."}'
+    "]}"
 )
 _UserScramCredentialRecordConstants._plan = (
     "1\n"
-    ":UserScramCredentialRecord name/s mechanism/b salt/y stored_key/y server_key/y iterations/"
-    "i\n"
+    ":UserScramCredentialRecord name/s mechanism/b salt/y stored_key/y server_key/y iterations/i\n"
     "0 0c 1 2c 3c 4c 5 ;\n"
 )

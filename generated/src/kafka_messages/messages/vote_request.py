@@ -12,27 +12,25 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .vote_response import VoteResponse as _VoteResponse
 
 _pack_i = Struct(">i").pack
@@ -94,21 +92,6 @@ class PartitionData(StructBase):
         self.pre_vote = pre_vote
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionData):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.replica_epoch == other.replica_epoch
-            and self.replica_id == other.replica_id
-            and self.replica_directory_id == other.replica_directory_id
-            and self.voter_directory_id == other.voter_directory_id
-            and self.last_offset_epoch == other.last_offset_epoch
-            and self.last_offset == other.last_offset
-            and self.pre_vote == other.pre_vote
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicData(StructBase):
@@ -133,15 +116,6 @@ class TopicData(StructBase):
             partitions if isinstance(partitions, list) else list(elements_of(partitions, "partitions", "PartitionData"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicData):
-            return NotImplemented
-        return (
-            self.topic_name == other.topic_name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _VoteRequestConstants(Request["_VoteResponse"]):
@@ -185,16 +159,6 @@ class VoteRequest(_VoteRequestConstants):
         self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "TopicData"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, VoteRequest):
-            return NotImplemented
-        return (
-            self.cluster_id == other.cluster_id
-            and self.voter_id == other.voter_id
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
     out: list[PartitionData] = []
@@ -228,15 +192,6 @@ def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]
                 _pack_iiiiq(x.partition_index, x.replica_epoch, x.replica_id, x.last_offset_epoch, x.last_offset)
             )
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 25
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_partition_data_1(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
@@ -297,15 +252,6 @@ def _write_all_partition_data_1(out: list[bytes], items: Iterable[PartitionData]
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_partition_data_1(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 57
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_partition_data_2(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
     out: list[PartitionData] = []
     for _ in range(count):
@@ -364,15 +310,6 @@ def _write_all_partition_data_2(out: list[bytes], items: Iterable[PartitionData]
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_partition_data_2(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 58
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_topic_data_0(data: bytes, pos: int, count: int) -> tuple[list[TopicData], int]:
     out: list[TopicData] = []
     for _ in range(count):
@@ -418,21 +355,6 @@ def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> Non
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_topic_data_0(items: Iterable[TopicData]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_partition_data_0(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_topic_data_1(data: bytes, pos: int, count: int) -> tuple[list[TopicData], int]:
@@ -482,21 +404,6 @@ def _write_all_topic_data_1(out: list[bytes], items: Iterable[TopicData]) -> Non
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_data_1(items: Iterable[TopicData]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_partition_data_1(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_topic_data_2(data: bytes, pos: int, count: int) -> tuple[list[TopicData], int]:
     out: list[TopicData] = []
     for _ in range(count):
@@ -542,21 +449,6 @@ def _write_all_topic_data_2(out: list[bytes], items: Iterable[TopicData]) -> Non
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_topic_data_2(items: Iterable[TopicData]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_partition_data_2(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_vote_request_0(data: bytes, pos: int) -> tuple[VoteRequest, int]:
@@ -607,20 +499,6 @@ def _write_vote_request_0(out: list[bytes], x: VoteRequest) -> None:
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_vote_request_0(x: VoteRequest) -> int:
-    size = 3
-    if x.cluster_id is not None:
-        n = string_length(len(x.cluster_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_topic_data_0(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_vote_request_1(data: bytes, pos: int) -> tuple[VoteRequest, int]:
@@ -676,20 +554,6 @@ def _write_vote_request_1(out: list[bytes], x: VoteRequest) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_vote_request_1(x: VoteRequest) -> int:
-    size = 7
-    if x.cluster_id is not None:
-        n = string_length(len(x.cluster_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_topic_data_1(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_vote_request_2(data: bytes, pos: int) -> tuple[VoteRequest, int]:
     x = new(VoteRequest)
     n = data[pos]
@@ -743,56 +607,33 @@ def _write_vote_request_2(out: list[bytes], x: VoteRequest) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_vote_request_2(x: VoteRequest) -> int:
-    size = 7
-    if x.cluster_id is not None:
-        n = string_length(len(x.cluster_id.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_topic_data_2(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _VoteRequestConstants._codecs = {
-    0: (_read_vote_request_0, _write_vote_request_0, _size_vote_request_0),
-    1: (_read_vote_request_1, _write_vote_request_1, _size_vote_request_1),
-    2: (_read_vote_request_2, _write_vote_request_2, _size_vote_request_2),
+    0: (_read_vote_request_0, _write_vote_request_0),
+    1: (_read_vote_request_1, _write_vote_request_1),
+    2: (_read_vote_request_2, _write_vote_request_2),
 }
-_VoteRequestConstants._facts = (
-    '{"name":"VoteRequest","type":"request","validVersions":"0-2","flexibleVersions":"0+","fiel'
-    'ds":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nullableVers'
-    'ions":"0+","default":null,"about":"Cluster the sender belongs to; null skips the check."},'
-    '{"name":"voter_id","json":"voterId","type":"int32","versions":"1+","entityType":"brokerId"'
-    ',"ignorable":true,"default":-1,"about":"Node id of the voter that is asked, -1 when not gi'
-    'ven."},{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"One '
-    'entry per topic to elect for; in practice only the metadata topic."}],"structs":{"TopicDat'
-    'a":[{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"'
-    'topicName","about":"Name of the topic."},{"name":"partitions","json":"partitions","type":"'
-    '[]PartitionData","versions":"0+","about":"One entry per partition to elect for; in practic'
-    'e only partition 0."}],"PartitionData":[{"name":"partition_index","json":"partitionIndex",'
-    '"type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."'
-    '},{"name":"replica_epoch","json":"replicaEpoch","type":"int32","versions":"0+","about":"Ep'
-    'och of the node that asks: the one it stands for, or in a pre-vote its present one."},{"na'
-    'me":"replica_id","json":"replicaId","type":"int32","versions":"0+","entityType":"brokerId"'
-    ',"about":"Node id of the node that asks for the vote."},{"name":"replica_directory_id","js'
-    'on":"replicaDirectoryId","type":"uuid","versions":"1+","ignorable":true,"about":"Log direc'
-    'tory id of the node that asks, all zero when unknown."},{"name":"voter_directory_id","json'
-    '":"voterDirectoryId","type":"uuid","versions":"1+","ignorable":true,"about":"Log directory'
-    ' id of the voter that is asked, all zero when unknown."},{"name":"last_offset_epoch","json'
-    '":"lastOffsetEpoch","type":"int32","versions":"0+","about":"Leader epoch of the newest rec'
-    'ord in the asking node\'s log."},{"name":"last_offset","json":"lastOffset","type":"int64","'
-    'versions":"0+","about":"End offset of the asking node\'s log."},{"name":"pre_vote","json":"'
-    'preVote","type":"bool","versions":"2+","about":"True to only find out whether a vote would'
-    ' be granted, without starting a new epoch."}]}}'
+_VoteRequestConstants._descriptor = (
+    '{"name":"VoteRequest","type":"request","validVersions":"0-2","flexibleVersions":"0+","fields":['
+    '{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Cluster the sender belongs to; null skips the check."},'
+    '{"name":"voter_id","json":"voterId","type":"int32","versions":"1+","entityType":"brokerId","ignorable":true,"default":-1,"about":"Node id of the voter that is asked, -1 when not given."},'
+    '{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"One entry per topic to elect for; in practice only the metadata topic."}'
+    '],"structs":{"TopicData":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+","about":"One entry per partition to elect for; in practice only partition 0."}'
+    '],"PartitionData":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"replica_epoch","json":"replicaEpoch","type":"int32","versions":"0+","about":"Epoch of the node that asks: the one it stands for, or in a pre-vote its present one."},'
+    '{"name":"replica_id","json":"replicaId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id of the node that asks for the vote."},'
+    '{"name":"replica_directory_id","json":"replicaDirectoryId","type":"uuid","versions":"1+","ignorable":true,"about":"Log directory id of the node that asks, all zero when unknown."},'
+    '{"name":"voter_directory_id","json":"voterDirectoryId","type":"uuid","versions":"1+","ignorable":true,"about":"Log directory id of the voter that is asked, all zero when unknown."},'
+    '{"name":"last_offset_epoch","json":"lastOffsetEpoch","type":"int32","versions":"0+","about":"Leader epoch of the newest record in the asking node\'s log."},'
+    '{"name":"last_offset","json":"lastOffset","type":"int64","versions":"0+","about":"End offset of the asking node\'s log."},'
+    '{"name":"pre_vote","json":"preVote","type":"bool","versions":"2+","about":"True to only find out whether a vote would be granted, without starting a new epoch."}'
+    "]}}"
 )
 _VoteRequestConstants._plan = (
     "1\n"
-    ":PartitionData partition_index/i replica_epoch/i replica_id/i replica_directory_id/u voter"
-    "_directory_id/u last_offset_epoch/i last_offset/q pre_vote/t\n"
+    ":PartitionData partition_index/i replica_epoch/i replica_id/i replica_directory_id/u voter_directory_id/u last_offset_epoch/i last_offset/q pre_vote/t\n"
     "0 0 1 2 5 6 -3 -4 -7! ;\n"
     "1 0 1 2 3 4 5 6 -7! ;\n"
     "2 0 1 2 3 4 5 6 7 ;\n"

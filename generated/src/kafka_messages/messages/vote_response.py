@@ -12,25 +12,21 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    TRUTH,
+    VARINTS,
     Malformed,
     RawTaggedField,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    TRUTH,
-    VARINTS,
     in_order,
     long_count,
     long_string,
     long_uvarint,
     new,
-    string_length,
     tag_header,
-    tagged_size,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -85,18 +81,6 @@ class PartitionData(StructBase):
         self.vote_granted = vote_granted
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionData):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.error_code == other.error_code
-            and self.leader_id == other.leader_id
-            and self.leader_epoch == other.leader_epoch
-            and self.vote_granted == other.vote_granted
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicData(StructBase):
@@ -122,15 +106,6 @@ class TopicData(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TopicData):
-            return NotImplemented
-        return (
-            self.topic_name == other.topic_name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class NodeEndpoint(StructBase):
@@ -146,27 +121,12 @@ class NodeEndpoint(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        node_id: int = 0,
-        host: str = "",
-        port: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, node_id: int = 0, host: str = "", port: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.node_id = node_id
         self.host = host
         self.port = port
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, NodeEndpoint):
-            return NotImplemented
-        return (
-            self.node_id == other.node_id
-            and self.host == other.host
-            and self.port == other.port
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class NodeEndpointCollection(KeyedCollection[NodeEndpoint]):
@@ -232,16 +192,6 @@ class VoteResponse(_VoteResponseConstants):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, VoteResponse):
-            return NotImplemented
-        return (
-            self.error_code == other.error_code
-            and self.topics == other.topics
-            and self.node_endpoints == other.node_endpoints
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
     out: list[PartitionData] = []
@@ -266,15 +216,6 @@ def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]
         else:
             out.append(_pack_ihiiB(x.partition_index, x.error_code, x.leader_id, x.leader_epoch, TRUTH[x.vote_granted]))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 16
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_topic_data_0(data: bytes, pos: int, count: int) -> tuple[list[TopicData], int]:
@@ -324,21 +265,6 @@ def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> Non
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_topic_data_0(items: Iterable[TopicData]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.topic_name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_partition_data_0(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_node_endpoint_1(data: bytes, pos: int, count: int) -> tuple[NodeEndpointCollection, int]:
     out: list[NodeEndpoint] = []
     for _ in range(count):
@@ -376,17 +302,6 @@ def _write_all_node_endpoint_1(out: list[bytes], items: Iterable[NodeEndpoint]) 
         else:
             out.append(_pack_H(x.port))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_node_endpoint_1(items: Iterable[NodeEndpoint]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        n = string_length(len(x.host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_tags_vote_response_0(data: bytes, pos: int, n: int, x: VoteResponse) -> int:
@@ -442,17 +357,6 @@ def _write_vote_response_0(out: list[bytes], x: VoteResponse) -> None:
         out.append(b"\0")
     else:
         out.append(tags({}, x.unknown_tagged_fields, (0,)))
-
-
-def _size_vote_response_0(x: VoteResponse) -> int:
-    size = 4
-    size += _size_all_topic_data_0(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_tags_vote_response_1(data: bytes, pos: int, n: int, x: VoteResponse) -> int:
@@ -529,60 +433,30 @@ def _write_vote_response_1(out: list[bytes], x: VoteResponse) -> None:
         _write_tags_vote_response_1(out, x)
 
 
-def _size_tags_vote_response_1(x: VoteResponse) -> int:
-    count = 0
-    total = 0
-    if len(x.node_endpoints):
-        size = 1
-        size += _size_all_node_endpoint_1(x.node_endpoints)
-        n = len(x.node_endpoints)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        count += 1
-        total += tagged_size(0, size)
-    return tags_size(count, total, x.unknown_tagged_fields)
-
-
-def _size_vote_response_1(x: VoteResponse) -> int:
-    size = 4
-    size += _size_all_topic_data_0(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if not (not len(x.node_endpoints) and not x.unknown_tagged_fields):
-        size += _size_tags_vote_response_1(x) - 1
-    return size
-
-
 _VoteResponseConstants._codecs = {
-    0: (_read_vote_response_0, _write_vote_response_0, _size_vote_response_0),
-    1: (_read_vote_response_1, _write_vote_response_1, _size_vote_response_1),
-    2: (_read_vote_response_1, _write_vote_response_1, _size_vote_response_1),
+    0: (_read_vote_response_0, _write_vote_response_0),
+    1: (_read_vote_response_1, _write_vote_response_1),
+    2: (_read_vote_response_1, _write_vote_response_1),
 }
-_VoteResponseConstants._facts = (
-    '{"name":"VoteResponse","type":"response","validVersions":"0-2","flexibleVersions":"0+","fi'
-    'elds":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration'
-    '":"ErrorCode","about":"Error code of the request as a whole, 0 for none."},{"name":"topics'
-    '","json":"topics","type":"[]TopicData","versions":"0+","about":"One entry per topic of the'
-    ' request."},{"name":"node_endpoints","json":"nodeEndpoints","type":"[]NodeEndpoint","versi'
-    'ons":"1+","tag":0,"taggedVersions":"1+","about":"One entry per node that is named as a lea'
-    'der above."}],"structs":{"TopicData":[{"name":"topic_name","json":"topicName","type":"stri'
-    'ng","versions":"0+","entityType":"topicName","about":"Name of the topic."},{"name":"partit'
-    'ions","json":"partitions","type":"[]PartitionData","versions":"0+","about":"One entry per '
-    'partition of the request."}],"PartitionData":[{"name":"partition_index","json":"partitionI'
-    'ndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, fr'
-    'om 0."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeratio'
-    'n":"ErrorCode","about":"Error code of this partition, 0 for none."},{"name":"leader_id","j'
-    'son":"leaderId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id of'
-    ' the leader the voter knows of, -1 when it knows none."},{"name":"leader_epoch","json":"le'
-    'aderEpoch","type":"int32","versions":"0+","about":"Newest leader epoch the voter knows."},'
-    '{"name":"vote_granted","json":"voteGranted","type":"bool","versions":"0+","about":"True wh'
-    'en the voter grants its vote (or, for a pre-vote, would grant it)."}],"NodeEndpoint":[{"na'
-    'me":"node_id","json":"nodeId","type":"int32","versions":"1+","entityType":"brokerId","mapK'
-    'ey":true,"about":"Node id of that leader."},{"name":"host","json":"host","type":"string","'
-    'versions":"1+","about":"Host name or IP address at which the node can be reached."},{"name'
-    '":"port","json":"port","type":"uint16","versions":"1+","about":"TCP port at that host."}]}'
-    "}"
+_VoteResponseConstants._descriptor = (
+    '{"name":"VoteResponse","type":"response","validVersions":"0-2","flexibleVersions":"0+","fields":['
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the request as a whole, 0 for none."},'
+    '{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"One entry per topic of the request."},'
+    '{"name":"node_endpoints","json":"nodeEndpoints","type":"[]NodeEndpoint","versions":"1+","tag":0,"taggedVersions":"1+","about":"One entry per node that is named as a leader above."}'
+    '],"structs":{"TopicData":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+","about":"One entry per partition of the request."}'
+    '],"PartitionData":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},'
+    '{"name":"leader_id","json":"leaderId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id of the leader the voter knows of, -1 when it knows none."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Newest leader epoch the voter knows."},'
+    '{"name":"vote_granted","json":"voteGranted","type":"bool","versions":"0+","about":"True when the voter grants its vote (or, for a pre-vote, would grant it)."}'
+    '],"NodeEndpoint":['
+    '{"name":"node_id","json":"nodeId","type":"int32","versions":"1+","entityType":"brokerId","mapKey":true,"about":"Node id of that leader."},'
+    '{"name":"host","json":"host","type":"string","versions":"1+","about":"Host name or IP address at which the node can be reached."},'
+    '{"name":"port","json":"port","type":"uint16","versions":"1+","about":"TCP port at that host."}'
+    "]}}"
 )
 _VoteResponseConstants._plan = (
     "1\n"

@@ -13,20 +13,17 @@ from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -61,27 +58,12 @@ class Endpoint(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        name: str = "",
-        host: str = "",
-        port: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, name: str = "", host: str = "", port: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.name = name
         self.host = host
         self.port = port
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Endpoint):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.host == other.host
-            and self.port == other.port
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class EndpointCollection(KeyedCollection[Endpoint]):
@@ -123,15 +105,6 @@ class KRaftVersionFeature(StructBase):
         self.max_supported_version = max_supported_version
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, KRaftVersionFeature):
-            return NotImplemented
-        return (
-            self.min_supported_version == other.min_supported_version
-            and self.max_supported_version == other.max_supported_version
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Voter(StructBase):
@@ -167,17 +140,6 @@ class Voter(StructBase):
         self.kraft_version_feature = KRaftVersionFeature() if kraft_version_feature is None else kraft_version_feature
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Voter):
-            return NotImplemented
-        return (
-            self.voter_id == other.voter_id
-            and self.voter_directory_id == other.voter_directory_id
-            and self.endpoints == other.endpoints
-            and self.kraft_version_feature == other.kraft_version_feature
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _VotersRecordConstants(Message):
     __slots__ = ()
@@ -196,7 +158,7 @@ class VotersRecord(_VotersRecordConstants):
     """Control record in the KRaft metadata log and its snapshots that holds the full set of voters from there
     on.
 
-    Data, versions 0, flexible from 0. Since Kafka 3.8.0.
+    Data, version 0, flexible from 0. Since Kafka 3.8.0.
     """
 
     version: int = 0
@@ -207,24 +169,11 @@ class VotersRecord(_VotersRecordConstants):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        version: int = 0,
-        voters: Iterable[Voter] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, version: int = 0, voters: Iterable[Voter] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.version = version
         self.voters = voters if isinstance(voters, list) else list(elements_of(voters, "voters", "Voter"))
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, VotersRecord):
-            return NotImplemented
-        return (
-            self.version == other.version
-            and self.voters == other.voters
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_endpoint_0(data: bytes, pos: int, count: int) -> tuple[EndpointCollection, int]:
@@ -274,19 +223,6 @@ def _write_all_endpoint_0(out: list[bytes], items: Iterable[Endpoint]) -> None:
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_endpoint_0(items: Iterable[Endpoint]) -> int:
-    size = 0
-    for x in items:
-        size += 5
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        n = string_length(len(x.host.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_kraft_version_feature_0(data: bytes, pos: int) -> tuple[KRaftVersionFeature, int]:
     x = new(KRaftVersionFeature)
     x.min_supported_version, x.max_supported_version, n = _unpack_hhB(data, pos)
@@ -304,13 +240,6 @@ def _write_kraft_version_feature_0(out: list[bytes], x: KRaftVersionFeature) -> 
     else:
         out.append(_pack_hh(x.min_supported_version, x.max_supported_version))
         out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_kraft_version_feature_0(x: KRaftVersionFeature) -> int:
-    size = 5
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_voter_0(data: bytes, pos: int, count: int) -> tuple[list[Voter], int]:
@@ -355,20 +284,6 @@ def _write_all_voter_0(out: list[bytes], items: Iterable[Voter]) -> None:
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_voter_0(items: Iterable[Voter]) -> int:
-    size = 0
-    for x in items:
-        size += 22
-        size += _size_all_endpoint_0(x.endpoints)
-        n = len(x.endpoints)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        size += _size_kraft_version_feature_0(x.kraft_version_feature)
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_voters_record_0(data: bytes, pos: int) -> tuple[VotersRecord, int]:
     x = new(VotersRecord)
     x.version, n = _unpack_hB(data, pos)
@@ -404,39 +319,24 @@ def _write_voters_record_0(out: list[bytes], x: VotersRecord) -> None:
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_voters_record_0(x: VotersRecord) -> int:
-    size = 4
-    size += _size_all_voter_0(x.voters)
-    n = len(x.voters)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-_VotersRecordConstants._codecs = {
-    0: (_read_voters_record_0, _write_voters_record_0, _size_voters_record_0),
-}
-_VotersRecordConstants._facts = (
-    '{"name":"VotersRecord","type":"data","validVersions":"0","flexibleVersions":"0+","fields":'
-    '[{"name":"version","json":"version","type":"int16","versions":"0+","about":"Version of thi'
-    's record\'s layout."},{"name":"voters","json":"voters","type":"[]Voter","versions":"0+","ab'
-    'out":"One entry per voter of the quorum."}],"structs":{"Voter":[{"name":"voter_id","json":'
-    '"voterId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id of the v'
-    'oter."},{"name":"voter_directory_id","json":"voterDirectoryId","type":"uuid","versions":"0'
-    '+","about":"Id of the log directory that holds the voter\'s copy of the metadata log."},{"n'
-    'ame":"endpoints","json":"endpoints","type":"[]Endpoint","versions":"0+","about":"One entry'
-    ' per address at which the voter can be reached."},{"name":"kraft_version_feature","json":"'
-    'kRaftVersionFeature","type":"KRaftVersionFeature","versions":"0+","about":"Levels of the k'
-    'raft.version feature the voter can work with."}],"Endpoint":[{"name":"name","json":"name",'
-    '"type":"string","versions":"0+","mapKey":true,"about":"Name of the listener, unique within'
-    ' the voter."},{"name":"host","json":"host","type":"string","versions":"0+","about":"Host n'
-    'ame or IP address at which the node can be reached."},{"name":"port","json":"port","type":'
-    '"uint16","versions":"0+","about":"TCP port at that host."}],"KRaftVersionFeature":[{"name"'
-    ':"min_supported_version","json":"minSupportedVersion","type":"int16","versions":"0+","abou'
-    't":"Lowest supported level."},{"name":"max_supported_version","json":"maxSupportedVersion"'
-    ',"type":"int16","versions":"0+","about":"Highest supported level."}]}}'
+_VotersRecordConstants._codecs = {0: (_read_voters_record_0, _write_voters_record_0)}
+_VotersRecordConstants._descriptor = (
+    '{"name":"VotersRecord","type":"data","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"version","json":"version","type":"int16","versions":"0+","about":"Version of this record\'s layout."},'
+    '{"name":"voters","json":"voters","type":"[]Voter","versions":"0+","about":"One entry per voter of the quorum."}'
+    '],"structs":{"Voter":['
+    '{"name":"voter_id","json":"voterId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id of the voter."},'
+    '{"name":"voter_directory_id","json":"voterDirectoryId","type":"uuid","versions":"0+","about":"Id of the log directory that holds the voter\'s copy of the metadata log."},'
+    '{"name":"endpoints","json":"endpoints","type":"[]Endpoint","versions":"0+","about":"One entry per address at which the voter can be reached."},'
+    '{"name":"kraft_version_feature","json":"kRaftVersionFeature","type":"KRaftVersionFeature","versions":"0+","about":"Levels of the kraft.version feature the voter can work with."}'
+    '],"Endpoint":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true,"about":"Name of the listener, unique within the voter."},'
+    '{"name":"host","json":"host","type":"string","versions":"0+","about":"Host name or IP address at which the node can be reached."},'
+    '{"name":"port","json":"port","type":"uint16","versions":"0+","about":"TCP port at that host."}'
+    '],"KRaftVersionFeature":['
+    '{"name":"min_supported_version","json":"minSupportedVersion","type":"int16","versions":"0+","about":"Lowest supported level."},'
+    '{"name":"max_supported_version","json":"maxSupportedVersion","type":"int16","versions":"0+","about":"Highest supported level."}'
+    "]}}"
 )
 _VotersRecordConstants._plan = (
     "1\n"
@@ -444,8 +344,7 @@ _VotersRecordConstants._plan = (
     "0 0c 1c 2 ;\n"
     ":KRaftVersionFeature min_supported_version/h max_supported_version/h\n"
     "0 0 1 ;\n"
-    ":Voter voter_id/i voter_directory_id/u endpoints/{@Endpoint kraft_version_feature/@KRaftVe"
-    "rsionFeature\n"
+    ":Voter voter_id/i voter_directory_id/u endpoints/{@Endpoint kraft_version_feature/@KRaftVersionFeature\n"
     "0 0 1 2@0c 3@1 ;\n"
     ":VotersRecord version/h voters/[@Voter\n"
     "0 0 1@2c ;\n"

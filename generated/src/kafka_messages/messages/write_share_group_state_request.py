@@ -12,25 +12,23 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .write_share_group_state_response import WriteShareGroupStateResponse as _WriteShareGroupStateResponse
 
 _pack_iiiq = Struct(">iiiq").pack
@@ -77,17 +75,6 @@ class StateBatch(StructBase):
         self.delivery_count = delivery_count
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, StateBatch):
-            return NotImplemented
-        return (
-            self.first_offset == other.first_offset
-            and self.last_offset == other.last_offset
-            and self.delivery_state == other.delivery_state
-            and self.delivery_count == other.delivery_count
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionData(StructBase):
@@ -133,19 +120,6 @@ class PartitionData(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionData):
-            return NotImplemented
-        return (
-            self.partition == other.partition
-            and self.state_epoch == other.state_epoch
-            and self.leader_epoch == other.leader_epoch
-            and self.start_offset == other.start_offset
-            and self.delivery_complete_count == other.delivery_complete_count
-            and self.state_batches == other.state_batches
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class WriteStateData(StructBase):
@@ -170,15 +144,6 @@ class WriteStateData(StructBase):
             partitions if isinstance(partitions, list) else list(elements_of(partitions, "partitions", "PartitionData"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, WriteStateData):
-            return NotImplemented
-        return (
-            self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _WriteShareGroupStateRequestConstants(Request["_WriteShareGroupStateResponse"]):
@@ -209,24 +174,11 @@ class WriteShareGroupStateRequest(_WriteShareGroupStateRequestConstants):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        group_id: str = "",
-        topics: Iterable[WriteStateData] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, group_id: str = "", topics: Iterable[WriteStateData] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.group_id = group_id
         self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "WriteStateData"))
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, WriteShareGroupStateRequest):
-            return NotImplemented
-        return (
-            self.group_id == other.group_id
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_all_state_batch_0(data: bytes, pos: int, count: int) -> tuple[list[StateBatch], int]:
@@ -250,15 +202,6 @@ def _write_all_state_batch_0(out: list[bytes], items: Iterable[StateBatch]) -> N
         else:
             out.append(_pack_qqbh(x.first_offset, x.last_offset, x.delivery_state, x.delivery_count))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_state_batch_0(items: Iterable[StateBatch]) -> int:
-    size = 0
-    for x in items:
-        size += 20
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
@@ -299,19 +242,6 @@ def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 22
-        size += _size_all_state_batch_0(x.state_batches)
-        n = len(x.state_batches)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_partition_data_1(data: bytes, pos: int, count: int) -> tuple[list[PartitionData], int]:
@@ -361,19 +291,6 @@ def _write_all_partition_data_1(out: list[bytes], items: Iterable[PartitionData]
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_partition_data_1(items: Iterable[PartitionData]) -> int:
-    size = 0
-    for x in items:
-        size += 26
-        size += _size_all_state_batch_0(x.state_batches)
-        n = len(x.state_batches)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_write_state_data_0(data: bytes, pos: int, count: int) -> tuple[list[WriteStateData], int]:
     out: list[WriteStateData] = []
     for _ in range(count):
@@ -414,19 +331,6 @@ def _write_all_write_state_data_0(out: list[bytes], items: Iterable[WriteStateDa
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_write_state_data_0(items: Iterable[WriteStateData]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_partition_data_0(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_write_state_data_1(data: bytes, pos: int, count: int) -> tuple[list[WriteStateData], int]:
     out: list[WriteStateData] = []
     for _ in range(count):
@@ -465,19 +369,6 @@ def _write_all_write_state_data_1(out: list[bytes], items: Iterable[WriteStateDa
             out.append(b"\0")
         else:
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_write_state_data_1(items: Iterable[WriteStateData]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_partition_data_1(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_write_share_group_state_request_0(data: bytes, pos: int) -> tuple[WriteShareGroupStateRequest, int]:
@@ -523,19 +414,6 @@ def _write_write_share_group_state_request_0(out: list[bytes], x: WriteShareGrou
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_write_share_group_state_request_0(x: WriteShareGroupStateRequest) -> int:
-    size = 3
-    n = string_length(len(x.group_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_write_state_data_0(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_write_share_group_state_request_1(data: bytes, pos: int) -> tuple[WriteShareGroupStateRequest, int]:
     x = new(WriteShareGroupStateRequest)
     n = data[pos]
@@ -579,64 +457,36 @@ def _write_write_share_group_state_request_1(out: list[bytes], x: WriteShareGrou
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_write_share_group_state_request_1(x: WriteShareGroupStateRequest) -> int:
-    size = 3
-    n = string_length(len(x.group_id.encode()))
-    size += n if n < 127 else n + uvarint_size(n + 1) - 1
-    size += _size_all_write_state_data_1(x.topics)
-    n = len(x.topics)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _WriteShareGroupStateRequestConstants._codecs = {
-    0: (
-        _read_write_share_group_state_request_0,
-        _write_write_share_group_state_request_0,
-        _size_write_share_group_state_request_0,
-    ),
-    1: (
-        _read_write_share_group_state_request_1,
-        _write_write_share_group_state_request_1,
-        _size_write_share_group_state_request_1,
-    ),
+    0: (_read_write_share_group_state_request_0, _write_write_share_group_state_request_0),
+    1: (_read_write_share_group_state_request_1, _write_write_share_group_state_request_1),
 }
-_WriteShareGroupStateRequestConstants._facts = (
-    '{"name":"WriteShareGroupStateRequest","type":"request","validVersions":"0-1","flexibleVers'
-    'ions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","'
-    'about":"Share group the state belongs to."},{"name":"topics","json":"topics","type":"[]Wri'
-    'teStateData","versions":"0+","about":"One entry per topic with state to save."}],"structs"'
-    ':{"WriteStateData":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","abo'
-    'ut":"Id of the topic."},{"name":"partitions","json":"partitions","type":"[]PartitionData",'
-    '"versions":"0+","about":"One entry per partition with state to save."}],"PartitionData":[{'
-    '"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Number of th'
-    'e partition within its topic, from 0."},{"name":"state_epoch","json":"stateEpoch","type":"'
-    'int32","versions":"0+","about":"Version of the state; it changes when the state is set up '
-    'anew, so that stale writers are refused."},{"name":"leader_epoch","json":"leaderEpoch","ty'
-    'pe":"int32","versions":"0+","about":"Leader epoch of the partition at the sender, so that '
-    'a former leader is refused."},{"name":"start_offset","json":"startOffset","type":"int64","'
-    'versions":"0+","about":"Oldest offset the group is not done with, -1 to leave it as it is.'
-    '"},{"name":"delivery_complete_count","json":"deliveryCompleteCount","type":"int32","versio'
-    'ns":"1+","ignorable":true,"default":-1,"about":"Number of offsets from StartOffset on whos'
-    'e delivery is finished, -1 when unknown."},{"name":"state_batches","json":"stateBatches","'
-    'type":"[]StateBatch","versions":"0+","about":"One entry per range of offsets whose state i'
-    's saved."}],"StateBatch":[{"name":"first_offset","json":"firstOffset","type":"int64","vers'
-    'ions":"0+","about":"First offset of the range, inclusive."},{"name":"last_offset","json":"'
-    'lastOffset","type":"int64","versions":"0+","about":"Last offset of the range, inclusive."}'
-    ',{"name":"delivery_state","json":"deliveryState","type":"int8","versions":"0+","enumeratio'
-    'n":"DeliveryState","about":"0 available, 2 acknowledged, 4 archived."},{"name":"delivery_c'
-    'ount","json":"deliveryCount","type":"int16","versions":"0+","about":"How many times the re'
-    'cords of the range were handed to a member."}]}}'
+_WriteShareGroupStateRequestConstants._descriptor = (
+    '{"name":"WriteShareGroupStateRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","about":"Share group the state belongs to."},'
+    '{"name":"topics","json":"topics","type":"[]WriteStateData","versions":"0+","about":"One entry per topic with state to save."}'
+    '],"structs":{"WriteStateData":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+","about":"One entry per partition with state to save."}'
+    '],"PartitionData":['
+    '{"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"state_epoch","json":"stateEpoch","type":"int32","versions":"0+","about":"Version of the state; it changes when the state is set up anew, so that stale writers are refused."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Leader epoch of the partition at the sender, so that a former leader is refused."},'
+    '{"name":"start_offset","json":"startOffset","type":"int64","versions":"0+","about":"Oldest offset the group is not done with, -1 to leave it as it is."},'
+    '{"name":"delivery_complete_count","json":"deliveryCompleteCount","type":"int32","versions":"1+","ignorable":true,"default":-1,"about":"Number of offsets from StartOffset on whose delivery is finished, -1 when unknown."},'
+    '{"name":"state_batches","json":"stateBatches","type":"[]StateBatch","versions":"0+","about":"One entry per range of offsets whose state is saved."}'
+    '],"StateBatch":['
+    '{"name":"first_offset","json":"firstOffset","type":"int64","versions":"0+","about":"First offset of the range, inclusive."},'
+    '{"name":"last_offset","json":"lastOffset","type":"int64","versions":"0+","about":"Last offset of the range, inclusive."},'
+    '{"name":"delivery_state","json":"deliveryState","type":"int8","versions":"0+","enumeration":"DeliveryState","about":"0 available, 2 acknowledged, 4 archived."},'
+    '{"name":"delivery_count","json":"deliveryCount","type":"int16","versions":"0+","about":"How many times the records of the range were handed to a member."}'
+    "]}}"
 )
 _WriteShareGroupStateRequestConstants._plan = (
     "1\n"
     ":StateBatch first_offset/q last_offset/q delivery_state/b delivery_count/h\n"
     "0-1 0 1 2 3 ;\n"
-    ":PartitionData partition/i state_epoch/i leader_epoch/i start_offset/q delivery_complete_c"
-    "ount/i=-1 state_batches/[@StateBatch\n"
+    ":PartitionData partition/i state_epoch/i leader_epoch/i start_offset/q delivery_complete_count/i=-1 state_batches/[@StateBatch\n"
     "0 0 1 2 3 5@0c -4 ;\n"
     "1 0 1 2 3 4 5@0c ;\n"
     ":WriteStateData topic_id/u partitions/[@PartitionData\n"

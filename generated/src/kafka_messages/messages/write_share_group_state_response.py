@@ -12,20 +12,17 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_nullable_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -68,16 +65,6 @@ class PartitionResult(StructBase):
         self.error_message = error_message
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartitionResult):
-            return NotImplemented
-        return (
-            self.partition == other.partition
-            and self.error_code == other.error_code
-            and self.error_message == other.error_message
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class WriteStateResult(StructBase):
@@ -105,15 +92,6 @@ class WriteStateResult(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, WriteStateResult):
-            return NotImplemented
-        return (
-            self.topic_id == other.topic_id
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _WriteShareGroupStateResponseConstants(Response):
     __slots__ = ()
@@ -139,20 +117,12 @@ class WriteShareGroupStateResponse(_WriteShareGroupStateResponseConstants):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        results: Iterable[WriteStateResult] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, results: Iterable[WriteStateResult] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.results = (
             results if isinstance(results, list) else list(elements_of(results, "results", "WriteStateResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, WriteShareGroupStateResponse):
-            return NotImplemented
-        return self.results == other.results and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_all_partition_result_0(data: bytes, pos: int, count: int) -> tuple[list[PartitionResult], int]:
@@ -199,18 +169,6 @@ def _write_all_partition_result_0(out: list[bytes], items: Iterable[PartitionRes
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_partition_result_0(items: Iterable[PartitionResult]) -> int:
-    size = 0
-    for x in items:
-        size += 8
-        if x.error_message is not None:
-            n = string_length(len(x.error_message.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_write_state_result_0(data: bytes, pos: int, count: int) -> tuple[list[WriteStateResult], int]:
     out: list[WriteStateResult] = []
     for _ in range(count):
@@ -251,19 +209,6 @@ def _write_all_write_state_result_0(out: list[bytes], items: Iterable[WriteState
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_write_state_result_0(items: Iterable[WriteStateResult]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_partition_result_0(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_write_share_group_state_response_0(data: bytes, pos: int) -> tuple[WriteShareGroupStateResponse, int]:
     x = new(WriteShareGroupStateResponse)
     n = data[pos]
@@ -295,42 +240,21 @@ def _write_write_share_group_state_response_0(out: list[bytes], x: WriteShareGro
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_write_share_group_state_response_0(x: WriteShareGroupStateResponse) -> int:
-    size = 2
-    size += _size_all_write_state_result_0(x.results)
-    n = len(x.results)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _WriteShareGroupStateResponseConstants._codecs = {
-    0: (
-        _read_write_share_group_state_response_0,
-        _write_write_share_group_state_response_0,
-        _size_write_share_group_state_response_0,
-    ),
-    1: (
-        _read_write_share_group_state_response_0,
-        _write_write_share_group_state_response_0,
-        _size_write_share_group_state_response_0,
-    ),
+    0: (_read_write_share_group_state_response_0, _write_write_share_group_state_response_0),
+    1: (_read_write_share_group_state_response_0, _write_write_share_group_state_response_0),
 }
-_WriteShareGroupStateResponseConstants._facts = (
-    '{"name":"WriteShareGroupStateResponse","type":"response","validVersions":"0-1","flexibleVe'
-    'rsions":"0+","fields":[{"name":"results","json":"results","type":"[]WriteStateResult","ver'
-    'sions":"0+","about":"One entry per topic of the request."}],"structs":{"WriteStateResult":'
-    '[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the topi'
-    'c."},{"name":"partitions","json":"partitions","type":"[]PartitionResult","versions":"0+","'
-    'about":"One entry per partition of the request."}],"PartitionResult":[{"name":"partition",'
-    '"json":"partition","type":"int32","versions":"0+","about":"Number of the partition within '
-    'its topic, from 0."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+'
-    '","enumeration":"ErrorCode","about":"Error code of the write for this partition, 0 for non'
-    'e."},{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullab'
-    'leVersions":"0+","default":null,"about":"Human readable detail of the error of the write f'
-    'or this partition, null when there is nothing to add."}]}}'
+_WriteShareGroupStateResponseConstants._descriptor = (
+    '{"name":"WriteShareGroupStateResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"results","json":"results","type":"[]WriteStateResult","versions":"0+","about":"One entry per topic of the request."}'
+    '],"structs":{"WriteStateResult":['
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]PartitionResult","versions":"0+","about":"One entry per partition of the request."}'
+    '],"PartitionResult":['
+    '{"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the write for this partition, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Human readable detail of the error of the write for this partition, null when there is nothing to add."}'
+    "]}}"
 )
 _WriteShareGroupStateResponseConstants._plan = (
     "1\n"

@@ -11,25 +11,23 @@ from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_array,
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
-    Malformed,
-    RawTaggedFields,
-    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
+    Malformed,
+    RawTaggedFields,
+    Refused,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
     from .write_txn_markers_response import WriteTxnMarkersResponse as _WriteTxnMarkersResponse
 
 _pack_h = Struct(">h").pack
@@ -60,24 +58,11 @@ class WritableTxnMarkerTopic(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        name: str = "",
-        partition_indexes: Iterable[int] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, name: str = "", partition_indexes: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.name = name
         self.partition_indexes = partition_indexes if isinstance(partition_indexes, list) else list(partition_indexes)
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, WritableTxnMarkerTopic):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.partition_indexes == other.partition_indexes
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -124,19 +109,6 @@ class WritableTxnMarker(StructBase):
         self.transaction_version = transaction_version
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, WritableTxnMarker):
-            return NotImplemented
-        return (
-            self.producer_id == other.producer_id
-            and self.producer_epoch == other.producer_epoch
-            and self.transaction_result == other.transaction_result
-            and self.topics == other.topics
-            and self.coordinator_epoch == other.coordinator_epoch
-            and self.transaction_version == other.transaction_version
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 class _WriteTxnMarkersRequestConstants(Request["_WriteTxnMarkersResponse"]):
     __slots__ = ()
@@ -163,20 +135,12 @@ class WriteTxnMarkersRequest(_WriteTxnMarkersRequestConstants):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        markers: Iterable[WritableTxnMarker] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, markers: Iterable[WritableTxnMarker] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.markers = (
             markers if isinstance(markers, list) else list(elements_of(markers, "markers", "WritableTxnMarker"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, WriteTxnMarkersRequest):
-            return NotImplemented
-        return self.markers == other.markers and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_all_writable_txn_marker_topic_0(
@@ -222,17 +186,6 @@ def _write_all_writable_txn_marker_topic_0(out: list[bytes], items: Iterable[Wri
                 out.append(PACK_I[n](*x.partition_indexes))
             else:
                 out.append(fixed_elements(x.partition_indexes, "i"))
-
-
-def _size_all_writable_txn_marker_topic_0(items: Iterable[WritableTxnMarkerTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += len(x.partition_indexes) * 4
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_writable_txn_marker_topic_1(
@@ -289,21 +242,6 @@ def _write_all_writable_txn_marker_topic_1(out: list[bytes], items: Iterable[Wri
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_writable_txn_marker_topic_1(items: Iterable[WritableTxnMarkerTopic]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += len(x.partition_indexes) * 4
-        n = len(x.partition_indexes)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_writable_txn_marker_0(data: bytes, pos: int, count: int) -> tuple[list[WritableTxnMarker], int]:
     out: list[WritableTxnMarker] = []
     for _ in range(count):
@@ -333,16 +271,6 @@ def _write_all_writable_txn_marker_0(out: list[bytes], items: Iterable[WritableT
         elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
             raise Refused
         out.append(_pack_i(x.coordinator_epoch))
-
-
-def _size_all_writable_txn_marker_0(items: Iterable[WritableTxnMarker]) -> int:
-    size = 0
-    for x in items:
-        size += 19
-        size += _size_all_writable_txn_marker_topic_0(x.topics)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_writable_txn_marker_1(data: bytes, pos: int, count: int) -> tuple[list[WritableTxnMarker], int]:
@@ -386,19 +314,6 @@ def _write_all_writable_txn_marker_1(out: list[bytes], items: Iterable[WritableT
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_writable_txn_marker_1(items: Iterable[WritableTxnMarker]) -> int:
-    size = 0
-    for x in items:
-        size += 17
-        size += _size_all_writable_txn_marker_topic_1(x.topics)
-        n = len(x.topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_writable_txn_marker_2(data: bytes, pos: int, count: int) -> tuple[list[WritableTxnMarker], int]:
     out: list[WritableTxnMarker] = []
     for _ in range(count):
@@ -439,19 +354,6 @@ def _write_all_writable_txn_marker_2(out: list[bytes], items: Iterable[WritableT
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_writable_txn_marker_2(items: Iterable[WritableTxnMarker]) -> int:
-    size = 0
-    for x in items:
-        size += 18
-        size += _size_all_writable_txn_marker_topic_1(x.topics)
-        n = len(x.topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_write_txn_markers_request_0(data: bytes, pos: int) -> tuple[WriteTxnMarkersRequest, int]:
     x = new(WriteTxnMarkersRequest)
     (n,) = _unpack_i(data, pos)
@@ -473,14 +375,6 @@ def _write_write_txn_markers_request_0(out: list[bytes], x: WriteTxnMarkersReque
         _write_all_writable_txn_marker_0(out, x.markers)
     elif type(x.markers) is not list and type(x.markers) in NO_LISTS:
         raise Refused
-
-
-def _size_write_txn_markers_request_0(x: WriteTxnMarkersRequest) -> int:
-    size = 4
-    size += _size_all_writable_txn_marker_0(x.markers)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_write_txn_markers_request_1(data: bytes, pos: int) -> tuple[WriteTxnMarkersRequest, int]:
@@ -514,17 +408,6 @@ def _write_write_txn_markers_request_1(out: list[bytes], x: WriteTxnMarkersReque
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_write_txn_markers_request_1(x: WriteTxnMarkersRequest) -> int:
-    size = 2
-    size += _size_all_writable_txn_marker_1(x.markers)
-    n = len(x.markers)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_write_txn_markers_request_2(data: bytes, pos: int) -> tuple[WriteTxnMarkersRequest, int]:
     x = new(WriteTxnMarkersRequest)
     n = data[pos]
@@ -556,49 +439,32 @@ def _write_write_txn_markers_request_2(out: list[bytes], x: WriteTxnMarkersReque
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_write_txn_markers_request_2(x: WriteTxnMarkersRequest) -> int:
-    size = 2
-    size += _size_all_writable_txn_marker_2(x.markers)
-    n = len(x.markers)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _WriteTxnMarkersRequestConstants._codecs = {
-    0: (_read_write_txn_markers_request_0, _write_write_txn_markers_request_0, _size_write_txn_markers_request_0),
-    1: (_read_write_txn_markers_request_1, _write_write_txn_markers_request_1, _size_write_txn_markers_request_1),
-    2: (_read_write_txn_markers_request_2, _write_write_txn_markers_request_2, _size_write_txn_markers_request_2),
+    0: (_read_write_txn_markers_request_0, _write_write_txn_markers_request_0),
+    1: (_read_write_txn_markers_request_1, _write_write_txn_markers_request_1),
+    2: (_read_write_txn_markers_request_2, _write_write_txn_markers_request_2),
 }
-_WriteTxnMarkersRequestConstants._facts = (
-    '{"name":"WriteTxnMarkersRequest","type":"request","validVersions":"0-2","flexibleVersions"'
-    ':"1+","fields":[{"name":"markers","json":"markers","type":"[]WritableTxnMarker","versions"'
-    ':"0+","about":"One entry per transaction to end."}],"structs":{"WritableTxnMarker":[{"name'
-    '":"producer_id","json":"producerId","type":"int64","versions":"0+","entityType":"producerI'
-    'd","enumeration":"ProducerId","about":"Producer whose transaction ends."},{"name":"produce'
-    'r_epoch","json":"producerEpoch","type":"int16","versions":"0+","enumeration":"ProducerEpoc'
-    'h","about":"Epoch of that producer id."},{"name":"transaction_result","json":"transactionR'
-    'esult","type":"bool","versions":"0+","enumeration":"TransactionResult","about":"True to co'
-    'mmit, false to abort."},{"name":"topics","json":"topics","type":"[]WritableTxnMarkerTopic"'
-    ',"versions":"0+","about":"One entry per topic the transaction wrote to."},{"name":"coordin'
-    'ator_epoch","json":"coordinatorEpoch","type":"int32","versions":"0+","about":"Leader epoch'
-    " of the coordinator's transaction log partition, so that markers of a former coordinator a"
-    're refused."},{"name":"transaction_version","json":"transactionVersion","type":"int8","ver'
-    'sions":"2+","ignorable":true,"about":"Level of the transaction.version feature the transac'
-    'tion runs with: 0 and 1 older rules, 2 an epoch bump per transaction."}],"WritableTxnMarke'
-    'rTopic":[{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicN'
-    'ame","about":"Name of the topic."},{"name":"partition_indexes","json":"partitionIndexes","'
-    'type":"[]int32","versions":"0+","about":"Numbers of the partitions that get a marker."}]}}'
+_WriteTxnMarkersRequestConstants._descriptor = (
+    '{"name":"WriteTxnMarkersRequest","type":"request","validVersions":"0-2","flexibleVersions":"1+","fields":['
+    '{"name":"markers","json":"markers","type":"[]WritableTxnMarker","versions":"0+","about":"One entry per transaction to end."}'
+    '],"structs":{"WritableTxnMarker":['
+    '{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","entityType":"producerId","enumeration":"ProducerId","about":"Producer whose transaction ends."},'
+    '{"name":"producer_epoch","json":"producerEpoch","type":"int16","versions":"0+","enumeration":"ProducerEpoch","about":"Epoch of that producer id."},'
+    '{"name":"transaction_result","json":"transactionResult","type":"bool","versions":"0+","enumeration":"TransactionResult","about":"True to commit, false to abort."},'
+    '{"name":"topics","json":"topics","type":"[]WritableTxnMarkerTopic","versions":"0+","about":"One entry per topic the transaction wrote to."},'
+    '{"name":"coordinator_epoch","json":"coordinatorEpoch","type":"int32","versions":"0+","about":"Leader epoch of the coordinator\'s transaction log partition, so that markers of a former coordinator are refused."},'
+    '{"name":"transaction_version","json":"transactionVersion","type":"int8","versions":"2+","ignorable":true,"about":"Level of the transaction.version feature the transaction runs with: 0 and 1 older rules, 2 an epoch bump per transaction."}'
+    '],"WritableTxnMarkerTopic":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partition_indexes","json":"partitionIndexes","type":"[]int32","versions":"0+","about":"Numbers of the partitions that get a marker."}'
+    "]}}"
 )
 _WriteTxnMarkersRequestConstants._plan = (
     "1\n"
     ":WritableTxnMarkerTopic name/s partition_indexes/[i\n"
     "0 0 1\n"
     "1-2 0c 1c ;\n"
-    ":WritableTxnMarker producer_id/q producer_epoch/h transaction_result/t topics/[@WritableTx"
-    "nMarkerTopic coordinator_epoch/i transaction_version/b\n"
+    ":WritableTxnMarker producer_id/q producer_epoch/h transaction_result/t topics/[@WritableTxnMarkerTopic coordinator_epoch/i transaction_version/b\n"
     "0 0 1 2 3@0 4 -5\n"
     "1 0 1 2 3@1c 4 -5 ;\n"
     "2 0 1 2 3@1c 4 5 ;\n"

@@ -11,19 +11,16 @@ from .._core.arrays import NO_LISTS, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
+    TEXT_LENGTHS,
+    VARINTS,
     Malformed,
     RawTaggedFields,
     Refused,
-    TEXT_LENGTHS,
-    VARINTS,
     long_count,
     long_string,
     new,
-    string_length,
     tags,
-    tags_size,
     unknown_tags,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -57,24 +54,11 @@ class WritableTxnMarkerPartitionResult(StructBase):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        partition_index: int = 0,
-        error_code: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, partition_index: int = 0, error_code: int = 0, unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.partition_index = partition_index
         self.error_code = error_code
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, WritableTxnMarkerPartitionResult):
-            return NotImplemented
-        return (
-            self.partition_index == other.partition_index
-            and self.error_code == other.error_code
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -103,15 +87,6 @@ class WritableTxnMarkerTopicResult(StructBase):
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, WritableTxnMarkerTopicResult):
-            return NotImplemented
-        return (
-            self.name == other.name
-            and self.partitions == other.partitions
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
-
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class WritableTxnMarkerResult(StructBase):
@@ -136,15 +111,6 @@ class WritableTxnMarkerResult(StructBase):
             topics if isinstance(topics, list) else list(elements_of(topics, "topics", "WritableTxnMarkerTopicResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, WritableTxnMarkerResult):
-            return NotImplemented
-        return (
-            self.producer_id == other.producer_id
-            and self.topics == other.topics
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 class _WriteTxnMarkersResponseConstants(Response):
@@ -172,20 +138,12 @@ class WriteTxnMarkersResponse(_WriteTxnMarkersResponseConstants):
     """Tagged fields that the definition does not name, kept for writing."""
 
     def __init__(
-        self,
-        *,
-        markers: Iterable[WritableTxnMarkerResult] = (),
-        unknown_tagged_fields: RawTaggedFields = (),
+        self, *, markers: Iterable[WritableTxnMarkerResult] = (), unknown_tagged_fields: RawTaggedFields = ()
     ) -> None:
         self.markers = (
             markers if isinstance(markers, list) else list(elements_of(markers, "markers", "WritableTxnMarkerResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, WriteTxnMarkersResponse):
-            return NotImplemented
-        return self.markers == other.markers and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_all_writable_txn_marker_partition_result_0(
@@ -208,15 +166,6 @@ def _write_all_writable_txn_marker_partition_result_0(
         if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_ih(x.partition_index, x.error_code))
-
-
-def _size_all_writable_txn_marker_partition_result_0(items: Iterable[WritableTxnMarkerPartitionResult]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_writable_txn_marker_partition_result_1(
@@ -244,15 +193,6 @@ def _write_all_writable_txn_marker_partition_result_1(
         else:
             out.append(_pack_ih(x.partition_index, x.error_code))
             out.append(tags({}, x.unknown_tagged_fields))
-
-
-def _size_all_writable_txn_marker_partition_result_1(items: Iterable[WritableTxnMarkerPartitionResult]) -> int:
-    size = 0
-    for x in items:
-        size += 7
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
 
 
 def _read_all_writable_txn_marker_topic_result_0(
@@ -296,17 +236,6 @@ def _write_all_writable_txn_marker_topic_result_0(
             _write_all_writable_txn_marker_partition_result_0(out, x.partitions)
         elif type(x.partitions) is not list and type(x.partitions) in NO_LISTS:
             raise Refused
-
-
-def _size_all_writable_txn_marker_topic_result_0(items: Iterable[WritableTxnMarkerTopicResult]) -> int:
-    size = 0
-    for x in items:
-        size += 6
-        size += string_length(len(x.name.encode()))
-        size += _size_all_writable_txn_marker_partition_result_0(x.partitions)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_writable_txn_marker_topic_result_1(
@@ -360,21 +289,6 @@ def _write_all_writable_txn_marker_topic_result_1(
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_writable_txn_marker_topic_result_1(items: Iterable[WritableTxnMarkerTopicResult]) -> int:
-    size = 0
-    for x in items:
-        size += 3
-        n = string_length(len(x.name.encode()))
-        size += n if n < 127 else n + uvarint_size(n + 1) - 1
-        size += _size_all_writable_txn_marker_partition_result_1(x.partitions)
-        n = len(x.partitions)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_all_writable_txn_marker_result_0(
     data: bytes, pos: int, count: int
 ) -> tuple[list[WritableTxnMarkerResult], int]:
@@ -402,16 +316,6 @@ def _write_all_writable_txn_marker_result_0(out: list[bytes], items: Iterable[Wr
             _write_all_writable_txn_marker_topic_result_0(out, x.topics)
         elif type(x.topics) is not list and type(x.topics) in NO_LISTS:
             raise Refused
-
-
-def _size_all_writable_txn_marker_result_0(items: Iterable[WritableTxnMarkerResult]) -> int:
-    size = 0
-    for x in items:
-        size += 12
-        size += _size_all_writable_txn_marker_topic_result_0(x.topics)
-        if x.unknown_tagged_fields:
-            raise Refused
-    return size
 
 
 def _read_all_writable_txn_marker_result_1(
@@ -455,19 +359,6 @@ def _write_all_writable_txn_marker_result_1(out: list[bytes], items: Iterable[Wr
             out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_all_writable_txn_marker_result_1(items: Iterable[WritableTxnMarkerResult]) -> int:
-    size = 0
-    for x in items:
-        size += 10
-        size += _size_all_writable_txn_marker_topic_result_1(x.topics)
-        n = len(x.topics)
-        if n > 126:
-            size += uvarint_size(n + 1) - 1
-        if x.unknown_tagged_fields:
-            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 def _read_write_txn_markers_response_0(data: bytes, pos: int) -> tuple[WriteTxnMarkersResponse, int]:
     x = new(WriteTxnMarkersResponse)
     (n,) = _unpack_i(data, pos)
@@ -489,14 +380,6 @@ def _write_write_txn_markers_response_0(out: list[bytes], x: WriteTxnMarkersResp
         _write_all_writable_txn_marker_result_0(out, x.markers)
     elif type(x.markers) is not list and type(x.markers) in NO_LISTS:
         raise Refused
-
-
-def _size_write_txn_markers_response_0(x: WriteTxnMarkersResponse) -> int:
-    size = 4
-    size += _size_all_writable_txn_marker_result_0(x.markers)
-    if x.unknown_tagged_fields:
-        raise Refused
-    return size
 
 
 def _read_write_txn_markers_response_1(data: bytes, pos: int) -> tuple[WriteTxnMarkersResponse, int]:
@@ -530,38 +413,24 @@ def _write_write_txn_markers_response_1(out: list[bytes], x: WriteTxnMarkersResp
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_write_txn_markers_response_1(x: WriteTxnMarkersResponse) -> int:
-    size = 2
-    size += _size_all_writable_txn_marker_result_1(x.markers)
-    n = len(x.markers)
-    if n > 126:
-        size += uvarint_size(n + 1) - 1
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
 _WriteTxnMarkersResponseConstants._codecs = {
-    0: (_read_write_txn_markers_response_0, _write_write_txn_markers_response_0, _size_write_txn_markers_response_0),
-    1: (_read_write_txn_markers_response_1, _write_write_txn_markers_response_1, _size_write_txn_markers_response_1),
-    2: (_read_write_txn_markers_response_1, _write_write_txn_markers_response_1, _size_write_txn_markers_response_1),
+    0: (_read_write_txn_markers_response_0, _write_write_txn_markers_response_0),
+    1: (_read_write_txn_markers_response_1, _write_write_txn_markers_response_1),
+    2: (_read_write_txn_markers_response_1, _write_write_txn_markers_response_1),
 }
-_WriteTxnMarkersResponseConstants._facts = (
-    '{"name":"WriteTxnMarkersResponse","type":"response","validVersions":"0-2","flexibleVersion'
-    's":"1+","fields":[{"name":"markers","json":"markers","type":"[]WritableTxnMarkerResult","v'
-    'ersions":"0+","about":"One entry per transaction of the request."}],"structs":{"WritableTx'
-    'nMarkerResult":[{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","'
-    'entityType":"producerId","enumeration":"ProducerId","about":"Producer whose transaction wa'
-    's to end."},{"name":"topics","json":"topics","type":"[]WritableTxnMarkerTopicResult","vers'
-    'ions":"0+","about":"One entry per topic of that transaction."}],"WritableTxnMarkerTopicRes'
-    'ult":[{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName'
-    '","about":"Name of the topic."},{"name":"partitions","json":"partitions","type":"[]Writabl'
-    'eTxnMarkerPartitionResult","versions":"0+","about":"One entry per partition that was to ge'
-    't a marker."}],"WritableTxnMarkerPartitionResult":[{"name":"partition_index","json":"parti'
-    'tionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topi'
-    'c, from 0."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enume'
-    'ration":"ErrorCode","about":"Error code of writing the marker to this partition, 0 for non'
-    'e."}]}}'
+_WriteTxnMarkersResponseConstants._descriptor = (
+    '{"name":"WriteTxnMarkersResponse","type":"response","validVersions":"0-2","flexibleVersions":"1+","fields":['
+    '{"name":"markers","json":"markers","type":"[]WritableTxnMarkerResult","versions":"0+","about":"One entry per transaction of the request."}'
+    '],"structs":{"WritableTxnMarkerResult":['
+    '{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","entityType":"producerId","enumeration":"ProducerId","about":"Producer whose transaction was to end."},'
+    '{"name":"topics","json":"topics","type":"[]WritableTxnMarkerTopicResult","versions":"0+","about":"One entry per topic of that transaction."}'
+    '],"WritableTxnMarkerTopicResult":['
+    '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]WritableTxnMarkerPartitionResult","versions":"0+","about":"One entry per partition that was to get a marker."}'
+    '],"WritableTxnMarkerPartitionResult":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of writing the marker to this partition, 0 for none."}'
+    "]}}"
 )
 _WriteTxnMarkersResponseConstants._plan = (
     "1\n"

@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._base.message import Message
 from .._core.dataclass import dataclass
-from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._core.wire import RawTaggedFields, new, tags, unknown_tags
 
 _pack_b = Struct(">b").pack
 _pack_bB = Struct(">bB").pack
@@ -27,7 +27,7 @@ class _ZkMigrationStateRecordConstants(Message):
 class ZkMigrationStateRecord(_ZkMigrationStateRecordConstants):
     """Record in __cluster_metadata that says how far a migration from ZooKeeper to KRaft is.
 
-    Metadata, record type 21, versions 0, flexible from 0. Since Kafka 3.4.0.
+    Metadata, record type 21, version 0, flexible from 0. Since Kafka 3.4.0.
     """
 
     zk_migration_state: int = 0
@@ -35,22 +35,9 @@ class ZkMigrationStateRecord(_ZkMigrationStateRecordConstants):
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
-    def __init__(
-        self,
-        *,
-        zk_migration_state: int = 0,
-        unknown_tagged_fields: RawTaggedFields = (),
-    ) -> None:
+    def __init__(self, *, zk_migration_state: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.zk_migration_state = zk_migration_state
         self.unknown_tagged_fields = unknown_tagged_fields
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ZkMigrationStateRecord):
-            return NotImplemented
-        return (
-            self.zk_migration_state == other.zk_migration_state
-            and self.unknown_tagged_fields == other.unknown_tagged_fields
-        )
 
 
 def _read_zk_migration_state_record_0(data: bytes, pos: int) -> tuple[ZkMigrationStateRecord, int]:
@@ -72,20 +59,10 @@ def _write_zk_migration_state_record_0(out: list[bytes], x: ZkMigrationStateReco
         out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _size_zk_migration_state_record_0(x: ZkMigrationStateRecord) -> int:
-    size = 2
-    if x.unknown_tagged_fields:
-        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
-    return size
-
-
-_ZkMigrationStateRecordConstants._codecs = {
-    0: (_read_zk_migration_state_record_0, _write_zk_migration_state_record_0, _size_zk_migration_state_record_0),
-}
-_ZkMigrationStateRecordConstants._facts = (
-    '{"name":"ZkMigrationStateRecord","type":"metadata","validVersions":"0","flexibleVersions":'
-    '"0+","fields":[{"name":"zk_migration_state","json":"zkMigrationState","type":"int8","versi'
-    'ons":"0+","enumeration":"ZkMigrationState","about":"0 no migration (the cluster began as K'
-    'Raft), 1 before, 2 during, 3 after the migration."}]}'
+_ZkMigrationStateRecordConstants._codecs = {0: (_read_zk_migration_state_record_0, _write_zk_migration_state_record_0)}
+_ZkMigrationStateRecordConstants._descriptor = (
+    '{"name":"ZkMigrationStateRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"zk_migration_state","json":"zkMigrationState","type":"int8","versions":"0+","enumeration":"ZkMigrationState","about":"0 no migration (the cluster began as KRaft), 1 before, 2 during, 3 after the migration."}'
+    "]}"
 )
-_ZkMigrationStateRecordConstants._plan = "1\n" ":ZkMigrationStateRecord zk_migration_state/b\n" "0 0 ;\n"
+_ZkMigrationStateRecordConstants._plan = "1\n:ZkMigrationStateRecord zk_migration_state/b\n0 0 ;\n"

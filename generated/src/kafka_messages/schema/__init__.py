@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from .._core.versions import Versions
 from .build import schemas_of
+from .downgrade import UnsupportedField
 from .encodings import PACKED16, PACKED32, PACKED64, UPACKED16, UPACKED32, UPACKED64
 from .facts import FieldFacts, MessageFacts, facts_of, fields_of
-from .fitting import Lost
 from .schema import NullableStruct, Schema, TaggedStruct
 from .sections import InterleavedTagSection, OptionalFieldBuffer, TagSection
 from .struct import Field, Struct
@@ -84,7 +84,6 @@ __all__ = [
     "Field",
     "FieldFacts",
     "InterleavedTagSection",
-    "Lost",
     "MessageFacts",
     "NullableStruct",
     "OptionalFieldBuffer",
@@ -94,6 +93,7 @@ __all__ = [
     "TagSection",
     "TaggedStruct",
     "Type",
+    "UnsupportedField",
     "Versions",
     "facts_of",
     "fields_of",

@@ -9,14 +9,14 @@ from .._core.shown import summary
 from .._core.structs import StructBase
 from ..errors import DecodeError, EncodeError
 from .build import Builder, schemas_of
-from .facts import Described, FieldFacts, MessageFacts, class_in, facts_of
+from .facts import FieldFacts, HasDescriptor, MessageFacts, class_in, facts_of
 from .schema import Schema
 from .struct import Struct, is_default, value_of
 from .types import SchemaError
 
 
 def explain_read(
-    message: type[Described],
+    message: type[HasDescriptor],
     data: bytes,
     offset: int,
     version: int,
@@ -38,7 +38,7 @@ def explain_read(
 
 
 def read_placed(
-    message: type[Described], data: bytes, offset: int, version: int, is_whole: bool, schema: Schema
+    message: type[HasDescriptor], data: bytes, offset: int, version: int, is_whole: bool, schema: Schema
 ) -> tuple[Struct, int]:
     """A message at ``offset`` by ``schema``, and where it ends. Raises DecodeError with the place."""
     try:
@@ -51,7 +51,7 @@ def read_placed(
     return struct, end
 
 
-def explain_write(message: Described, version: int, error: Exception, schema: Schema | None = None) -> EncodeError:
+def explain_write(message: HasDescriptor, version: int, error: Exception, schema: Schema | None = None) -> EncodeError:
     """The error for a message that could not be written at ``version``; ``error`` is what the code that tried it met."""
     _remove_text(error)
     facts = facts_of(type(message))
@@ -79,7 +79,9 @@ def _remove_text(error: Exception | None) -> None:
         error.args = (error.encoding, "", *error.args[2:])
 
 
-def _strangers(message: type[Described], fields: tuple[FieldFacts, ...], container: object) -> Iterator[SchemaError]:
+def _strangers(
+    message: type[HasDescriptor], fields: tuple[FieldFacts, ...], container: object
+) -> Iterator[SchemaError]:
     """An error for each value in the place of a struct that is none, or one of another class; not for what is in it.
 
     An object that only looks like the struct may be written. When something fails, what it is says most.

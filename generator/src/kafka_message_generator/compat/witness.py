@@ -39,7 +39,7 @@ def schemas_of_plan(facts: str) -> dict[int, Schema]:
 
 def witness(writer: MessagePlan, reader: MessagePlan, version: int) -> Witness | None:
     """The shortest bytes of a version that the writer writes and the reader does not take as the same, if any are found."""
-    write, read = schemas_of_plan(writer.facts)[version], schemas_of_plan(reader.facts)[version]
+    write, read = schemas_of_plan(writer.descriptor)[version], schemas_of_plan(reader.descriptor)[version]
     found = [each for data in _written(write) if (each := exchanged(data, write, read)) is not None]
     shortest = min(found, key=lambda each: (len(each.data), each.data), default=None)
     return shortest and _annotated(shortest, write, read)

@@ -101,7 +101,7 @@ def cost(message: MessagePlan, version: int, samples: Iterable[Sample]) -> Cost:
     """
     if version not in message.valid:
         raise CostError(f"{message.name} has no version {version}, only {message.valid}")
-    facts = facts_in(message.facts)
+    facts = facts_in(message.descriptor)
     values = list(_decoded(facts, version, samples))
     if not values:
         raise CostError(f"no samples of {message.name} version {version}")

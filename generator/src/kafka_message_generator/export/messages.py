@@ -51,7 +51,7 @@ def _message(plan: MessagePlan, message: Message, definitions: Definitions) -> J
         found["about"] = plan.about
     found.update(_secrets(plan.name, definitions))
     found.update(_contents(plan.name, {each.name for each in definitions.plans}))
-    facts = json.loads(plan.facts)
+    facts = json.loads(plan.descriptor)
     defined = {**facts.get("structs", {}), plan.name: facts["fields"]}
     common = {struct.name for struct in message.common_structs}
     named = named_fields(plan.name, defined, definitions.entities)
@@ -135,7 +135,7 @@ def _entity(named: Named | None, names: Mapping[str, str], definitions: Definiti
         found["entityType"] = named.entity
     elif named.request:
         request = next(plan for plan in definitions.plans if plan.name == named.request)
-        keys = {each["name"]: each["json"] for each in json.loads(request.facts)["fields"]}
+        keys = {each["name"]: each["json"] for each in json.loads(request.descriptor)["fields"]}
         found["entityTypes"] = {"byRequest": keys[named.by], "values": _by_code(named)}
     else:
         found["entityTypes"] = {"by": names[named.by], "values": _by_code(named)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from kafka_message_generator.plan import facts
+from kafka_message_generator.plan import descriptor
 from kafka_message_generator.plan.model import (
     Array,
     Blob,
@@ -99,7 +99,7 @@ class _Builder:
             valid=message.valid,
             flexible=message.flexible,
             structs=tuple(self.struct_plan(name) for name in order),
-            facts=facts.of(message, self.structs, self.enumerations, self.secrets),
+            descriptor_lines=descriptor.lines_of(message, self.structs, self.enumerations, self.secrets),
             about=message.about,
         )
 

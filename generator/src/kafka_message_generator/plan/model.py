@@ -279,10 +279,15 @@ class MessagePlan:
     valid: Versions
     flexible: Versions
     structs: tuple[StructPlan, ...]
-    facts: str
+    descriptor_lines: tuple[str, ...]
+    # JSON of the definition, one line for each field.
     about: str
     response: str = ""
     """Of a request: the message that answers it; empty where none does, and for all other kinds."""
+
+    @property
+    def descriptor(self) -> str:
+        return "".join(self.descriptor_lines)
 
     @property
     def body(self) -> StructPlan:

@@ -14,27 +14,24 @@ HOMES = {
     "uuid": "UUID",
     ".._base.message": "Message Request Response",
     ".._core.arrays": (
-        "NO_LISTS PACK_B PACK_H PACK_I PACK_Q UNPACK_B UNPACK_H UNPACK_I UNPACK_Q bool_array bool_elements bytes_array "
-        "bytes_array_size bytes_elements compact_bytes_array compact_bytes_array_size compact_bytes_elements "
-        "compact_string_array compact_string_array_size compact_string_elements elements_of fixed_array fixed_elements "
-        "float_array long_fixed_array long_nullable_fixed_array string_array string_array_size string_elements uuid_array "
-        "uuid_elements"
+        "NO_LISTS PACK_B PACK_H PACK_I PACK_Q UNPACK_B UNPACK_H UNPACK_I UNPACK_Q bool_array bool_elements "
+        "bytes_array bytes_elements compact_bytes_array compact_bytes_elements compact_string_array "
+        "compact_string_elements elements_of fixed_array fixed_elements float_array long_fixed_array "
+        "long_nullable_fixed_array string_array string_elements uuid_array uuid_elements"
     ),
     ".._core.collection": "KeyedCollection",
     ".._core.dataclass": "dataclass field",
     ".._core.encodings": (
-        "PACKED16 PACKED32 PACKED64 UPACKED16 UPACKED32 UPACKED64 interleaved_header interleaved_tagged_size "
-        "interleaved_tags interleaved_tags_size long_packed long_upacked optional optional_field_size optional_header "
-        "optional_length optional_size packed16_array packed16_elements packed32_array packed32_elements "
-        "packed64_array packed64_elements unknown_interleaved_tags unknown_optional upacked16_array "
+        "PACKED16 PACKED32 PACKED64 UPACKED16 UPACKED32 UPACKED64 interleaved_header interleaved_tags long_packed "
+        "long_upacked optional optional_header optional_length packed16_array packed16_elements packed32_array "
+        "packed32_elements packed64_array packed64_elements unknown_interleaved_tags unknown_optional upacked16_array "
         "upacked16_elements upacked32_array upacked32_elements upacked64_array upacked64_elements"
     ),
     ".._core.structs": "LazyDefaults StructBase",
     ".._core.wire": (
-        "Malformed RawTaggedField RawTaggedFields Refused TEXT_LENGTHS TRUTH UNSET VARINTS ZERO_UUID empty_count "
+        "TEXT_LENGTHS TRUTH UNSET VARINTS ZERO_UUID Malformed RawTaggedField RawTaggedFields Refused empty_count "
         "in_order long_bytes long_count long_nullable_bytes long_nullable_count long_nullable_string long_string "
-        "long_uvarint new read_uvarint same_floats string_length tag_header tagged_size tags tags_size "
-        "unknown_tags uuid_from uvarint_size"
+        "long_uvarint new read_uvarint same_floats tag_header tags unknown_tags uuid_from"
     ),
 }
 """The modules that printed code may import from, and their names, in the order of the imports."""
@@ -155,12 +152,13 @@ def bound_of(value: object) -> frozenset[Bound]:
 
 def imports(names: frozenset[str], others: Sequence[str] = ()) -> str:
     """The import lines of a module that needs these names; ``others`` are lines that only type checkers need."""
-    lines = ["from __future__ import annotations\n"]
+    lines = ["from __future__ import annotations", ""]
     for line in _lines(HOMES, names):
-        if line.startswith("from ..") and not lines[-1].startswith("from .."):
+        if line.startswith("from ..") and lines[-1] and not lines[-1].startswith("from .."):
             lines.append("")
         lines.append(line)
-    if checked := [*_lines(CHECKED, names), *others]:
+    typing = [*_lines(CHECKED, names)]
+    if checked := [*typing, *([""] if typing and others else []), *others]:
         lines += ["\nTYPE_CHECKING = False", "if TYPE_CHECKING:", *(f"    {line}" for line in checked)]
     return "\n".join(lines) + "\n\n"
 

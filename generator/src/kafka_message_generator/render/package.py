@@ -17,9 +17,9 @@ from black.parsing import InvalidInput
 from kafka_message_generator.compat.since import Since
 from kafka_message_generator.definitions import Definitions, companions_of, files_of, older_of
 from kafka_message_generator.render import completions, prose, tables
+from kafka_message_generator.render.codec import message as codec
 from kafka_message_generator.render.environment import ENVIRONMENT, TEMPLATES
 from kafka_message_generator.render.identity import Identity, checked_name, sample
-from kafka_message_generator.render.portable import message as portable
 from kafka_message_generator.render.since import sentence, since_of
 from kafka_message_generator.render.since import table as since_table
 from kafka_message_generator.spec.parts import PARTS
@@ -120,7 +120,7 @@ def render(identity: Identity, definitions: Definitions, progress: Progress = la
     root = f"src/{identity.import_name}"
     found = since_of(definitions)
     printed = {
-        f"{root}/messages/{plan.module}.py": portable.render(plan, sentence(found, plan.name))
+        f"{root}/messages/{plan.module}.py": codec.render(plan, sentence(found, plan.name))
         for plan in definitions.plans
     }
     modules = ["__init__.py", *(name for part, name in TABLES if part in identity.parts)]

@@ -6,6 +6,7 @@ import textwrap
 
 from kafka_message_generator.plan.model import FieldPlan, MessagePlan, StructPlan
 from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, METADATA
+from kafka_message_generator.spec.versions import Versions
 
 WIDTH = 110
 
@@ -34,7 +35,7 @@ def struct_docstring(plan: MessagePlan, struct: StructPlan, note: str = "") -> s
     key = "" if plan.api_key is None else f"{_KEY_NAMES.get(plan.kind, 'API key')} {plan.api_key}, "
     flexible = plan.flexible.intersect(plan.valid)
     is_flexible = "none of them flexible" if flexible.empty else f"flexible from {flexible.lowest}"
-    facts = f"{plan.kind.capitalize()}, {key}versions {plan.valid}, {is_flexible}."
+    facts = f"{plan.kind.capitalize()}, {key}{_versions(plan.valid)}, {is_flexible}."
     return docstring([plan.about or f"{plan.name}.", f"{facts} {note}".rstrip()], 4)
 
 
@@ -43,10 +44,15 @@ _KEY_NAMES = {METADATA: "record type", COORDINATOR_KEY: "record type", COORDINAT
 
 def field_docstring(field: FieldPlan) -> str:
     """What the field is, and in which versions the message has it."""
-    versions = "in no version" if field.versions.empty else f"versions {field.versions}"
+    versions = "in no version" if field.versions.empty else _versions(field.versions)
     tagged = ", tagged" if field.is_tagged else ""
     about = field.about.strip()
     return docstring([f"{about} ({versions}{tagged})" if about else f"{versions.capitalize()}{tagged}."], 4)
+
+
+def _versions(versions: Versions) -> str:
+    """Return "version 3" for one version, "versions 0-4" or "versions 3+" for several."""
+    return f"version{'' if versions.lowest == versions.highest else 's'} {versions}"
 
 
 def unknown_tagged_fields(is_extensible: bool) -> str:

@@ -20,20 +20,11 @@ class Form:
     """Reads a whole section none of whose fields is known."""
     join: str
     """The bytes of a section."""
-    field_size: str
-    size: str
 
 
-SEQUENTIAL = Form("tags", "tag_header", "unknown_tags", "tags", "tagged_size", "tags_size")
-INTERLEAVED = Form(
-    "tags",
-    "interleaved_header",
-    "unknown_interleaved_tags",
-    "interleaved_tags",
-    "interleaved_tagged_size",
-    "interleaved_tags_size",
-)
-OPTIONAL = Form("optional", "optional_header", "unknown_optional", "optional", "optional_field_size", "optional_size")
+SEQUENTIAL = Form("tags", "tag_header", "unknown_tags", "tags")
+INTERLEAVED = Form("tags", "interleaved_header", "unknown_interleaved_tags", "interleaved_tags")
+OPTIONAL = Form("optional", "optional_header", "unknown_optional", "optional")
 
 
 def form_of(section: Section) -> Form:

@@ -190,7 +190,7 @@ def entity_types(definitions: Definitions) -> list[tuple[str, list[tuple[str, st
     """Return every field that names something, as struct, field and entity types, by message."""
     found = []
     for plan in sorted(definitions.plans, key=lambda each: each.name):
-        facts = json.loads(plan.facts)
+        facts = json.loads(plan.descriptor)
         structs = {**facts.get("structs", {}), plan.name: facts["fields"]}
         if named := named_fields(plan.name, structs, definitions.entities):
             found.append((plan.name, sorted((*key, each.entities) for key, each in named.items())))
@@ -202,7 +202,7 @@ def error_fields(definitions: Definitions) -> tuple[str, ...]:
     found = Counter[str]()
     for plan in definitions.plans:
         if plan.kind == RESPONSE:
-            facts = json.loads(plan.facts)
+            facts = json.loads(plan.descriptor)
             for fields in (facts["fields"], *facts.get("structs", {}).values()):
                 found.update(each["name"] for each in fields if each.get("enumeration") == ERROR_CODE)
     return tuple(sorted(found, key=lambda name: (-found[name], name)))

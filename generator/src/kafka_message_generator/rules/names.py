@@ -23,7 +23,7 @@ BUILTINS = frozenset(
 """Names that a generated class body uses; a field of that name would hide them."""
 
 MESSAGE_MEMBERS = frozenset(
-    {"read", "read_from", "write", "parts", "size", "schemas", "response_class", "lost", "fitted"}
+    {"read", "read_from", "write", "chunks", "size", "schemas", "response_class", "unsupported_fields", "downgraded"}
 )
 """Methods of every message class; fields of the message itself must not take their names."""
 

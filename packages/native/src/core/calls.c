@@ -1,4 +1,4 @@
-/* What stands in a message class in place of its pure methods: read, read_from, write, parts and size.
+/* What stands in a message class in place of its pure methods: read, read_from, write, chunks and size.
  *
  * Each knows the pure one, and calls it with the very arguments it got whenever something is declined.
  */
@@ -134,12 +134,12 @@ static PyObject *call_write(PyObject *callable, PyObject *const *args, size_t fl
     return LIKELY(bytes != NULL) ? bytes : purely(self, args, flags, names);
 }
 
-static PyObject *call_parts(PyObject *callable, PyObject *const *args, size_t flags, PyObject *names)
+static PyObject *call_chunks(PyObject *callable, PyObject *const *args, size_t flags, PyObject *names)
 {
     ARGUMENTS(2, "self", "version")
     const Layout *layout = values == NULL ? NULL : layout_at(self->plan, values[1]);
-    PyObject *pieces = layout == NULL ? NULL : write_pieces(self->plan, layout, values[0]);
-    return LIKELY(pieces != NULL) ? pieces : purely(self, args, flags, names);
+    PyObject *chunks = layout == NULL ? NULL : write_chunks(self->plan, layout, values[0]);
+    return LIKELY(chunks != NULL) ? chunks : purely(self, args, flags, names);
 }
 
 /* The bytes are written and counted: what cannot be written may still have a size, which the pure code knows. */
@@ -155,7 +155,7 @@ static PyObject *call_size(PyObject *callable, PyObject *const *args, size_t fla
 
 static const struct { const char *name; vectorcallfunc call; int is_method; } actions[] = {
     {"read", call_read, 0}, {"read_from", call_read_from, 0}, {"write", call_write, 1},
-    {"parts", call_parts, 1}, {"size", call_size, 1},
+    {"chunks", call_chunks, 1}, {"size", call_size, 1},
 };
 
 static PyObject *call_new(PyTypeObject *type, PyObject *args, PyObject *keywords)

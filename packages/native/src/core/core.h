@@ -158,7 +158,7 @@ extern PyType_Spec package_spec, plan_spec;
 /* read.c, write.c */
 PyObject *read_message(const Plan *plan, const Layout *layout, const uint8_t *data, Py_ssize_t size, Py_ssize_t *end);
 PyObject *write_message(const Plan *plan, const Layout *layout, PyObject *message, Py_ssize_t *hint);
-PyObject *write_pieces(const Plan *plan, const Layout *layout, PyObject *message);
+PyObject *write_chunks(const Plan *plan, const Layout *layout, PyObject *message);
 int is_default(const Package *package, const Field *field, PyObject *value);
 
 /* make.c, calls.c */

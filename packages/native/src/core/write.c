@@ -452,30 +452,30 @@ PyObject *write_message(const Plan *plan, const Layout *layout, PyObject *messag
 }
 
 /* The bytes between `from` and `to` of the buffer, then those that are held. */
-static int add_pieces(PyObject *pieces, const uint8_t *start, Py_ssize_t from, Py_ssize_t to, PyObject *held)
+static int add_chunks(PyObject *chunks, const uint8_t *start, Py_ssize_t from, Py_ssize_t to, PyObject *held)
 {
     PyObject *between = PyBytes_FromStringAndSize((const char *)start + from, to - from);
-    int failed = between == NULL || PyList_Append(pieces, between) < 0 || (held != NULL && PyList_Append(pieces, held) < 0);
+    int failed = between == NULL || PyList_Append(chunks, between) < 0 || (held != NULL && PyList_Append(chunks, held) < 0);
     Py_XDECREF(between);
     return failed ? -1 : 0;
 }
 
 /* The bytes of a message as a list, in which long ones stand as they are; NULL where it is declined. */
-PyObject *write_pieces(const Plan *plan, const Layout *layout, PyObject *message)
+PyObject *write_chunks(const Plan *plan, const Layout *layout, PyObject *message)
 {
     uint8_t buffer[SHORT];
     Cuts cuts = {NULL, NULL, 0, 0};
     Out out = {buffer, buffer, buffer + SHORT, NULL, plan->package, &cuts};
-    PyObject *pieces = NULL;
-    if (LIKELY(write_struct(layout, message, &out) == 0) && (pieces = PyList_New(0)) != NULL) {
+    PyObject *chunks = NULL;
+    if (LIKELY(write_struct(layout, message, &out) == 0) && (chunks = PyList_New(0)) != NULL) {
         Py_ssize_t at = 0;
         int failed = 0;
         for (Py_ssize_t i = 0; i < cuts.count && !failed; at = cuts.offsets[i++]) {
-            failed = add_pieces(pieces, out.start, at, cuts.offsets[i], cuts.held[i]);
+            failed = add_chunks(chunks, out.start, at, cuts.offsets[i], cuts.held[i]);
         }
-        if (failed || add_pieces(pieces, out.start, at, out.p - out.start, NULL) < 0) Py_CLEAR(pieces);
+        if (failed || add_chunks(chunks, out.start, at, out.p - out.start, NULL) < 0) Py_CLEAR(chunks);
     }
     drop_cuts(&cuts);
     Py_XDECREF(out.bytes);
-    return pieces;
+    return chunks;
 }

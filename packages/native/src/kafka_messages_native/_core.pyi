@@ -38,7 +38,7 @@ class Reader(_Call):
 @final
 class Writer(_Call):
     def __new__(
-        cls, plan: Plan, owner: type, name: Literal["write", "parts", "size"], pure: Callable[..., Any], /
+        cls, plan: Plan, owner: type, name: Literal["write", "chunks", "size"], pure: Callable[..., Any], /
     ) -> Writer: ...
 
 def set_constructor(cls: type, is_native: bool, /) -> None: ...

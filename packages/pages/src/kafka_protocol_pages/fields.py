@@ -181,7 +181,7 @@ def fields_of(
 
     ``named`` are facts about what fields name, of any message, and ``lives`` what is known of releases.
     """
-    facts = json.loads(plan.facts)
+    facts = json.loads(plan.descriptor)
     wires = {version: dict(Wires(plan).of(plan.name, version)) for version in plan.valid}
     structs: dict[str, Any] = {**facts.get("structs", {}), plan.name: facts["fields"]}
     own = named_fields(plan.name, structs, named)

@@ -69,7 +69,7 @@ class Package:
     def check(self, plan: MessagePlan) -> None:
         """Raise PagesError if the message of the package is not that of the definitions."""
         found = getattr(importlib.import_module(self.name), plan.name, None)
-        if found is None or found._facts != plan.facts:
+        if found is None or found._descriptor != plan.descriptor:
             what = f"has {'another' if found else 'no'} {plan.name}"
             raise PagesError(f"the installed {self.name} {what}; install what these definitions give")
 

@@ -1,4 +1,4 @@
-"""What every message class can do: read, write and size at a version, on top of its printed functions."""
+"""What every message class can do: read and write at a version, on top of its printed functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .._core.generic import Generic
 from .._core.native import derive, hang
 from .._core.shown import shown
 from .._core.structs import StructBase, as_derived, no_message_class, owner_of
-from .._core.wire import READ_FAILURES, WRITE_FAILURES, as_bytes, in_pieces
+from .._core.wire import READ_FAILURES, WRITE_FAILURES, as_bytes, in_chunks
 from ..errors import DecodeError, EncodeError, UnsupportedVersionError
 
 TYPE_CHECKING = False
@@ -20,15 +20,11 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar  # checkers bring it along
 
     from .._core.wire import BytesLike
-    from ..schema.fitting import Lost
+    from ..schema.downgrade import UnsupportedField
     from ..schema.schema import Schema
 
     Text: TypeAlias = Literal["strict", "surrogateescape"]
-    Codec = tuple[
-        Callable[[bytes, int], tuple[Any, int]],
-        Callable[[list[bytes], Any], None],
-        Callable[[Any], int],
-    ]
+    Codec = tuple[Callable[[bytes, int], tuple[Any, int]], Callable[[list[bytes], Any], None]]
     M = TypeVar("M", bound="Message")
     R_co = TypeVar("R_co", bound="Response", covariant=True, default="Response")
 else:
@@ -51,9 +47,9 @@ class Message(StructBase):
     LOWEST_FLEXIBLE_VERSION: ClassVar[int] = 32768
     """First version with tagged fields and compact lengths; 32768 where there is none."""
     _codecs: ClassVar[dict[int, Codec]] = {}
-    _losses: ClassVar[dict[int, Callable[[Any], tuple[Lost, ...]]]] = {}
+    _losses: ClassVar[dict[int, Callable[[Any], tuple[UnsupportedField, ...]]]] = {}
     _fits: ClassVar[dict[int, Callable[[Any], Any]]] = {}
-    _facts: ClassVar[str] = ""
+    _descriptor: ClassVar[str] = ""
     _plan: ClassVar[str]
 
     def __init_subclass__(cls, **named: object) -> None:
@@ -129,7 +125,7 @@ class Message(StructBase):
         except WRITE_FAILURES as error:
             raise _encode_error(self, version, error) from error
 
-    def parts(self, version: int, *, text: Text = "strict") -> list[bytes]:
+    def chunks(self, version: int, *, text: Text = "strict") -> list[bytes]:
         """The bytes of ``write`` in pieces, for ``writelines``; errors as there.
 
         Long ``bytes`` and ``records`` are pieces of their own and are not copied; what is between them is. Where else
@@ -138,7 +134,7 @@ class Message(StructBase):
         if text != "strict":
             _check_text(text)
             try:
-                return self.parts(version)
+                return self.chunks(version)
             except EncodeError:
                 return [_write_escaped(self, version, text)]
         codec = self._codecs.get(version) if type(version) is int else _codec_at(type(self), version)
@@ -147,27 +143,28 @@ class Message(StructBase):
         out: list[bytes] = []
         try:
             codec[1](out, self)
-            return in_pieces(out)
+            return in_chunks(out)
         except WRITE_FAILURES as error:
             raise _encode_error(self, version, error) from error
 
     def size(self, version: int, *, text: Text = "strict") -> int:
-        """The number of bytes that ``write`` gives at ``version``, without writing them.
+        """Return the number of bytes that ``write`` returns at ``version``; errors as there.
 
-        Raises EncodeError for values that have no size (wrong type, null where there is none), and
-        UnsupportedVersionError. ``text`` as for ``read``.
+        In pure Python it takes as long as ``write``, but does not copy long ``bytes`` and ``records``.
         """
         if text != "strict":
             return len(_write_escaped(self, version, text))
         codec = self._codecs.get(version) if type(version) is int else _codec_at(type(self), version)
         if codec is None:
             raise unsupported(type(self), version)
+        out: list[bytes] = []
         try:
-            return codec[2](self)
+            codec[1](out, self)
+            return sum(map(len, in_chunks(out)))
         except WRITE_FAILURES as error:
             raise _encode_error(self, version, error) from error
 
-    def lost(self, version: int) -> tuple[Lost, ...]:
+    def unsupported_fields(self, version: int) -> tuple[UnsupportedField, ...]:
         """What of this message ``version`` cannot carry: fields that it does not have, nulls, unknown tagged fields.
 
         Each says where it is, and whether ``write`` refuses it or, for an ignorable field, drops it. Empty where
@@ -178,8 +175,8 @@ class Message(StructBase):
         losses = self._losses.get(version) if type(version) is int else None
         return (losses or _losses_at(type(self), version))(self)
 
-    def fitted(self, version: int) -> Self:
-        """A copy that can be written at ``version``: what ``lost`` names is at its default.
+    def downgraded(self, version: int) -> Self:
+        """A copy that can be written at ``version``: what ``unsupported_fields`` names is at its default.
 
         It is what a reader of that version gets. Values are shared with this message, structs and lists are not. Numbers
         that are out of range stay, and are refused by ``write``. Raises EncodeError for a value that is no struct or no
@@ -272,21 +269,21 @@ def _codec_at(message: type[Message], version: int) -> Codec:
     return message._codecs[checked_version(message, version)]
 
 
-def _losses_at(cls: type[Message], version: int) -> Callable[[Any], tuple[Lost, ...]]:
-    """The function behind ``lost``, compiled on first use and kept with the printed class."""
+def _losses_at(cls: type[Message], version: int) -> Callable[[Any], tuple[UnsupportedField, ...]]:
+    """The function behind ``unsupported_fields``, compiled on first use and kept with the printed class."""
     version = checked_version(cls, version)
     if version not in cls._losses:
-        from ..schema.fitting import losses_at
+        from ..schema.downgrade import losses_at
 
         _kept(cls, "_losses")[version] = losses_at(cls, version)
     return cls._losses[version]
 
 
 def _fit_at(cls: type[Message], version: int) -> Callable[[Any], Any]:
-    """The function behind ``fitted``, compiled on first use and kept with the printed class."""
+    """The function behind ``downgraded``, compiled on first use and kept with the printed class."""
     version = checked_version(cls, version)
     if version not in cls._fits:
-        from ..schema.fitting import fit_at
+        from ..schema.downgrade import fit_at
 
         _kept(cls, "_fits")[version] = fit_at(cls, version)
     return cls._fits[version]

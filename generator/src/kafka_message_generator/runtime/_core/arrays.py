@@ -1,4 +1,4 @@
-"""Arrays of plain values for the printed code: the elements behind the count, read, written and measured.
+"""Arrays of plain values for the printed code: the elements after the count, read and written.
 
 They fail as ``_wire`` does: without knowing where they are, for the schema codec to say it.
 """
@@ -20,7 +20,6 @@ from .wire import (
     long_nullable_count,
     long_string,
     uuid_from,
-    uvarint_size,
 )
 
 TYPE_CHECKING = False
@@ -223,24 +222,3 @@ def compact_bytes_elements(values: Iterable[bytes]) -> bytes:
     for value in values:
         out += (VARINTS[len(value) + 1], value)
     return b"".join(out)
-
-
-def string_array_size(values: Iterable[str]) -> int:
-    if isinstance(values, str):
-        raise Refused
-    return sum(2 + len(value.encode()) for value in values)
-
-
-def compact_string_array_size(values: Iterable[str]) -> int:
-    if isinstance(values, str):
-        raise Refused
-    lengths = [len(value.encode()) for value in values]
-    return sum(uvarint_size(length + 1) + length for length in lengths)
-
-
-def bytes_array_size(values: Iterable[bytes]) -> int:
-    return sum(4 + len(value) for value in values)
-
-
-def compact_bytes_array_size(values: Iterable[bytes]) -> int:
-    return sum(uvarint_size(len(value) + 1) + len(value) for value in values)

@@ -29,7 +29,7 @@ SWITCH = "KAFKA_MESSAGES_NATIVE"
 _MAKING = 0.5
 """Seconds that a reader waits for a class that another thread may be making, before it calls it unknown."""
 READERS = ("read", "read_from")
-WRITERS = ("write", "parts", "size")
+WRITERS = ("write", "chunks", "size")
 
 
 def rendering() -> Rendering:

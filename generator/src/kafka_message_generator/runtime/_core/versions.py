@@ -53,3 +53,8 @@ class Versions:
 
 
 NO_VERSIONS = Versions(0, -1)
+
+
+def with_noun(notation: str) -> str:
+    """Return a range as definitions write it with its noun: ``version 3``, ``versions 0-4``."""
+    return f"version {notation}" if notation.isdecimal() else f"versions {notation}"

@@ -93,8 +93,8 @@ class Choices:
         highest, lowest = self.versions[0], self.versions[-1]
         plan = plan_of(self.kind, highest, highest, True)
         names = set() if plan is None else plan.names()
-        losses = [each for each in request.lost(highest) if each.path.rpartition(".")[2] in names]
-        causes = [f"{each.path} ({each.reason})" for each in losses or request.lost(highest)]
+        losses = [each for each in request.unsupported_fields(highest) if each.path.rpartition(".")[2] in names]
+        causes = [f"{each.path} ({each.reason})" for each in losses or request.unsupported_fields(highest)]
         if len(causes) > _MOST_SHOWN:
             causes[_MOST_SHOWN:] = [f"{len(causes) - _MOST_SHOWN} more"]
         unmet = "".join(f"; {each}" for each in self.unmet)

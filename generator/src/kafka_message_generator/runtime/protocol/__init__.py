@@ -2,8 +2,8 @@
 
 * ``api(...)`` and ``apis()`` give an ``Api``: its messages, versions, listeners and header versions.
 * ``encode_request``, ``decode_request``, ``encode_response`` and ``decode_response`` put a message behind its header
-  and take it apart again; ``read_request_header`` stops before the body. ``encode_request_parts`` and
-  ``encode_response_parts`` give the bytes in pieces, for ``writelines``, and copy no long records.
+  and take it apart again; ``read_request_header`` stops before the body. ``encode_request_chunks`` and
+  ``encode_response_chunks`` give the bytes in pieces, for ``writelines``, and copy no long records.
 * ``frame``, ``split_frames`` and ``FrameReader`` handle the four bytes of length before each of them on a connection.
 * ``negotiate`` and ``BrokerVersions`` choose versions from an ApiVersionsResponse.
 * ``ErrorCode`` names error codes; ``is_retriable`` says whether trying again may help.
@@ -23,9 +23,9 @@ from ._codec import (
     decode_request,
     decode_response,
     encode_request,
-    encode_request_parts,
+    encode_request_chunks,
     encode_response,
-    encode_response_parts,
+    encode_response_chunks,
     read_request_header,
 )
 from ._errors import FramingError, UnknownApiError
@@ -51,9 +51,9 @@ __all__ = [
     "decode_request",
     "decode_response",
     "encode_request",
-    "encode_request_parts",
+    "encode_request_chunks",
     "encode_response",
-    "encode_response_parts",
+    "encode_response_chunks",
     "frame",
     "is_retriable",
     "negotiate",

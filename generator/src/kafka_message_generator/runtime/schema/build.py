@@ -5,7 +5,7 @@ from __future__ import annotations
 from .._core.structs import checked_owner
 from .._core.versions import Versions
 from .encodings import ENCODINGS
-from .facts import Described, FieldFacts, MessageFacts, facts_of
+from .facts import FieldFacts, HasDescriptor, MessageFacts, facts_of
 from .schema import NullableStruct, Schema, TaggedStruct
 from .sections import InterleavedTagSection, TagSection
 from .struct import Field, Struct
@@ -58,7 +58,7 @@ _SIZED: dict[str, Kinds] = {
 _built: dict[type, dict[int, Schema]] = {}
 
 
-def schemas_of(message: type[Described]) -> dict[int, Schema]:
+def schemas_of(message: type[HasDescriptor]) -> dict[int, Schema]:
     """The schema of each valid version of a message; versions that look the same share one."""
     owner = checked_owner(message)
     schemas = _built.get(owner)

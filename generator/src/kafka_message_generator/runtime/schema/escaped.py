@@ -6,7 +6,7 @@ from .._core.structs import made, owner_of
 from ..errors import DecodeError
 from .build import build
 from .explain import check_absent, explain_write, read_placed
-from .facts import Described, FieldFacts, class_in, facts_of
+from .facts import FieldFacts, HasDescriptor, class_in, facts_of
 from .schema import Schema
 from .struct import Struct
 from .types import ESCAPED_STRINGS, NO_UTF8, SchemaError
@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeVar
 
-    D = TypeVar("D", bound=Described)
+    D = TypeVar("D", bound=HasDescriptor)
 
 _built: dict[type, dict[int, Schema]] = {}
 
@@ -33,7 +33,7 @@ def read_escaped(message: type[D], data: bytes, offset: int, version: int, is_wh
     return found, end
 
 
-def write_escaped(message: Described, version: int) -> bytes:
+def write_escaped(message: HasDescriptor, version: int) -> bytes:
     """The bytes of a message. Raises EncodeError, also for surrogates that stand for no byte."""
     facts = facts_of(type(message))
     schema = escaped_schemas(type(message))[version]
@@ -46,7 +46,7 @@ def write_escaped(message: Described, version: int) -> bytes:
     return bytes(out)
 
 
-def escaped_schemas(message: type[Described]) -> dict[int, Schema]:
+def escaped_schemas(message: type[HasDescriptor]) -> dict[int, Schema]:
     """The schemas of a message by version, for text that may have surrogates; made once."""
     owner = owner_of(message)
     schemas = _built.get(owner)
@@ -55,7 +55,7 @@ def escaped_schemas(message: type[Described]) -> dict[int, Schema]:
     return schemas
 
 
-def _object(message: type[Described], kind: Any, fields: tuple[FieldFacts, ...], struct: Struct) -> Any:
+def _object(message: type[HasDescriptor], kind: Any, fields: tuple[FieldFacts, ...], struct: Struct) -> Any:
     """An object of a class from what was read; fields that the version does not have keep their defaults."""
     values: dict[str, object] = {}
     for field in fields:
@@ -67,7 +67,7 @@ def _object(message: type[Described], kind: Any, fields: tuple[FieldFacts, ...],
     return made(kind, values)
 
 
-def _value(message: type[Described], field: FieldFacts, value: Any) -> Any:
+def _value(message: type[HasDescriptor], field: FieldFacts, value: Any) -> Any:
     """A struct or an array of structs, as objects."""
     if value is None:
         return None

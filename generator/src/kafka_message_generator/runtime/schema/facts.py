@@ -1,6 +1,6 @@
 """The definition behind a message class, from the compact data its module keeps; parsed on first use.
 
-What is here and above knows no message class: it asks only for what ``Described`` says.
+What is here and above knows no message class: it asks only for what ``HasDescriptor`` says.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from .._core.described import message_of
 from .._core.shown import shown
 from .._core.structs import StructBase, checked_owner, name_of, owner_of
 from .._core.value import dataclass
-from .._core.versions import NO_VERSIONS, Versions
+from .._core.versions import NO_VERSIONS, Versions, with_noun
 from .._core.wire import ZERO_UUID
 
 
-class Described(Protocol):
+class HasDescriptor(Protocol):
     """A class that carries its definition, as every message does."""
 
     NAME: ClassVar[str]
-    _facts: ClassVar[str]
+    _descriptor: ClassVar[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +72,9 @@ class FieldFacts:
 
     def __repr__(self) -> str:
         kind = f"[]{self.type}" if self.is_array else self.type
-        nullable = f", null in versions {self.nullable.notation}" if self.nullable else ""
+        nullable = f", null in {with_noun(self.nullable.notation)}" if self.nullable else ""
         tag = "" if self.tag is None else f", tag {self.tag}"
-        return f"<FieldFacts {self.name}: {kind}, versions {self.versions.notation}{nullable}{tag}>"
+        return f"<FieldFacts {self.name}: {kind}, {with_noun(self.versions.notation)}{nullable}{tag}>"
 
     @property
     def is_struct(self) -> bool:
@@ -158,21 +158,21 @@ _parsed: dict[type, MessageFacts] = {}
 """By what has the definition: classes that are derived from a message come and go."""
 
 
-def facts_of(message: type[Described]) -> MessageFacts:
+def facts_of(message: type[HasDescriptor]) -> MessageFacts:
     """The definition of a message class."""
     owner = checked_owner(message)
     facts = _parsed.get(owner)
     if facts is None:
-        facts = _parsed[owner] = facts_in(owner._facts)
+        facts = _parsed[owner] = facts_in(owner._descriptor)
     return facts
 
 
-def message_class(message: type[Described]) -> Any:
+def message_class(message: type[HasDescriptor]) -> Any:
     """The class of a message that somebody derived another from; the message itself is its own."""
     return class_in(message, name_of(message))
 
 
-def class_in(message: type[Described], name: str) -> type[StructBase]:
+def class_in(message: type[HasDescriptor], name: str) -> type[StructBase]:
     """The class of a struct inside a message; of a class that somebody derived from a message, too."""
     home = owner_of(message).__module__
     found: type[StructBase] = getattr(sys.modules[home], name)

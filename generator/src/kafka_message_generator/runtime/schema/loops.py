@@ -9,7 +9,7 @@ from __future__ import annotations
 from .._core.source import Source
 from .._core.structs import NULLED
 from .._core.value import dataclass
-from .facts import Described, FieldFacts, class_in, facts_of
+from .facts import FieldFacts, HasDescriptor, class_in, facts_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,13 +56,13 @@ def path_of(place: Place) -> str:
     return path
 
 
-def array_class(message: type[Described], field: FieldFacts) -> Any:
+def array_class(message: type[HasDescriptor], field: FieldFacts) -> Any:
     """Return the class of the lists in an array field."""
     is_keyed = any(each.map_key for each in field.fields)
     return class_in(message, f"{field.type}Collection") if is_keyed else list
 
 
-def is_late(message: type[Described], struct: str, field: FieldFacts) -> bool:
+def is_late(message: type[HasDescriptor], struct: str, field: FieldFacts) -> bool:
     """Whether the default of a field is made on first access; until then its slot holds None."""
     return field.name in getattr(class_in(message, struct), "_lazy", ())
 
@@ -77,7 +77,7 @@ class Loops:
     copies_lists = False
     """Whether a list is copied before it is visited: while a generator waits, its caller may change the message."""
 
-    def __init__(self, message: type[Described], **names: object) -> None:
+    def __init__(self, message: type[HasDescriptor], **names: object) -> None:
         self.message = message
         self.facts = facts_of(message)
         self.source = Source(type=type, NULLED=NULLED, **names)

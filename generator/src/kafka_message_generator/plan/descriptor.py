@@ -14,31 +14,45 @@ from kafka_message_generator.rules.secrets import Marked
 from kafka_message_generator.spec.model import Field, Message, Struct
 
 
-def of(message: Message, structs: dict[str, Struct], enumerations: Taken, secrets: Marked) -> str:
-    """JSON of a checked message with resolved structs and parsed defaults; ``_facts`` in the runtime reads it."""
+def lines_of(message: Message, structs: dict[str, Struct], enumerations: Taken, secrets: Marked) -> tuple[str, ...]:
+    """Return the JSON of a checked message with resolved structs and parsed defaults, one line for each field.
 
-    def fields(struct: str, members: tuple[Field, ...]) -> list[dict[str, object]]:
+    ``_descriptor`` of the printed class is the text without line ends.
+    """
+
+    def lines(struct: str, members: tuple[Field, ...]) -> list[str]:
         places = [(struct, snake_case(member.name)) for member in members]
         return [
-            _field(member, enumerations.get(place), secrets.get(place, False))
+            _json(_field(member, enumerations.get(place), secrets.get(place, False)))
             for member, place in zip(members, places, strict=True)
         ]
 
-    table = {name: fields(name, struct.members) for name, struct in structs.items() if name != message.name}
-    facts: dict[str, object] = {
+    head = {
         "name": message.name,
         "type": message.kind,
         "validVersions": str(message.valid),
         "flexibleVersions": str(message.flexible),
-        "fields": fields(message.name, message.fields + message.optional_fields),
     }
     if message.tagged_field_format != "sequential":
-        facts["taggedFieldFormat"] = message.tagged_field_format
+        head["taggedFieldFormat"] = message.tagged_field_format
     if not message.with_optional.empty:
-        facts["versionsWithOptional"] = str(message.with_optional)
-    if table:
-        facts["structs"] = table
-    return json.dumps(facts, separators=(",", ":"), ensure_ascii=True)
+        head["versionsWithOptional"] = str(message.with_optional)
+    inner = {name: lines(name, struct.members) for name, struct in structs.items() if name != message.name}
+    found = [_json(head)[:-1] + ',"fields":[', *_listed(lines(message.name, message.fields + message.optional_fields))]
+    before = '],"structs":{'
+    for name, fields in inner.items():
+        found += [f'{before}"{name}":[', *_listed(fields)]
+        before = "],"
+    return (*found, "]}}" if inner else "]}")
+
+
+def _listed(items: list[str]) -> list[str]:
+    """Return the items with a comma after each but the last."""
+    return [*(f"{item}," for item in items[:-1]), *items[-1:]]
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=True)
 
 
 def _field(member: Field, enumeration: str | None, secret: bool | dict[str, object]) -> dict[str, object]:

@@ -18,9 +18,9 @@ from kafka_messages.protocol import (
     decode_request,
     decode_response,
     encode_request,
-    encode_request_parts,
+    encode_request_chunks,
     encode_response,
-    encode_response_parts,
+    encode_response_chunks,
 )
 
 from tests.support.random_messages import messages, versions_of
@@ -38,12 +38,12 @@ def fetched(*records: bytes | None) -> FetchResponse:
 
 
 @pytest.mark.parametrize("name", message_names())
-def test_parts_are_what_is_written(name: str) -> None:
+def test_chunks_are_what_is_written(name: str) -> None:
     """Whoever sends the pieces must send the same message."""
     cls = message_class(name)
     for version in versions_of(cls):
         for message in messages(cls, version):
-            assert b"".join(message.parts(version)) == message.write(version)
+            assert b"".join(message.chunks(version)) == message.write(version)
 
 
 @pytest.mark.parametrize("version", [4, 12, 18])
@@ -51,14 +51,14 @@ def test_long_fields_are_not_copied(version: int) -> None:
     """A Fetch response of megabytes is copied twice on its way out otherwise."""
     long, short = bytes(LONG), bytes(LONG - 1)
     message = fetched(long, b"", short, long + b"x", None) if version < 12 else fetched(long, b"", short, long + b"x")
-    parts = message.parts(version)
-    assert b"".join(parts) == message.write(version)
-    kept = [part for part in parts if len(part) >= LONG]
-    assert [part is each.records for part, each in zip(kept[:1], message.responses[0].partitions, strict=False)] == [
+    chunks = message.chunks(version)
+    assert b"".join(chunks) == message.write(version)
+    kept = [chunk for chunk in chunks if len(chunk) >= LONG]
+    assert [chunk is each.records for chunk, each in zip(kept[:1], message.responses[0].partitions, strict=False)] == [
         True
     ]
-    assert any(part is message.responses[0].partitions[3].records for part in parts)
-    assert not any(part is short for part in parts)
+    assert any(chunk is message.responses[0].partitions[3].records for chunk in chunks)
+    assert not any(chunk is short for chunk in chunks)
 
 
 def test_bytes_that_can_change_are_copied() -> None:
@@ -66,23 +66,23 @@ def test_bytes_that_can_change_are_copied() -> None:
     data = bytearray(LONG)
     message: Any = PushTelemetryRequest(metrics=bytes(data))
     message.metrics = data
-    parts = message.parts(0)
+    chunks = message.chunks(0)
     data[0] = 1
-    assert b"".join(parts) == PushTelemetryRequest(metrics=bytes(LONG)).write(0)
+    assert b"".join(chunks) == PushTelemetryRequest(metrics=bytes(LONG)).write(0)
 
 
 def test_long_tagged_fields_are_counted() -> None:
     """Tagged fields begin with their size, so they are written as a whole."""
     raw = RawTaggedField(99, bytes(3 * LONG))
     message = MetadataRequest(unknown_tagged_fields=(raw,))
-    assert b"".join(message.parts(12)) == message.write(12)
+    assert b"".join(message.chunks(12)) == message.write(12)
 
 
-def test_parts_refuse_what_write_refuses() -> None:
+def test_chunks_refuse_what_write_refuses() -> None:
     """The errors are the same, for the native core and the pure code."""
     for version, error in ((99, UnsupportedVersionError), (True, UnsupportedVersionError), (12, EncodeError)):
         message: Any = MetadataRequest(allow_auto_topic_creation=5)  # type: ignore[arg-type]
-        for call in (message.write, message.parts):
+        for call in (message.write, message.chunks):
             with pytest.raises(error):
                 call(version)
 
@@ -99,7 +99,7 @@ def test_versions_that_are_no_integers(version: Any) -> None:
     text = f"MetadataRequest has no version {version!r}, only versions 0 to 13"
     message = MetadataRequest()
     data = message.write(12)
-    for call in (message.write, message.size, message.parts, lambda v: MetadataRequest.read(data, v)):
+    for call in (message.write, message.size, message.chunks, lambda v: MetadataRequest.read(data, v)):
         with pytest.raises(UnsupportedVersionError) as caught:
             call(version)
         assert str(caught.value) == text
@@ -113,17 +113,17 @@ def test_integers_of_other_types_are_versions() -> None:
     assert MetadataRequest().write(Version.TWELVE) == MetadataRequest().write(12)
 
 
-def test_the_envelope_in_parts() -> None:
+def test_the_envelope_in_chunks() -> None:
     """Header and length stand before the same pieces."""
     message = fetched(bytes(LONG))
     for framed in (True, False):
-        parts = encode_response_parts(message, 12, 7, framed=framed)
-        assert b"".join(parts) == encode_response(message, 12, 7, framed=framed)
-        assert any(part is message.responses[0].partitions[0].records for part in parts)
+        chunks = encode_response_chunks(message, 12, 7, framed=framed)
+        assert b"".join(chunks) == encode_response(message, 12, 7, framed=framed)
+        assert any(chunk is message.responses[0].partitions[0].records for chunk in chunks)
         response = decode_response(encode_response(message, 12, 7, framed=False), "Fetch", 12)
-        assert b"".join(response.encode_parts(framed=framed)) == b"".join(parts) == response.encode(framed=framed)
+        assert b"".join(response.encode_chunks(framed=framed)) == b"".join(chunks) == response.encode(framed=framed)
         wanted = encode_request(MetadataRequest(), 12, 7, "me", framed=framed)
-        assert b"".join(encode_request_parts(MetadataRequest(), 12, 7, "me", framed=framed)) == wanted
+        assert b"".join(encode_request_chunks(MetadataRequest(), 12, 7, "me", framed=framed)) == wanted
         request = decode_request(encode_request(MetadataRequest(), 12, 7, "me", framed=False) + b"rest")
-        assert b"".join(request.encode_parts(framed=framed)) == request.encode(framed=framed)
-        assert request.encode_parts(framed=framed)[-1] == b"rest"
+        assert b"".join(request.encode_chunks(framed=framed)) == request.encode(framed=framed)
+        assert request.encode_chunks(framed=framed)[-1] == b"rest"

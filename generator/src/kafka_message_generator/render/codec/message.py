@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kafka_message_generator.plan.model import FieldPlan, LayoutRef, MessagePlan, StructPlan
 from kafka_message_generator.plan.text import text_of
 from kafka_message_generator.render import literals, naming, prose
 from kafka_message_generator.render.code import Part, bound_of, call, code, imports, joined, names_of, use
+from kafka_message_generator.render.codec import read, write
 from kafka_message_generator.render.environment import ENVIRONMENT
-from kafka_message_generator.render.portable import read, size, write
 from kafka_message_generator.render.sections import section_of
 from kafka_message_generator.render.steps import Function
 from kafka_message_generator.spec.model import REQUEST, RESPONSE
 from kafka_message_generator.spec.versions import MAX_VERSION
 
-TEXT_WIDTH = 90
+MOST_TOGETHER = 116
+# Characters of literals that would share a line, and are printed as one.
 KEY, PART_OF_KEY = "with this key", "with this key, or with these parts of it"
 
 
@@ -66,7 +67,8 @@ class Class:
     attributes: tuple[Attribute, ...]
     parameters: tuple[Part, ...]
     stores: tuple[tuple[str, Part], ...]
-    equality: Part
+    equality: Part | None
+    # Test that two objects agree; None if the base class has it.
     collection: Collection | None
 
 
@@ -76,7 +78,7 @@ class Bind:
 
     base: str
     codecs: tuple[tuple[int, str], ...]
-    facts: tuple[str, ...]
+    descriptor: tuple[str, ...]
     plan: tuple[str, ...]
 
 
@@ -100,7 +102,6 @@ def _functions(plan: MessagePlan) -> Iterator[Function]:
         for layout in struct.layouts:
             yield from read.functions(struct, layout)
             yield from write.functions(plan, struct, layout)
-            yield from size.functions(plan, struct, layout)
 
 
 def _class(plan: MessagePlan, struct: StructPlan, note: str) -> Class:
@@ -116,7 +117,6 @@ def _class(plan: MessagePlan, struct: StructPlan, note: str) -> Class:
         for field in struct.fields
     ]
     stores.append(("unknown_tagged_fields", "unknown_tagged_fields"))
-    equal = [*map(literals.equality, struct.fields), "self.unknown_tagged_fields == other.unknown_tagged_fields"]
     return Class(
         name=struct.name,
         docstring=prose.struct_docstring(plan, struct, note),
@@ -133,9 +133,17 @@ def _class(plan: MessagePlan, struct: StructPlan, note: str) -> Class:
         attributes=tuple(attributes),
         parameters=tuple(parameters),
         stores=tuple(stores),
-        equality=code("({})", joined(" and ", equal)),
+        equality=_equality(struct),
         collection=_collection(struct) if struct.keys else None,
     )
+
+
+def _equality(struct: StructPlan) -> Part | None:
+    """Return the test that two objects agree, in which NaN equals NaN; None for a struct without floats."""
+    if not any(field.type == "float64" for field in struct.fields):
+        return None
+    equal = [*map(literals.equality, struct.fields), "self.unknown_tagged_fields == other.unknown_tagged_fields"]
+    return code("({})", joined(" and ", equal))
 
 
 def _base(plan: MessagePlan) -> Part:
@@ -204,24 +212,19 @@ def _collection(struct: StructPlan) -> Collection:
 def _bind(plan: MessagePlan) -> Bind:
     codecs = sorted((version, _codec(layout.ref)) for layout in plan.body.layouts for version in layout.versions)
     lines = text_of(plan).splitlines(keepends=True)
-    text = [piece for line in lines for piece in _pieces(line)]
-    return Bind(
-        _constants_base(plan.name),
-        tuple(codecs),
-        tuple(map(_literal, _pieces(plan.facts))),
-        tuple(map(_literal, text)),
-    )
+    return Bind(_constants_base(plan.name), tuple(codecs), _literals(plan.descriptor_lines), _literals(lines))
 
 
-def _pieces(text: str) -> list[str]:
-    return [text[at : at + TEXT_WIDTH] for at in range(0, len(text), TEXT_WIDTH)]
+def _literals(lines: Sequence[str]) -> tuple[str, ...]:
+    """Return one literal for each line, or one for all where they fit on a line together."""
+    found = tuple(map(_literal, lines))
+    return found if len(" ".join(found)) > MOST_TOGETHER else (_literal("".join(lines)),)
 
 
 def _codec(ref: LayoutRef) -> str:
-    return ", ".join(naming.function(action, ref) for action in ("read", "write", "size"))
+    return ", ".join(naming.function(action, ref) for action in ("read", "write"))
 
 
 def _literal(text: str) -> str:
-    quote = "'" if "'" not in text else '"'
-    escaped = text.replace("\\", "\\\\").replace("\n", "\\n")
-    return quote + (escaped.replace('"', '\\"') if quote == '"' else escaped) + quote
+    quote = '"' if '"' not in text else "'"
+    return quote + text.replace("\\", "\\\\").replace("\n", "\\n").replace(quote, f"\\{quote}") + quote

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import inspect
 import pydoc
+import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import kafka_messages
 import pytest
 from kafka_messages import (
     AllocateProducerIdsRequest,
@@ -24,7 +27,7 @@ from kafka_messages._base.message import Message
 from kafka_messages.messages.fetch_request import FetchPartition, FetchTopic
 from kafka_messages.messages.metadata_request import MetadataRequestTopic
 from kafka_messages.messages.metadata_response import MetadataResponseTopic
-from kafka_messages.schema import FieldFacts, Lost, Versions, facts_of, fields_of
+from kafka_messages.schema import FieldFacts, UnsupportedField, Versions, facts_of, fields_of
 
 from tests.support.random_messages import PACKAGES, Package, messages, versions_of
 from tests.support.random_messages import drawn as one_drawn
@@ -42,15 +45,15 @@ def drawn(cls: type[Message]) -> Iterator[Message]:
 
 @pytest.mark.parametrize(("package", "name"), NAMES, ids=[name for _, name in NAMES])
 def test_every_message_fits_every_version(package: Package, name: str) -> None:
-    """``lost`` and ``write`` must not contradict each other, and what was fitted is what a reader gets."""
+    """``unsupported_fields`` and ``write`` must not contradict each other, and a downgraded copy is what a reader gets."""
     cls = package.message(name)
     encode_error = package.module("errors").EncodeError
     everything = (package.facts_of(cls).fields, *package.facts_of(cls).structs.values())
     has_encodings = any(field.encodings or field.element_encodings for fields in everything for field in fields)
     for message in drawn(cls):
         for version in versions_of(cls):
-            lost, copy = message.lost(version), message.fitted(version)
-            assert copy.lost(version) == ()
+            lost, copy = message.unsupported_fields(version), message.downgraded(version)
+            assert copy.unsupported_fields(version) == ()
             assert bool(lost) == (repr(copy) != repr(message)), (version, lost)
             if has_encodings:  # one may be narrower than the type: the number is wrong, and not only lost
                 continue
@@ -69,44 +72,46 @@ def test_what_is_lost_is_told_apart() -> None:
         topics=[MetadataRequestTopic(topic_id=TOPIC, name=None)],
         include_topic_authorized_operations=True,
     )
-    assert request.lost(13) == ()
-    assert request.lost(1) == (
-        Lost("topics[0].topic_id", False, "only versions 10+ have this field"),
-        Lost("topics[0].name", True, "version 1 has no null here"),
-        Lost("include_topic_authorized_operations", True, "only versions 8+ have this field"),
+    assert request.unsupported_fields(13) == ()
+    assert request.unsupported_fields(1) == (
+        UnsupportedField("topics[0].topic_id", False, "only versions 10+ have this field"),
+        UnsupportedField("topics[0].name", True, "version 1 has no null here"),
+        UnsupportedField("include_topic_authorized_operations", True, "only versions 8+ have this field"),
     )
-    assert [str(each) for each in MetadataRequest(topics=None).lost(0)] == [
+    assert [str(each) for each in MetadataRequest(topics=None).unsupported_fields(0)] == [
         "topics: refused, version 0 has no null here"
     ]
     fetch = FetchRequest(topics=[FetchTopic(topic="orders", partitions=[FetchPartition()])])
-    assert [str(each) for each in fetch.lost(13)] == ["topics[0].topic: dropped, only versions 0-12 have this field"]
+    assert [str(each) for each in fetch.unsupported_fields(13)] == [
+        "topics[0].topic: dropped, only versions 0-12 have this field"
+    ]
 
 
 def test_a_fitted_message_is_a_copy() -> None:
     """The message itself goes on to a newer broker; nothing in it may have changed."""
     request = MetadataRequest(topics=[MetadataRequestTopic(topic_id=TOPIC, name="orders")])
     before = repr(request)
-    copy = request.fitted(9)
+    copy = request.downgraded(9)
     assert copy == MetadataRequest(topics=[MetadataRequestTopic(name="orders")])
     assert copy.topics is not None
     copy.topics[0].name = "other"
     copy.topics.clear()
     assert repr(request) == before
-    assert request.fitted(13) == request
-    assert request.fitted(13) is not request
+    assert request.downgraded(13) == request
+    assert request.downgraded(13) is not request
 
 
 def test_unknown_tagged_fields_stay_where_the_version_is_flexible() -> None:
     """A proxy must not lose what newer peers say to each other, and an old version has no place for it."""
     tagged = (RawTaggedField(7, b"x"),)
     request = MetadataRequest(topics=[MetadataRequestTopic(unknown_tagged_fields=tagged)], unknown_tagged_fields=tagged)
-    assert request.fitted(13) == request
-    assert [str(each) for each in request.lost(8)] == [
+    assert request.downgraded(13) == request
+    assert [str(each) for each in request.unsupported_fields(8)] == [
         "topics[0].unknown_tagged_fields: refused, version 8 has no tagged fields",
         "unknown_tagged_fields: refused, version 8 has no tagged fields",
     ]
-    assert request.fitted(8) == MetadataRequest(topics=[MetadataRequestTopic()])
-    assert [each.path for each in SaslHandshakeRequest(unknown_tagged_fields=tagged).lost(0)] == [
+    assert request.downgraded(8) == MetadataRequest(topics=[MetadataRequestTopic()])
+    assert [each.path for each in SaslHandshakeRequest(unknown_tagged_fields=tagged).unsupported_fields(0)] == [
         "unknown_tagged_fields"
     ]
 
@@ -123,7 +128,7 @@ def test_what_is_no_message_fits_no_version(topics: Any, text: str) -> None:
     """A wrong value must be named as ``write`` names it, not end in an AttributeError somewhere inside."""
     request = MetadataRequest()
     request.topics = topics
-    for action in (request.lost, request.fitted, request.write):
+    for action in (request.unsupported_fields, request.downgraded, request.write):
         with pytest.raises(EncodeError) as caught:
             action(3)
         assert str(caught.value) == text
@@ -132,7 +137,7 @@ def test_what_is_no_message_fits_no_version(topics: Any, text: str) -> None:
 def test_versions_that_do_not_exist() -> None:
     """They are refused with the same words as elsewhere."""
     request = AllocateProducerIdsRequest()
-    for action in (request.lost, request.fitted):
+    for action in (request.unsupported_fields, request.downgraded):
         for version in (-1, 1, "0"):
             with pytest.raises(UnsupportedVersionError) as caught:
                 action(version)  # type: ignore[arg-type]
@@ -173,6 +178,19 @@ def test_fields_as_data() -> None:
         "12+",
         None,
     )
+
+
+def test_descriptions_without_docstrings() -> None:
+    """``python -OO`` removes docstrings, but not the descriptions of fields."""
+    code = (
+        "from kafka_messages import HeartbeatRequest; from kafka_messages.schema import fields_of;"
+        "print(HeartbeatRequest.write.__doc__, fields_of(HeartbeatRequest)[0].about)"
+    )
+    environment = {"PYTHONPATH": str(Path(kafka_messages.__file__).parents[1])}
+    for options, text in (([], False), (["-OO"], True)):
+        done = subprocess.run([sys.executable, *options, "-c", code], capture_output=True, text=True, env=environment)
+        assert done.stdout.endswith(" Group the member belongs to.\n"), done.stderr
+        assert done.stdout.startswith("None ") is text
 
 
 @pytest.mark.parametrize(("package", "name"), NAMES, ids=[name for _, name in NAMES])

@@ -1,0 +1,1 @@
+"""The printed codec: pure Python on precompiled structs, no dependency."""

@@ -1,1 +1,0 @@
-"""The portable rendering: pure Python on precompiled structs, no dependency."""
