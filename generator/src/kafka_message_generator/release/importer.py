@@ -12,7 +12,7 @@ from kafka_message_generator.release import facts
 from kafka_message_generator.release.artifacts import FOLDERS, GROUP, Jars
 from kafka_message_generator.release.mending import completed, mended
 from kafka_message_generator.spec import source
-from kafka_message_generator.spec.companions import ENTITY_TYPES
+from kafka_message_generator.spec.annotations import ENTITY_TYPES
 from kafka_message_generator.spec.entities import read_entity_types
 from kafka_message_generator.spec.model import ENTITY_TYPES as KNOWN_TYPES
 

@@ -10,9 +10,9 @@ from typing import Any
 from kafka_message_generator.rules.enumerations import BITS
 from kafka_message_generator.rules.names import snake_case
 from kafka_message_generator.rules.paths import Messages, field_at, known, owner
+from kafka_message_generator.spec.annotations import FieldPath
 from kafka_message_generator.spec.entities import EntityFact
 from kafka_message_generator.spec.model import ENTITY_TYPES, REQUEST, RESPONSE, Field
-from kafka_message_generator.spec.paths import FieldPath
 from kafka_message_generator.spec.source import Problems
 from kafka_message_generator.spec.spelling import or_meant
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from kafka_message_generator.rules import defaults
-from kafka_message_generator.spec import companions
+from kafka_message_generator.spec.annotations import ENTITY_TYPES as ENTITY_TYPES_FILE
 from kafka_message_generator.spec.model import ENTITY_TYPES, Field, Message
 from kafka_message_generator.spec.source import Problems
 from kafka_message_generator.spec.spelling import or_meant
@@ -179,7 +179,7 @@ def known_entity_types(message: Message, more: Mapping[str, str], problems: Prob
     for member in message.walk():
         name = member.entity_type
         if name not in ENTITY_TYPES and name not in more:
-            advice = f"use one of {', '.join([*ENTITY_TYPES, *more])}, or add it to {companions.ENTITY_TYPES}"
+            advice = f"use one of {', '.join([*ENTITY_TYPES, *more])}, or add it to {ENTITY_TYPES_FILE}"
             what = f"unknown entityType {name!r}; {or_meant(name, [*ENTITY_TYPES, *more], advice)}"
             problems.error(member.at("entityType"), what)
         _entity_type(member, more.get(name), problems)

@@ -7,8 +7,8 @@ from typing import Protocol
 
 from kafka_message_generator.rules.names import snake_case
 from kafka_message_generator.rules.presence import StructTable
+from kafka_message_generator.spec.annotations import FieldPath
 from kafka_message_generator.spec.model import Field, Message
-from kafka_message_generator.spec.paths import FieldPath
 from kafka_message_generator.spec.source import Location, Problems
 
 Messages = Mapping[str, tuple[Message, StructTable]]

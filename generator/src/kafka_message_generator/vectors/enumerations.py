@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_message_generator.release.artifacts import BROKER, ArtifactError, Jars, resolve
-from kafka_message_generator.spec.companions import ENUMERATIONS, ERRORS
+from kafka_message_generator.spec.annotations import ENUMERATIONS, ERRORS
 from kafka_message_generator.vectors.java_oracle import ANSWER_SECONDS, OracleError, call, compiled
 from kafka_message_generator.vectors.write import jars_in, pinned_release, write_errors
 

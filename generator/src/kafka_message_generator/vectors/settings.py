@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kafka_message_generator.release.artifacts import BROKER, ArtifactError, Jars, resolve
-from kafka_message_generator.spec.companions import SETTINGS
+from kafka_message_generator.spec.annotations import SETTINGS
 from kafka_message_generator.vectors.java_oracle import ANSWER_SECONDS, OracleError, call, compiled
 from kafka_message_generator.vectors.write import pinned_release
 
