@@ -6,7 +6,7 @@ from kafka_message_generator.rules import presence
 from kafka_message_generator.rules.presence import StructTable
 from kafka_message_generator.spec.model import PRIMITIVES, Field, Message, Struct
 from kafka_message_generator.spec.source import Location, Problems
-from kafka_message_generator.spec.spelling import or_meant
+from kafka_message_generator.spec.suggestions import did_you_mean
 
 _MAX_DEPTH = 50
 """Structs inside each other; Kafka's own definitions have five."""
@@ -47,7 +47,7 @@ def _register_inline(fields: tuple[Field, ...], table: StructTable, problems: Pr
             table[name] = _inline(member)
             _register_inline(member.fields + member.optional_fields, table, problems)
         else:
-            advice = or_meant(name, (*PRIMITIVES, *table), "give its fields here or as a common struct")
+            advice = did_you_mean(name, (*PRIMITIVES, *table), "give its fields here or as a common struct")
             problems.error(member.at("type"), f"unknown struct {name}; {advice}")
 
 
@@ -71,7 +71,7 @@ def _refuse_inline(struct: Struct, table: StructTable, problems: Problems) -> No
             what = f"struct {member.type.name} is written inside common struct {struct.name}"
             problems.error(member.at(given), f"{what}; declare it as a common struct of its own")
         elif member.type.name not in table:
-            advice = or_meant(member.type.name, (*PRIMITIVES, *table), "declare it as a common struct")
+            advice = did_you_mean(member.type.name, (*PRIMITIVES, *table), "declare it as a common struct")
             problems.error(member.at("type"), f"unknown struct {member.type.name}; {advice}")
 
 
