@@ -12,7 +12,7 @@ import pytest
 
 import kafka_message_generator
 from kafka_message_generator import cli
-from kafka_message_generator.spec import companions
+from kafka_message_generator.spec import error_codes
 from kafka_message_generator.spec.source import Problems
 from tests.support.building import import_package, unique_name, write_specs
 from tests.support.lines import calls, recording
@@ -222,14 +222,14 @@ def test_broken_facts_beside_the_definitions(
 
 def test_every_problem_of_these_facts_has_a_case(tmp_path: Path) -> None:
     """As for the rules: a refusal that no text meets is one nobody has seen work."""
-    files = [GENERATOR / "spec" / "companions.py"]
+    files = [GENERATOR / "spec" / "error_codes.py"]
     with recording(*files) as reached:
         for number, (name, text, _) in enumerate(BROKEN_FACTS):
             folder = tmp_path / str(number)
             folder.mkdir()
             (folder / name).write_text(text)
-            companions.read_release(folder, Problems())
-            companions.read_error_codes(folder, Problems())
+            error_codes.read_release(folder, Problems())
+            error_codes.read_error_codes(folder, Problems())
     assert reached.missing(calls(files, "error", "warn", "wrong")) == []
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from kafka_message_generator.definitions import load
-from kafka_message_generator.plan.parsed import parsed
 from kafka_message_generator.plan.text import text_of
 from tests.generator.test_plan import FOLDER, PLANS
 from tests.support.building import plan_of
 from tests.support.goldens import GOLDENS, matches_golden, strays
+from tests.support.plan_text import parsed
 from tests.support.specs import field, message
 
 ROOT = Path(__file__).parents[2]

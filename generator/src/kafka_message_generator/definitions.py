@@ -26,15 +26,15 @@ from kafka_message_generator.rules.enumerations import Taken
 from kafka_message_generator.rules.restrictions import Restriction
 from kafka_message_generator.rules.secrets import Marked, Secrets
 from kafka_message_generator.spec import reader, source
+from kafka_message_generator.spec.annotations import ANNOTATIONS, SOURCE
 from kafka_message_generator.spec.answers import read_answers
-from kafka_message_generator.spec.companions import COMPANIONS, SOURCE, ErrorCode, read_error_codes, read_release
 from kafka_message_generator.spec.descriptions import described, read_descriptions
 from kafka_message_generator.spec.entities import read_entities, read_entity_types
 from kafka_message_generator.spec.enumerations import Enumeration, read_enumerations
+from kafka_message_generator.spec.error_codes import ErrorCode, read_error_codes, read_release
 from kafka_message_generator.spec.model import REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.restrictions import read_restrictions
-from kafka_message_generator.spec.secrets import PASSWORD, read_secrets
-from kafka_message_generator.spec.secrets import read_settings as read_kafka_settings
+from kafka_message_generator.spec.secrets import PASSWORD, read_kafka_settings, read_secrets
 from kafka_message_generator.spec.settings import FILE, Settings, read_settings
 from kafka_message_generator.spec.source import Location, Problem, Problems, SpecError
 
@@ -80,13 +80,13 @@ def files_of(specs: Path) -> list[Path]:
     """The definition files below a folder, in the order of their paths, or the one file that is given."""
     if specs.is_file():
         return [specs]
-    beside = [specs / name for name in COMPANIONS]
+    beside = [specs / name for name in ANNOTATIONS]
     return sorted(path for path in specs.rglob("*.json") if path not in beside and not path.is_dir())
 
 
-def companions_of(specs: Path) -> list[Path]:
+def annotations_of(specs: Path) -> list[Path]:
     """The files beside definitions that say something of the package; one definition alone has none."""
-    names = {*COMPANIONS, FILE, *read_settings(specs, Problems()).named_files}
+    names = {*ANNOTATIONS, FILE, *read_settings(specs, Problems()).named_files}
     return sorted(path for path in (specs / name for name in names) if path.is_file())
 
 

@@ -16,7 +16,7 @@ from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.spec.model import ENCODED_TYPES
 from kafka_message_generator.spec.source import SpecError
-from kafka_message_generator.spec.spelling import nearest
+from kafka_message_generator.spec.suggestions import suggestions
 
 VECTORS = Path("packages", "vectors", "src", "kafka_protocol_vectors")
 """Where a clone of the project has its test vectors; the command is run at its top."""
@@ -78,7 +78,7 @@ def _find(loaded: Definitions, name: str) -> MessagePlan:
         return plans[name]
     if any(message.name == name for message in loaded.messages):
         raise CostError(f"message {name} has no versions any more")
-    near = nearest(name, plans, 3)
+    near = suggestions(name, plans, 3)
     advice = f"; did you mean {' or '.join(near)}?" if near else f"; there are {len(plans)} messages"
     raise CostError(f"no message {name} in these definitions{advice}")
 

@@ -8,8 +8,8 @@ from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.export.layouts import Json, Object
 from kafka_message_generator.export.messages import headers, messages
 from kafka_message_generator.render import tables
-from kafka_message_generator.spec.companions import ErrorCode
 from kafka_message_generator.spec.enumerations import OF_PROTOCOL, Enumeration, Member
+from kafka_message_generator.spec.error_codes import ErrorCode
 from kafka_message_generator.spec.model import METADATA, REQUEST, RESPONSE
 
 METADATA_ID = "A" * 21 + "Q"

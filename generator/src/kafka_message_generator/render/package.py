@@ -15,7 +15,7 @@ from black.mode import TargetVersion
 from black.parsing import InvalidInput
 
 from kafka_message_generator.compat.since import Since
-from kafka_message_generator.definitions import Definitions, companions_of, files_of, older_of
+from kafka_message_generator.definitions import Definitions, annotations_of, files_of, older_of
 from kafka_message_generator.render import completions, prose, tables
 from kafka_message_generator.render.codec import message as codec
 from kafka_message_generator.render.environment import ENVIRONMENT, TEMPLATES
@@ -104,7 +104,7 @@ def inputs_hash(request: Request) -> str:
 
 
 def _of_package(specs: Path) -> list[Path]:
-    return [*files_of(specs), *companions_of(specs)]
+    return [*files_of(specs), *annotations_of(specs)]
 
 
 def tools() -> dict[str, str]:

@@ -13,8 +13,8 @@ from kafka_message_generator.rules.entities import named_fields
 from kafka_message_generator.rules.headers import HeaderVersions, header_versions
 from kafka_message_generator.rules.names import snake_case
 from kafka_message_generator.rules.settings import HERE
-from kafka_message_generator.spec.companions import ErrorCode
 from kafka_message_generator.spec.enumerations import ERROR_CODE, Enumeration, Member
+from kafka_message_generator.spec.error_codes import ErrorCode
 from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, METADATA, REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.versions import MAX_VERSION, Versions
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from kafka_message_generator.rules import fields, messages, names, proposals, structs
-from kafka_message_generator.rules.presence import StructTable
+from kafka_message_generator.rules.structs import StructTable
 from kafka_message_generator.spec.model import Message
 from kafka_message_generator.spec.source import Problems
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from kafka_message_generator.rules.defaults import DefaultError, Empty, Value, default_of
 from kafka_message_generator.rules.paths import field_at, python_path
-from kafka_message_generator.rules.presence import StructTable
+from kafka_message_generator.rules.structs import StructTable
 from kafka_message_generator.spec.answers import AnswerFact
 from kafka_message_generator.spec.model import REQUEST, RESPONSE, Field, Message
 from kafka_message_generator.spec.source import Problems

@@ -10,11 +10,11 @@ from typing import Any
 from kafka_message_generator.rules.enumerations import BITS
 from kafka_message_generator.rules.names import snake_case
 from kafka_message_generator.rules.paths import Messages, field_at, known, owner
+from kafka_message_generator.spec.annotations import FieldPath
 from kafka_message_generator.spec.entities import EntityFact
 from kafka_message_generator.spec.model import ENTITY_TYPES, REQUEST, RESPONSE, Field
-from kafka_message_generator.spec.paths import FieldPath
 from kafka_message_generator.spec.source import Problems
-from kafka_message_generator.spec.spelling import or_meant
+from kafka_message_generator.spec.suggestions import did_you_mean
 
 Types = Mapping[str, tuple[str, ...]]
 TYPES: Types = {
@@ -164,7 +164,7 @@ def _codes(
 def _check_type(place: FieldPath, entity: str, path: str, field: Field, types: Types, problems: Problems) -> None:
     """Whether there is such an entity type, and the field, or each of its elements, can hold it."""
     if entity not in types:
-        advice = or_meant(entity, types, f"use one of {', '.join(sorted(types))}")
+        advice = did_you_mean(entity, types, f"use one of {', '.join(sorted(types))}")
         problems.error(place.location, f"unknown entity type {entity!r}; {advice}")
     elif field.type.name not in types[entity]:
         needed = " or ".join(types[entity])

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from kafka_message_generator.rules import defaults
-from kafka_message_generator.spec import companions
+from kafka_message_generator.spec.annotations import ENTITY_TYPES as ENTITY_TYPES_FILE
 from kafka_message_generator.spec.model import ENTITY_TYPES, Field, Message
 from kafka_message_generator.spec.source import Problems
-from kafka_message_generator.spec.spelling import or_meant
+from kafka_message_generator.spec.suggestions import did_you_mean
 
 Rule = Callable[[Message, Field, Problems], None]
 
@@ -179,8 +179,8 @@ def known_entity_types(message: Message, more: Mapping[str, str], problems: Prob
     for member in message.walk():
         name = member.entity_type
         if name not in ENTITY_TYPES and name not in more:
-            advice = f"use one of {', '.join([*ENTITY_TYPES, *more])}, or add it to {companions.ENTITY_TYPES}"
-            what = f"unknown entityType {name!r}; {or_meant(name, [*ENTITY_TYPES, *more], advice)}"
+            advice = f"use one of {', '.join([*ENTITY_TYPES, *more])}, or add it to {ENTITY_TYPES_FILE}"
+            what = f"unknown entityType {name!r}; {did_you_mean(name, [*ENTITY_TYPES, *more], advice)}"
             problems.error(member.at("entityType"), what)
         _entity_type(member, more.get(name), problems)
 

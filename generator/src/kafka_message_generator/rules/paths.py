@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
 from kafka_message_generator.rules.names import snake_case
-from kafka_message_generator.rules.presence import StructTable
+from kafka_message_generator.rules.structs import StructTable
+from kafka_message_generator.spec.annotations import FieldPath
 from kafka_message_generator.spec.model import Field, Message
-from kafka_message_generator.spec.paths import FieldPath
 from kafka_message_generator.spec.source import Location, Problems
 
 Messages = Mapping[str, tuple[Message, StructTable]]

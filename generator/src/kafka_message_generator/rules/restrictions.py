@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kafka_message_generator.rules.paths import field_at, python_path
-from kafka_message_generator.rules.presence import StructTable
+from kafka_message_generator.rules.structs import StructTable
 from kafka_message_generator.spec.model import REQUEST, Message
 from kafka_message_generator.spec.restrictions import RestrictionFact
 from kafka_message_generator.spec.source import Problems

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from kafka_message_generator.rules.names import snake_case
 from kafka_message_generator.rules.paths import Messages, field_at, known, python_path
-from kafka_message_generator.rules.presence import StructTable
+from kafka_message_generator.rules.structs import StructTable
+from kafka_message_generator.spec.annotations import FieldEntry, FieldPath
 from kafka_message_generator.spec.model import Message
-from kafka_message_generator.spec.paths import FieldEntry, FieldPath
 from kafka_message_generator.spec.secrets import SecretFacts, SettingEntry
 from kafka_message_generator.spec.source import Problems
 

@@ -12,7 +12,7 @@ from kafka_message_generator.spec.model import HEADER, REQUEST, RESPONSE, Messag
 from kafka_message_generator.spec.parts import PARTS
 from kafka_message_generator.spec.settings import FILE, Settings
 from kafka_message_generator.spec.source import Problems
-from kafka_message_generator.spec.spelling import meant, or_meant
+from kafka_message_generator.spec.suggestions import did_you_mean, suggestion
 
 HERE = "."
 """In the settings of logs: the folder of the settings itself, which has no name of its own."""
@@ -44,7 +44,7 @@ def one_way(settings: Settings, messages: Sequence[Message]) -> frozenset[str]:
     requests = [message.name for message in messages if message.kind == REQUEST]
     if "one-way" in settings.doubtful:
         return frozenset(requests)
-    return frozenset(name if name in requests else meant(name, requests) or name for name in settings.one_way)
+    return frozenset(name if name in requests else suggestion(name, requests) or name for name in settings.one_way)
 
 
 def _one_way(settings: Settings, messages: Sequence[Message], unread: Collection[str], problems: Problems) -> None:
@@ -54,7 +54,7 @@ def _one_way(settings: Settings, messages: Sequence[Message], unread: Collection
         if name not in requests:
             if name not in unread:
                 what = f"one-way names {name}, but no request is called so"
-                problems.error(settings.places["one-way"], f"{what}; {or_meant(name, requests, 'take it out')}")
+                problems.error(settings.places["one-way"], f"{what}; {did_you_mean(name, requests, 'take it out')}")
         elif (key := requests[name]) in answers:
             what = f"one-way names {name}, which has the response {answers[key]}"
             problems.error(settings.places["one-way"], f"{what}; take it out")

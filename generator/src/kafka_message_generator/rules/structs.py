@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from kafka_message_generator.rules import presence
-from kafka_message_generator.rules.presence import StructTable
 from kafka_message_generator.spec.model import PRIMITIVES, Field, Message, Struct
 from kafka_message_generator.spec.source import Location, Problems
-from kafka_message_generator.spec.spelling import or_meant
+from kafka_message_generator.spec.suggestions import did_you_mean
+from kafka_message_generator.spec.versions import Versions
 
 _MAX_DEPTH = 50
 """Structs inside each other; Kafka's own definitions have five."""
+
+
+StructTable = dict[str, Struct]
+"""Every struct of a message by name, inline and common."""
 
 
 def resolve(message: Message, problems: Problems) -> StructTable:
@@ -47,7 +50,7 @@ def _register_inline(fields: tuple[Field, ...], table: StructTable, problems: Pr
             table[name] = _inline(member)
             _register_inline(member.fields + member.optional_fields, table, problems)
         else:
-            advice = or_meant(name, (*PRIMITIVES, *table), "give its fields here or as a common struct")
+            advice = did_you_mean(name, (*PRIMITIVES, *table), "give its fields here or as a common struct")
             problems.error(member.at("type"), f"unknown struct {name}; {advice}")
 
 
@@ -71,7 +74,7 @@ def _refuse_inline(struct: Struct, table: StructTable, problems: Problems) -> No
             what = f"struct {member.type.name} is written inside common struct {struct.name}"
             problems.error(member.at(given), f"{what}; declare it as a common struct of its own")
         elif member.type.name not in table:
-            advice = or_meant(member.type.name, (*PRIMITIVES, *table), "declare it as a common struct")
+            advice = did_you_mean(member.type.name, (*PRIMITIVES, *table), "declare it as a common struct")
             problems.error(member.at("type"), f"unknown struct {member.type.name}; {advice}")
 
 
@@ -86,7 +89,7 @@ def _check_references(message: Message, table: StructTable, problems: Problems) 
     _check_tags(message.name, message, problems)
     _check_keys(message, table, used, problems)
     if not message.is_removed:
-        presence.check(message, table, problems)
+        _check_presence(message, table, problems)
 
 
 def _check_keys(message: Message, table: StructTable, used: set[str], problems: Problems) -> None:
@@ -147,3 +150,47 @@ def _check_recursion(message: Message, table: StructTable, problems: Problems) -
                 struct.location, f"struct {name} holds structs more than {_MAX_DEPTH} levels deep; flatten it"
             )
             return
+
+
+def _check_presence(message: Message, table: StructTable, problems: Problems) -> None:
+    """A struct field that can never be present is a slip, for its class would not be printed; others are a warning."""
+    present = _versions_by_struct(message, table)
+    _check_body("the message", message.fields + message.optional_fields, present[message.name], message, problems)
+    for name, struct in table.items():
+        _check_body(f"struct {name}", struct.members, present.get(name, set()), message, problems)
+
+
+def _versions_by_struct(message: Message, table: StructTable) -> dict[str, set[int]]:
+    """The versions of the message in which each struct is somewhere in it."""
+    present = {message.name: set(message.valid)}
+    waiting: list[tuple[str, tuple[Field, ...]]] = [(message.name, message.fields + message.optional_fields)]
+    while waiting:
+        owner, members = waiting.pop()
+        for member in members:
+            if member.type.name not in table:
+                continue
+            known = present.setdefault(member.type.name, set())
+            more = {version for version in present[owner] if version in member.versions} - known
+            if more:
+                known |= more
+                waiting.append((member.type.name, table[member.type.name].members))
+    return present
+
+
+def _check_body(
+    owner: str, members: tuple[Field, ...], present: set[int], message: Message, problems: Problems
+) -> None:
+    if not present:
+        return  # the field that holds it, or that it is never used, is reported
+    versions = Versions(min(present), max(present))
+    for member in members:
+        if any(version in member.versions for version in present) or problems.has_error_at(member.at("versions")):
+            continue
+        if member.type.is_struct:
+            is_reported = member.is_optional and member.versions.empty  # the message has no versionsWithOptional
+            if not is_reported:
+                what = f"field {member.name} has versions {member.versions}, none of them in its parent's {versions}"
+                problems.error(member.at("versions"), what)
+        elif not member.versions.intersect(message.valid).empty:  # else reported with the field
+            what = f"field {member.name} has versions {member.versions}, but {owner} has {versions}"
+            problems.warn(member.at("versions"), f"{what}; it is never sent")

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafka_message_generator.spec.companions import ANSWERS, load
-from kafka_message_generator.spec.paths import FieldPath
-from kafka_message_generator.spec.properties import Missing, Properties
-from kafka_message_generator.spec.source import Location, Node, Problems
+from kafka_message_generator.spec.annotations import ANSWERS, FieldPath, field_path, field_paths, read
+from kafka_message_generator.spec.properties import Properties
+from kafka_message_generator.spec.source import Location, Problems
 from kafka_message_generator.spec.versions import MAX_VERSION, Versions
 
 
@@ -28,40 +27,23 @@ class AnswerFact:
 
 def read_answers(specs: Path, problems: Problems) -> tuple[AnswerFact, ...]:
     """What ``answers.json`` says; nothing when there is no such file."""
-    node = load(specs / ANSWERS, problems)
-    if node is None:
-        return ()
-    if not isinstance(node.value, list):
-        problems.error(node.location, f"expected an array of fields, found {node.kind}")
-        return ()
-    facts = [_answer(each, problems) for each in node.value]
-    return tuple(fact for fact in facts if fact is not None)
+    return tuple(read(specs, ANSWERS, problems, _answer))
 
 
-def _answer(node: Node, problems: Problems) -> AnswerFact | None:
-    try:
-        properties = Properties(node, "an entry", problems)
-        properties.text("about")  # for readers: why
-        message, field = properties.required("message"), properties.required("field")
-    except Missing:
-        return None
-    value, versions = properties.text("value"), properties.versions("versions")
-    sources = []
-    for each in properties.nodes("from"):
-        if isinstance(each.value, str):
-            sources.append(FieldPath(each.value, each.location))
-        else:
-            properties.wrong(each, "the name of a field")
-    places = properties.places
-    properties.finish()
+def _answer(properties: Properties) -> AnswerFact | None:
+    properties.text("about")  # for readers: why
+    message, field = properties.required("message"), properties.required("field")
+    value, versions = field_path(properties, "value"), properties.versions("versions")
+    sources, places = field_paths(properties, "from"), properties.places
     if (value is None) is ("from" not in places):
-        problems.error(node.location, f"{properties.what} needs either a value or from; write one of them")
+        what = f"{properties.what} needs either a value or from; write one of them"
+        properties.problems.error(properties.node.location, what)
         return None
     return AnswerFact(
         message,
         places["message"],
         FieldPath(field, places["field"]),
         Versions(0, MAX_VERSION) if versions is None else versions,
-        None if value is None else FieldPath(value, places["value"]),
-        tuple(sources),
+        value,
+        sources,
     )

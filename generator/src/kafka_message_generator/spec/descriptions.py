@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from kafka_message_generator.spec.companions import DESCRIPTIONS, load
+from kafka_message_generator.spec.annotations import DESCRIPTIONS, parse_all, read
 from kafka_message_generator.spec.model import Field, Message
 from kafka_message_generator.spec.properties import Properties
-from kafka_message_generator.spec.source import Location, Node, Problems
+from kafka_message_generator.spec.source import Location, Problems
 
 
 @dataclass(frozen=True)
@@ -25,19 +26,21 @@ class Description:
 
 def read_descriptions(specs: Path, problems: Problems) -> tuple[Description, ...]:
     """The descriptions; none when there is no ``descriptions.json``."""
-    node = load(specs / DESCRIPTIONS, problems)
-    if node is None:
-        return ()
-    if not isinstance(node.value, dict):
-        problems.error(node.location, f"expected an object of messages, found {node.kind}")
-        return ()
-    return tuple(each for name, value in node.value.items() for each in _of_message(name, value, problems))
+    return tuple(each for found in read(specs, DESCRIPTIONS, problems, _descriptions) for each in found)
 
 
-def _of_message(name: str, node: Node, problems: Problems) -> list[Description]:
-    properties = Properties(node, f"the description of {name}", problems)
+def _descriptions(properties: Properties) -> list[Description]:
+    properties.known |= properties.members.keys()
+    found: list[Description] = []
+    for name, node in properties.members.items():
+        what = f"the description of {name}"
+        for each in parse_all([node], what, properties.problems, partial(_of_message, name)):
+            found += each
+    return found
+
+
+def _of_message(name: str, properties: Properties) -> list[Description]:
     about, fields = properties.text("about"), properties.take("fields")
-    properties.finish()
     found = [Description(name, "", about, properties.places["about"])] if about else []
     if fields is not None and not isinstance(fields.value, dict):
         properties.wrong(fields, "an object of names and texts")

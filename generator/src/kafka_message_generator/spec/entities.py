@@ -6,11 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafka_message_generator.spec.companions import ENTITIES, ENTITY_TYPES, load
+from kafka_message_generator.spec.annotations import (
+    ENTITIES,
+    ENTITY_TYPES,
+    FieldPath,
+    field_entry,
+    field_path,
+    parse_all,
+    read,
+)
 from kafka_message_generator.spec.model import ENTITY_TYPES as KNOWN_TYPES
 from kafka_message_generator.spec.model import PRIMITIVES
-from kafka_message_generator.spec.paths import FieldPath, entry, named_fields
-from kafka_message_generator.spec.properties import Missing, Properties
+from kafka_message_generator.spec.properties import Properties
 from kafka_message_generator.spec.source import Location, Node, Problems
 
 
@@ -42,25 +49,18 @@ class EntityFact:
 
 def read_entities(specs: Path, problems: Problems) -> tuple[EntityFact, ...]:
     """What ``entities.json`` says; nothing when there is no such file."""
-    node = load(specs / ENTITIES, problems)
-    if node is None:
-        return ()
-    if not isinstance(node.value, list):
-        problems.error(node.location, f"expected an array of entries, found {node.kind}")
-        return ()
-    return tuple(fact for each in node.value for fact in _facts(each, problems))
+    return tuple(fact for facts in read(specs, ENTITIES, problems, _facts) for fact in facts)
 
 
 def read_entity_types(specs: Path, problems: Problems) -> dict[str, str]:
     """Return the entity types of ``entity-types.json`` with the field type of each; none when there is no such file."""
-    node = load(specs / ENTITY_TYPES, problems)
-    if node is None:
-        return {}
-    if not isinstance(node.value, dict):
-        problems.error(node.location, f"expected an object of entity type to field type, found {node.kind}")
-        return {}
-    found = {}
-    for name, each in node.value.items():
+    return {name: kind for types in read(specs, ENTITY_TYPES, problems, _types) for name, kind in types.items()}
+
+
+def _types(properties: Properties) -> dict[str, str]:
+    properties.known |= properties.members.keys()
+    problems, found = properties.problems, {}
+    for name, each in properties.members.items():
         if each.value not in PRIMITIVES:
             problems.error(each.location, f"entity type {name} needs a field type; use one of {', '.join(PRIMITIVES)}")
         elif name in KNOWN_TYPES:
@@ -70,22 +70,16 @@ def read_entity_types(specs: Path, problems: Problems) -> dict[str, str]:
     return found
 
 
-def _facts(node: Node, problems: Problems) -> list[EntityFact]:
-    try:
-        properties = Properties(node, "an entry", problems)
-        properties.required("source")  # for readers: where Kafka says so
-    except Missing:
-        return []
-    entity, wildcard, values = properties.text("entity"), properties.text("wildcard"), properties.take("values")
-    nodes, places = properties.nodes("fields"), properties.places
-    properties.finish()
+def _facts(properties: Properties) -> list[EntityFact]:
+    properties.required("source")  # for readers: where Kafka says so
+    entity, wildcard = field_path(properties, "entity"), properties.text("wildcard") or ""
+    values, nodes, problems = properties.take("values"), properties.nodes("fields"), properties.problems
     if (entity is None) is (values is None):
-        problems.error(node.location, f"{properties.what} needs either an entity or values; write one of them")
+        what = f"{properties.what} needs either an entity or values; write one of them"
+        problems.error(properties.node.location, what)
         return []
-    named = None if entity is None else FieldPath(entity, places["entity"])
-    kinds = Kinds(named, () if values is None else tuple(_values(values, properties)), wildcard or "")
-    facts = [_fact(each, kinds, problems) for each in nodes]
-    return [fact for fact in facts if fact is not None]
+    kinds = Kinds(entity, () if values is None else tuple(_values(values, properties)), wildcard)
+    return parse_all(nodes, properties.what, problems, lambda inner: _fact(inner, kinds))
 
 
 def _values(node: Node, properties: Properties) -> Iterator[tuple[FieldPath, str]]:
@@ -99,20 +93,12 @@ def _values(node: Node, properties: Properties) -> Iterator[tuple[FieldPath, str
             properties.wrong(each, "an entity type")
 
 
-def _fact(node: Node, kinds: Kinds, problems: Problems) -> EntityFact | None:
-    try:
-        properties = entry(node, problems)
-        message = properties.required("message")
-    except Missing:
-        return None
-    fields = named_fields(properties)
-    by, by_request = properties.text("by"), properties.text("byRequest")
-    places = properties.places
-    properties.finish()
-    given = [key for key, text in (("by", by), ("byRequest", by_request)) if text is not None]
+def _fact(properties: Properties, kinds: Kinds) -> EntityFact | None:
+    entry = field_entry(properties)
+    given = [(key, path) for key in ("by", "byRequest") if (path := field_path(properties, key)) is not None]
     if len(given) != (kinds.entity is None):
         wanted = "either by or byRequest" if kinds.entity is None else "no by and no byRequest: it has one entity"
-        problems.error(node.location, f"{properties.what} needs {wanted}")
+        properties.problems.error(properties.node.location, f"{properties.what} needs {wanted}")
         return None
-    path = FieldPath(by or by_request or "", places[given[0]]) if given else None
-    return EntityFact(message, places["message"], fields, kinds, path, by_request is not None)
+    key, path = given[0] if given else ("", None)
+    return EntityFact(entry.message, entry.location, entry.fields, kinds, path, key == "byRequest")

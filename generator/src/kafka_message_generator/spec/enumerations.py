@@ -6,10 +6,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafka_message_generator.spec.companions import ENUMERATIONS, load
-from kafka_message_generator.spec.paths import FieldEntry, read_fields
-from kafka_message_generator.spec.properties import Missing, Properties
-from kafka_message_generator.spec.source import Location, Node, Problems
+from kafka_message_generator.spec.annotations import ENUMERATIONS, FieldEntry, field_entry, parse_all, read
+from kafka_message_generator.spec.properties import Properties
+from kafka_message_generator.spec.source import Location, Problems
 
 ERROR_CODE, API_KEY = "ErrorCode", "ApiKey"
 OF_PROTOCOL = (ERROR_CODE, API_KEY)
@@ -50,45 +49,28 @@ class Enumeration:
 
 def read_enumerations(specs: Path, problems: Problems) -> tuple[Enumeration, ...]:
     """The enumerations by name; none when there is no ``enumerations.json``."""
-    node = load(specs / ENUMERATIONS, problems)
-    if node is None:
-        return ()
-    if not isinstance(node.value, list):
-        problems.error(node.location, f"expected an array of enumerations, found {node.kind}")
-        return ()
-    found: dict[str, Enumeration] = {}
-    for each in node.value:
-        one = _enumeration(each, problems)
-        if one is not None and found.setdefault(one.name, one) is not one:
-            problems.error(each.location, f"enumeration {one.name} is there twice; names must be unique")
-    return tuple(one for _, one in sorted(found.items()))
+    return tuple(sorted(read(specs, ENUMERATIONS, problems, _enumeration), key=lambda each: each.name))
 
 
-def _enumeration(node: Node, problems: Problems) -> Enumeration | None:
-    try:
-        properties = Properties(node, "an enumeration", problems)
-        name = properties.required("name")
-        properties.what = f"enumeration {name}"
-        source = properties.text("class") or properties.text("source") or ""
-        properties.text("source")
-        properties.text("value")  # for those who renew the file: what of the class has the number
-        about = properties.text("about") or ""
-        is_special = properties.boolean("special")
-        members = [_member(each, problems) for each in properties.nodes("members")]
-        fields = [read_fields(each, problems) for each in properties.nodes("fields")]
-    except Missing:
-        return None
-    properties.finish()
-    place = properties.places["name"]
+def _enumeration(properties: Properties) -> Enumeration | None:
+    name, problems = properties.required("name"), properties.problems
+    source = properties.text("class") or properties.text("source") or ""
+    properties.text("source")
+    properties.text("value")  # for those who renew the file: what of the class has the number
+    about = properties.text("about") or ""
+    is_special = properties.boolean("special")
+    members = properties.nodes("members")
+    known = tuple(parse_all(members, "a member", problems, _member))
+    fields = tuple(parse_all(properties.nodes("fields"), "an entry", problems, field_entry))
+    place, entry = properties.places["name"], properties.node.location
     _check_name(name, place, problems)
     if name in OF_PROTOCOL and members:
         problems.error(place, f"the members of {name} are not said here; list only the fields that take it")
     elif name not in OF_PROTOCOL and not members:
-        problems.error(node.location, f"{properties.what} has no members; add them")
+        problems.error(entry, f"{properties.what} has no members; add them")
         return None
-    known = tuple(member for member in members if member)
-    _check_members(name, known, node.location, problems)
-    return Enumeration(name, place, about, source, is_special, known, tuple(entry for entry in fields if entry))
+    _check_members(name, known, entry, problems)
+    return Enumeration(name, place, about, source, is_special, known, fields)
 
 
 def _check_name(name: str, place: Location, problems: Problems) -> None:
@@ -113,22 +95,18 @@ def _check_members(name: str, members: tuple[Member, ...], place: Location, prob
         problems.error(place, f"{name} has numbers and texts; it must be one or the other")
 
 
-def _member(node: Node, problems: Problems) -> Member | None:
-    try:
-        properties = Properties(node, "a member", problems)
-        name = properties.required("name")
-    except Missing:
-        return None
+def _member(properties: Properties) -> Member | None:
+    name = properties.required("name")
     properties.what = f"member {name}"
     if not _MEMBER.fullmatch(name):
         what = f"invalid name {name!r} of a member; use capitals, digits and underscores"
-        problems.error(properties.places["name"], what)
-    node_of = properties.take("value")
+        properties.problems.error(properties.places["name"], what)
+    node = properties.take("value")
     about = properties.text("about") or ""
     properties.text("constant")  # for those who renew the file: where Kafka has this number
-    properties.finish()
-    value = None if node_of is None else node_of.value
+    value = None if node is None else node.value
     if isinstance(value, bool) or not isinstance(value, int | str):
-        problems.error(node.location, f"{properties.what} has no value; add its number or its text")
+        what = f"{properties.what} has no value; add its number or its text"
+        properties.problems.error(properties.node.location, what)
         return None
     return Member(name, value, about)

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from kafka_message_generator.spec.source import Location, Misspelt, Node, Problems
-from kafka_message_generator.spec.spelling import meant, or_meant
+from kafka_message_generator.spec.source import Location, Misspelling, Node, Problems
+from kafka_message_generator.spec.suggestions import did_you_mean, suggestion
 from kafka_message_generator.spec.versions import NONE, Versions, VersionsError
 
 _INTEGER = re.compile(r"\s*([+-]?[0-9]{1,20})\s*")
@@ -130,7 +130,7 @@ class Properties:
         if text is None:
             return default
         if text not in choices:
-            advice = or_meant(text, choices, f"use one of {', '.join(choices)}")
+            advice = did_you_mean(text, choices, f"use one of {', '.join(choices)}")
             self.problems.error(self.members[key].location, f"unknown {key} {text!r}; {advice}")
             return default
         return text
@@ -139,21 +139,21 @@ class Properties:
         """Tell of the properties that nobody took."""
         known = f"known are {', '.join(sorted(self.known))}"
         for key in self.members.keys() - self.known:
-            self._unknown(key, or_meant(key, self.known - self.members.keys(), known))
+            self._unknown(key, did_you_mean(key, self.known - self.members.keys(), known))
 
     def _unknown(self, key: str, advice: str) -> None:
         tell = self.problems.warn if self.problems.is_released else self.problems.error
         tell(self.members[key].location, f"unknown property {key!r} of {self.what}; {advice}")
 
-    def misspelt(self) -> dict[str, str]:
+    def misspellings(self) -> dict[str, str]:
         """What was meant by the properties that nobody took, as far as they are near to one that is missing."""
         if self.problems.is_released:
             return {}
         missing = self.known - self.members.keys()
-        found = {key: meant(key, missing) for key in self.members if key not in self.known}
+        found = {key: suggestion(key, missing) for key in self.members if key not in self.known}
         return {key: name for key, name in found.items() if name is not None}
 
-    def corrected(self, misspelt: dict[str, str]) -> Misspelt:
+    def corrected(self, misspelt: dict[str, str]) -> Misspelling:
         """The object with these properties under the names that were meant, and what there is to say about it."""
         before = len(self.problems.found)
         for key, name in misspelt.items():
@@ -161,13 +161,13 @@ class Properties:
         told = tuple(self.problems.found[before:])
         del self.problems.found[before:]
         members = {misspelt.get(key, key): node for key, node in self.members.items()}
-        return Misspelt(self.node, Node(members, self.node.location), told)
+        return Misspelling(self.node, Node(members, self.node.location), told)
 
 
 T = TypeVar("T")
 
 
-def respelt(read: Callable[[Properties], T]) -> Callable[[Properties], T]:
+def with_suggestions(read: Callable[[Properties], T]) -> Callable[[Properties], T]:
     """Let ``read`` take a misspelt property for what was meant, so that of one mistake one problem is told.
 
     What was misspelt is known only after reading, so such an object is read twice; but once however deep it is inside
@@ -176,19 +176,19 @@ def respelt(read: Callable[[Properties], T]) -> Callable[[Properties], T]:
 
     def read_again(properties: Properties) -> T:
         problems, node = properties.problems, properties.node
-        if id(node) not in problems.misspelt:
+        if id(node) not in problems.misspellings:
             before = len(problems.found)
             result = None
             with contextlib.suppress(Missing):
                 result = read(properties)
-            misspelt = properties.misspelt()
+            misspelt = properties.misspellings()
             if not misspelt:
                 if result is None:
                     raise Missing
                 return result
             del problems.found[before:]
-            problems.misspelt[id(node)] = properties.corrected(misspelt)
-        known = problems.misspelt[id(node)]
+            problems.misspellings[id(node)] = properties.corrected(misspelt)
+        known = problems.misspellings[id(node)]
         problems.found += known.problems
         return read_again(properties.inside(known.corrected, properties.what))
 

@@ -19,9 +19,9 @@ from kafka_message_generator.spec.model import (
     Message,
     Struct,
 )
-from kafka_message_generator.spec.properties import Missing, Properties, respelt, short
+from kafka_message_generator.spec.properties import Missing, Properties, short, with_suggestions
 from kafka_message_generator.spec.source import Location, Node, Problems
-from kafka_message_generator.spec.spelling import or_meant
+from kafka_message_generator.spec.suggestions import did_you_mean
 from kafka_message_generator.spec.versions import ALL, MAX_VERSION, NONE, Versions, VersionsError
 
 LISTENERS = ("zkBroker", "broker", "controller")
@@ -36,7 +36,7 @@ def read_message(node: Node, problems: Problems) -> Message | None:
         return None
 
 
-@respelt
+@with_suggestions
 def _message(properties: Properties) -> Message:
     name = properties.required("name")
     properties.what = f"message {name}"
@@ -111,7 +111,7 @@ def _common_structs(properties: Properties) -> tuple[Struct, ...]:
     return tuple(structs)
 
 
-@respelt
+@with_suggestions
 def _common_struct(properties: Properties) -> Struct:
     name = properties.required("name")
     properties.what = f"common struct {name}"
@@ -161,7 +161,7 @@ def _fields(properties: Properties, key: str, what: str, read: Callable[[Propert
     return tuple(fields)
 
 
-@respelt
+@with_suggestions
 def _field(properties: Properties) -> Field:
     name = properties.required("name")
     properties.what = f"field {name}"
@@ -225,7 +225,7 @@ def _encodings(properties: Properties, key: str, versions: Versions) -> tuple[En
     return tuple(encodings)
 
 
-@respelt
+@with_suggestions
 def _optional_field(properties: Properties) -> Field:
     """A field of an optional-field buffer, which has the versions of the buffer and a tag in hexadecimal."""
     name = properties.required("name")
@@ -288,5 +288,5 @@ def parse_type(text: str, location: Location, problems: Problems) -> FieldType |
         return FieldType(name, is_array)
     else:
         advice = f"use {', '.join(PRIMITIVES)}, a struct name with a capital, or [] and one of these"
-        problems.error(location, f"unknown type {text!r}; {or_meant(name, PRIMITIVES, advice)}")
+        problems.error(location, f"unknown type {text!r}; {did_you_mean(name, PRIMITIVES, advice)}")
     return None

@@ -105,11 +105,11 @@ def _read(node: Node, specs: Path, problems: Problems) -> Settings:
     settings = replace(settings, doubtful=_doubtful({**top.places, **protocol.places}, problems.found[before:]))
     tables = (top, package, protocol, records, definitions)
     for table in tables:
-        if misspelt := table.misspelt():  # what follows from that is not said
+        if misspelt := table.misspellings():  # what follows from that is not said
             del problems.found[before:]
-            meant = table.corrected(misspelt)
-            settings = _read(_with(node, table.node, meant.corrected), specs, problems)
-            problems.found += meant.problems  # not before: a value at the place of a problem is not looked at
+            misspelling = table.corrected(misspelt)
+            settings = _read(_with(node, table.node, misspelling.corrected), specs, problems)
+            problems.found += misspelling.problems  # not before: a value at the place of a problem is not looked at
             return settings
     for table in tables:
         table.finish()

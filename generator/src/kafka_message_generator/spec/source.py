@@ -70,7 +70,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Misspelt:
+class Misspelling:
     """An object with misspelt properties, what was meant, and what there is to say about it."""
 
     node: Node
@@ -83,7 +83,7 @@ class Problems:
     """The problems found so far; every stage adds, nobody stops at the first."""
 
     found: list[Problem] = field(default_factory=list)
-    misspelt: dict[int, Misspelt] = field(default_factory=dict)
+    misspellings: dict[int, Misspelling] = field(default_factory=dict)
     """By the identity of the node."""
     is_released: bool = False
     """Whether the definitions are a release's: a property that Kafka added to them is a warning."""

@@ -11,7 +11,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from kafka_message_generator.spec.parts import OPTIONAL, PARTS
-from kafka_message_generator.spec.spelling import or_meant
+from kafka_message_generator.spec.suggestions import did_you_mean
 
 SETTINGS = "package.toml"
 OLDEST_PYTHON = "3.11"
@@ -90,7 +90,7 @@ def part_problem(name: str) -> str | None:
         return None
     if name in PARTS:
         return f"the part {name} is in every package; leave it out"
-    return f"unknown part {name!r}; {or_meant(name, OPTIONAL, _THERE_ARE)}"
+    return f"unknown part {name!r}; {did_you_mean(name, OPTIONAL, _THERE_ARE)}"
 
 
 _THERE_ARE = f"there are {', '.join(OPTIONAL)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,9 @@ from kafka_message_generator.spec import source
 from kafka_message_generator.spec.source import Json, Location, Node, Problems
 
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+_TOKEN = re.compile(
+    r"""#[^\n]*|\"""(?:\\.|[^\\])*?"{3,5}|'''.*?'{3,5}|"(?:\\.|[^"\\])*"|'[^']*'|[][{}\n]""", re.DOTALL
+)  # comments, strings, brackets and ends of lines
 _TIMES = (datetime.date, datetime.time)
 
 
@@ -31,7 +34,7 @@ def load(path: Path, name: str, problems: Problems) -> Node | None:
         return None
     text = text.removeprefix("\ufeff")
     try:
-        return _Places(name, text, problems).node(tomllib.loads(text), ())
+        return _node(name, tomllib.loads(text), (), _lines(text), problems)
     except (ValueError, RecursionError) as error:  # numbers of thousands of digits raise no TOMLDecodeError
         found = _PLACE.search(str(error))
         line = int(found[1]) if found and found[1] else max(text.count("\n"), 1)
@@ -43,58 +46,71 @@ def load(path: Path, name: str, problems: Problems) -> Node | None:
 Route = tuple[str | int, ...]
 
 
-class _Places:
-    """Finds the line of a value: the first that the file cannot do without to have it.
+def _node(name: str, value: object, path: Route, lines: Mapping[Route, int], problems: Problems) -> Value:
+    inner: Json
+    location = Location(name, lines.get(path, 1), _shown(path))
+    if isinstance(value, dict):
+        inner = {key: _node(name, each, (*path, key), lines, problems) for key, each in value.items()}
+    elif isinstance(value, list):
+        inner = [_node(name, each, (*path, index), lines, problems) for index, each in enumerate(value)]
+    elif isinstance(value, _TIMES):
+        problems.error(location, f"expected a string, found the date or time {value}; put it in quotes")
+        inner = str(value)
+    else:
+        assert isinstance(value, str | int | float | bool)  # there is nothing else in TOML
+        inner = value
+    return Value(inner, location)
 
-    The reader of the standard library has no places, but reads what comes before a line as well as the whole.
+
+def _lines(text: str) -> dict[Route, int]:
+    """Return the line (from 1) of the statement that first defines each value of a valid TOML text.
+
+    The standard library reports no lines, so it parses each statement (a table header, or a key with its value) alone.
     """
-
-    def __init__(self, name: str, text: str, problems: Problems) -> None:
-        self.name, self.problems = name, problems
-        self.steps = list(_steps([f"{line}\n" for line in text.split("\n")]))
-
-    def node(self, value: object, path: Route) -> Value:
-        inner: Json
-        location = Location(self.name, self.line(path), _shown(path))
-        if isinstance(value, dict):
-            inner = {key: self.node(each, (*path, key)) for key, each in value.items()}
-        elif isinstance(value, list):
-            inner = [self.node(each, (*path, index)) for index, each in enumerate(value)]
-        elif isinstance(value, _TIMES):
-            self.problems.error(location, f"expected a string, found the date or time {value}; put it in quotes")
-            inner = str(value)
-        else:
-            assert isinstance(value, str | int | float | bool)  # there is nothing else in TOML
-            inner = value
-        return Value(inner, location)
-
-    def line(self, path: Route) -> int:
-        """The line, from 1, on which the value at ``path`` begins; of an element on one of several lines, its array."""
-        return next((line for line, found in self.steps if _has(found, path)), 1)
+    lines: dict[Route, int] = {}
+    last: dict[Route, int] = {}
+    table: Route = ()
+    for line, statement in _statements(text):
+        found = tomllib.loads(statement)
+        if statement.startswith("["):
+            table, found = _table(found, last), {}
+        for path in _paths(found, table):
+            lines.setdefault(path, line)
+    return lines
 
 
-def _steps(lines: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """What is read up to each line on which something ends, with the line on which that begins."""
-    before = 0
-    for end in range(1, len(lines) + 1):
-        try:
-            found = tomllib.loads("".join(lines[:end]))
-        except ValueError:
-            continue  # within a value of several lines
-        begins = (at for at in range(before, end) if lines[at].strip()[:1] not in ("", "#"))
-        yield next(begins, before) + 1, found
-        before = end
+def _statements(text: str) -> Iterator[tuple[int, str]]:
+    """Yield each statement with its first line."""
+    start = depth = 0
+    line = 1
+    for token in _TOKEN.finditer(f"{text}\n"):
+        depth += (token[0] in "[{") - (token[0] in "]}")
+        if token[0] == "\n" and depth == 0:
+            yield line, text[start : token.start()].lstrip()
+            line += text.count("\n", start, token.end())
+            start = token.end()
 
 
-def _has(found: Any, path: Route) -> bool:
-    for part in path:
-        if isinstance(part, int):
-            if len(found) <= part:
-                return False
-        elif part not in found:
-            return False
-        found = found[part]
-    return bool(path)
+def _table(header: Any, last: dict[Route, int]) -> Route:
+    """Return the path of the table that a header opens; ``last`` has the last index of each array of tables."""
+    path: Route = ()
+    while header:
+        ((key, header),) = header.items()
+        path += (key,)
+        if isinstance(header, list):
+            last[path] = last.get(path, -1) + 1
+            header = header[0]
+        if path in last:
+            path += (last[path],)
+    return path
+
+
+def _paths(value: object, path: Route) -> Iterator[Route]:
+    """Yield the path of a value, of those around it and of those inside it."""
+    yield from (path[:end] for end in range(1, len(path) + 1))
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in inner:
+        yield from _paths(each, (*path, key))
 
 
 def _shown(path: Route) -> str:

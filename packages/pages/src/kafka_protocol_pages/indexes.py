@@ -9,8 +9,8 @@ from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.render import tables
 from kafka_message_generator.rules.headers import REQUEST_HEADER, RESPONSE_HEADER, HeaderVersions
 from kafka_message_generator.rules.settings import HERE
-from kafka_message_generator.spec.companions import ErrorCode
 from kafka_message_generator.spec.enumerations import ERROR_CODE, Member
+from kafka_message_generator.spec.error_codes import ErrorCode
 from kafka_message_generator.spec.model import HEADER
 from kafka_message_generator.spec.versions import Versions
 from kafka_protocol_pages.fields import Field, title_of

@@ -10,7 +10,7 @@ from pathlib import Path
 from kafka_message_generator.compat import store
 from kafka_message_generator.compat.store import order
 from kafka_message_generator.spec import source
-from kafka_message_generator.spec.companions import ENTITIES, ENTITY_TYPES
+from kafka_message_generator.spec.annotations import ENTITIES, ENTITY_TYPES
 
 SECRET_WORDS = ("password", "secret", "credential", "hmac", "tokenid", "salt", "authbytes", "private")
 """What names of fields with secrets have in them, in small letters."""

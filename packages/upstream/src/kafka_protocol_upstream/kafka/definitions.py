@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kafka_message_generator.spec import source
-from kafka_message_generator.spec.companions import ENTITY_TYPES
+from kafka_message_generator.spec.annotations import ENTITY_TYPES
 from kafka_message_generator.spec.entities import read_entity_types
 from kafka_message_generator.spec.model import ENTITY_TYPES as KNOWN_TYPES
 from kafka_protocol_upstream.kafka import facts

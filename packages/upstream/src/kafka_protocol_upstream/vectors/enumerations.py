@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kafka_message_generator.spec.companions import ENUMERATIONS, ERRORS
+from kafka_message_generator.spec.annotations import ENUMERATIONS, ERRORS
 from kafka_protocol_upstream.kafka.artifacts import BROKER, Jars, resolve
 from kafka_protocol_upstream.vectors.java_oracle import ANSWER_SECONDS, OracleError, call, compiled
 from kafka_protocol_upstream.vectors.write import jars_in, pinned_release, write_errors

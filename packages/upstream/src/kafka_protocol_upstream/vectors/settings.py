@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafka_message_generator.spec.companions import SETTINGS
+from kafka_message_generator.spec.annotations import SETTINGS
 from kafka_protocol_upstream.kafka.artifacts import BROKER, Jars, resolve
 from kafka_protocol_upstream.vectors.java_oracle import ANSWER_SECONDS, OracleError, call, compiled
 from kafka_protocol_upstream.vectors.write import pinned_release

@@ -9,12 +9,12 @@ _ALIKE = 0.75
 """Of 1; so alike must words be for one to be taken for the other."""
 
 
-def meant(word: str, choices: Iterable[str]) -> str | None:
+def suggestion(word: str, choices: Iterable[str]) -> str | None:
     """The choice that is nearest to a word, whatever its capitals; None if none is near."""
-    return next(iter(nearest(word, choices)), None)
+    return next(iter(suggestions(word, choices)), None)
 
 
-def nearest(word: str, choices: Iterable[str], most: int = 1) -> list[str]:
+def suggestions(word: str, choices: Iterable[str], most: int = 1) -> list[str]:
     """Return up to ``most`` choices that are near a word in any case, the nearest first.
 
     Digits must agree: ``int128`` does not suggest ``int8``.
@@ -27,7 +27,7 @@ def _digits(word: str) -> list[str]:
     return sorted(filter(str.isdigit, word))
 
 
-def or_meant(word: str, choices: Iterable[str], advice: str) -> str:
+def did_you_mean(word: str, choices: Iterable[str], advice: str) -> str:
     """``did you mean``, where a choice is near, else the advice."""
-    near = meant(word, choices)
+    near = suggestion(word, choices)
     return advice if near is None else f"did you mean {near}?"

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from kafka_message_generator.spec.spelling import meant, or_meant
+from kafka_message_generator.spec.suggestions import did_you_mean, suggestion
 from tests.support.broken.case import KNOWN_OF_FIELDS
 from tests.support.specs import field, problems_of, text
 
@@ -30,8 +30,10 @@ TYPES = ("bool", "int8", "int16", "uint16", "int32", "uint32", "int64", "string"
 )
 def test_what_is_meant(word: str, choice: str | None) -> None:
     """A slip of the fingers is near to what was meant; another number is another thing."""
-    assert meant(word, TYPES) == choice
-    assert or_meant(word, TYPES, "write one of them") == (f"did you mean {choice}?" if choice else "write one of them")
+    assert suggestion(word, TYPES) == choice
+    assert did_you_mean(word, TYPES, "write one of them") == (
+        f"did you mean {choice}?" if choice else "write one of them"
+    )
 
 
 def unknown(line: int, path: str, name: str, what: str, word: str) -> str:

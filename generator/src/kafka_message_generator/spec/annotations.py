@@ -1,0 +1,133 @@
+"""Annotation files, the JSON files beside definitions: their table, their reader, and the fields that they name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from kafka_message_generator.spec import source
+from kafka_message_generator.spec.properties import Missing, Properties
+from kafka_message_generator.spec.source import Location, Node, Problems
+
+SOURCE, ERRORS, ANSWERS, ENUMERATIONS = "SOURCE", "errors.json", "answers.json", "enumerations.json"
+ENTITIES, SETTINGS, SECRETS, DESCRIPTIONS = "entities.json", "settings.json", "secrets.json", "descriptions.json"
+ENTITY_TYPES, RESTRICTIONS = "entity-types.json", "restrictions.json"
+
+
+@dataclass(frozen=True)
+class Content:
+    """The JSON of an annotation file: one object, or an array with an object per entry."""
+
+    entry: str
+    entries: str = ""  # plural of an array's entries; empty for a file that is one object
+    is_named: bool = False  # whether each entry has a unique name
+
+
+ANNOTATIONS = {
+    SOURCE: Content(SOURCE),
+    ERRORS: Content("error code", "error codes", is_named=True),
+    ANSWERS: Content("entry", "fields"),
+    ENTITIES: Content("entry", "entries"),
+    ENTITY_TYPES: Content(ENTITY_TYPES),
+    ENUMERATIONS: Content("enumeration", "enumerations", is_named=True),
+    SETTINGS: Content("setting", "settings", is_named=True),
+    SECRETS: Content(SECRETS),
+    DESCRIPTIONS: Content(DESCRIPTIONS),
+    RESTRICTIONS: Content("entry", "entries"),
+}
+
+T = TypeVar("T")
+Parse = Callable[[Properties], T | None]
+
+
+def read(specs: Path, name: str, problems: Problems, parse: Parse[T]) -> list[T]:
+    """Parse the entries of an annotation file; return none if the file does not exist.
+
+    Unknown properties, repeated names and a file of another shape are recorded in ``problems``.
+    """
+    path, content = specs / name, ANNOTATIONS[name]
+    node = source.load(path, path.as_posix(), problems) if path.exists() else None
+    if node is None:
+        return []
+    if not content.entries:
+        return parse_all([node], content.entry, problems, parse)
+    if not isinstance(node.value, list):
+        problems.error(node.location, f"expected an array of {content.entries}, found {node.kind}")
+        return []
+    article = "an" if content.entry[0] in "aeiou" else "a"
+    names: set[str] = set()
+
+    def parse_named(properties: Properties) -> T | None:
+        name = properties.required("name")
+        properties.what = f"{content.entry} {name}"
+        if name in names:
+            problems.error(properties.node.location, f"{properties.what} is there twice; names must be unique")
+        names.add(name)
+        return parse(properties)
+
+    return parse_all(node.value, f"{article} {content.entry}", problems, parse_named if content.is_named else parse)
+
+
+def parse_all(nodes: Iterable[Node], what: str, problems: Problems, parse: Parse[T]) -> list[T]:
+    """Parse JSON objects; leave out those that cannot be parsed, and record properties that ``parse`` did not take."""
+    found = []
+    for node in nodes:
+        try:
+            properties = Properties(node, what, problems)
+            result = parse(properties)
+        except Missing:
+            continue
+        properties.finish()
+        if result is not None:
+            found.append(result)
+    return found
+
+
+@dataclass(frozen=True)
+class FieldPath:
+    """A field of a message by the names of the fields that lead to it: ``Upsertions.Salt``."""
+
+    text: str
+    location: Location
+
+    @property
+    def names(self) -> list[str]:
+        return self.text.split(".")
+
+
+@dataclass(frozen=True)
+class FieldEntry:
+    """Fields of one message that an annotation applies to."""
+
+    message: str
+    location: Location
+    fields: tuple[FieldPath, ...]
+
+
+def field_entry(properties: Properties) -> FieldEntry:
+    """Return the fields of an object with a ``message`` and at least one of its ``fields``."""
+    properties.text("about")
+    message = properties.required("message")
+    fields = field_paths(properties, "fields")
+    if not properties.nodes("fields"):
+        properties.problems.error(properties.node.location, f"{properties.what} has no fields; add their names")
+    return FieldEntry(message, properties.places["message"], fields)
+
+
+def field_paths(properties: Properties, key: str) -> tuple[FieldPath, ...]:
+    """Return the names of fields that a property lists."""
+    paths = []
+    for each in properties.nodes(key):
+        if isinstance(each.value, str):
+            paths.append(FieldPath(each.value, each.location))
+        else:
+            properties.wrong(each, "the name of a field")
+    return tuple(paths)
+
+
+def field_path(properties: Properties, key: str) -> FieldPath | None:
+    """Return the field that a property names, or None without that property."""
+    text = properties.text(key)
+    return None if text is None else FieldPath(text, properties.places[key])
