@@ -25,6 +25,7 @@ from ._middleman import FromBroker, FromClient, Middleman
 from ._passing import AnswerPassing, RequestPassing, ResponsePassing, TokenPassing
 from ._places import Endpoint, Entity, Error, ErrorCodePlace
 from ._server import RequestReceived, ServerConnection, ServerEvent
+from ._states import State
 from ._walks import endpoints, entities, error_codes, errors
 
 TYPE_CHECKING = False
@@ -70,6 +71,7 @@ __all__ = [
     "Sent",
     "ServerConnection",
     "ServerEvent",
+    "State",
     "TokenPassing",
     "TokenReceived",
     "announce",

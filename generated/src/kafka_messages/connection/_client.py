@@ -26,6 +26,7 @@ from ._exchange import (
 )
 from ._incoming import LENGTH_SIZE
 from ._side import Side
+from ._states import AUTHENTICATING, CLIENT, NEGOTIATING, Event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -144,15 +145,24 @@ class ClientConnection(Side[ClientEvent]):
             raise TypeError(f"versions must be BrokerVersions or None, not {shown(versions)}")
         check_text(text)
         self.client_id = client_id
+        super().__init__(max_frame_size, CLIENT, NEGOTIATING)
         self.versions = versions
         self._text: Text = text
         self._lenient = lenient
-        super().__init__(max_frame_size)
         self._waiting: deque[Sent[Any] | None] = deque()  # None stands for a token
         self._next_id = 0
-        self._takes_tokens = False
         self._refused: Sent[Any] | None = None  # the ApiVersionsRequest that was answered with an error
         self._choices: dict[type[Any], Choices] = {}
+
+    @property
+    def versions(self) -> BrokerVersions | None:
+        """The versions that the broker supports; None while they are unknown."""
+        return self._versions
+
+    @versions.setter
+    def versions(self, versions: BrokerVersions | None) -> None:
+        self._versions = versions
+        self._incoming.change(Event.VERSIONS_UNKNOWN if versions is None else Event.VERSIONS_AGREED)
 
     @property
     def unanswered(self) -> tuple[Sent[Any], ...]:
@@ -196,6 +206,9 @@ class ClientConnection(Side[ClientEvent]):
         self._next_id = self._next_id + 1 if self._next_id < _MAX_ID else 0
         if sent.expects_response:
             self._waiting.append(sent)
+        if self._incoming.state is AUTHENTICATING:
+            self._incoming.change(Event.TOKENS_ENDED)
+            self.versions = self._versions
         return sent
 
     def send_token(self, token: BytesLike, *, expects_answer: bool = True) -> bytes:
@@ -205,7 +218,7 @@ class ClientConnection(Side[ClientEvent]):
         the broker has closed the connection.
         """
         self._incoming.check_open()
-        if not self._takes_tokens:
+        if self._incoming.state is not AUTHENTICATING:
             raise LocalProtocolError("raw SASL tokens need a SaslHandshakeResponse of version 0 without an error first")
         if expects_answer:
             self._waiting.append(None)
@@ -244,7 +257,8 @@ class ClientConnection(Side[ClientEvent]):
             self._refused = sent if message.error_code else None
             if not message.error_code:
                 self.versions = BrokerVersions.from_response(message)
-        self._takes_tokens = self._takes_tokens or opens_tokens(message, sent.version)
+        if opens_tokens(message, sent.version):
+            self._incoming.change(Event.HANDSHAKE_ACCEPTED)
         sent._response = message
         return ResponseReceived(sent, response.header, message, trailing)
 
@@ -284,13 +298,13 @@ class ClientConnection(Side[ClientEvent]):
         """Return the versions that a request may have, looked up once for each class. Raises LocalProtocolError."""
         kind = type(request)
         found = self._choices.get(kind)
-        if found is None or found.broker is not self.versions:
+        if found is None or found.broker is not self._versions:
             api = api_of(kind)
-            if self.versions is None and api.name != API_VERSIONS:
+            if self._versions is None and api.name != API_VERSIONS:
                 raise LocalProtocolError(f"no version of {api} is agreed: {self._missing_agreement()}")
-            found = self._choices[kind] = Choices(api, self.versions)
+            found = self._choices[kind] = Choices(api, self._versions)
         fields = [name for name in found.fields if getattr(request, name, None) is not None] if found.fields else None
-        return Choices(found.api, self.versions, fields) if fields else found
+        return Choices(found.api, self._versions, fields) if fields else found
 
     def _missing_agreement(self) -> str:
         """Say why the versions of the broker are not known, and what to do."""

@@ -7,10 +7,11 @@ from .._core.shown import is_int, shown
 from .._core.wire import as_bytes
 from ..protocol import FrameReader, FramingError
 from ._errors import LocalProtocolError, RemoteProtocolError
+from ._states import Event, State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from .._core.wire import BytesLike
 
@@ -20,10 +21,12 @@ LENGTH_SIZE = 4
 class Incoming:
     """The bytes of one direction. After an error every use raises the same again."""
 
-    def __init__(self, max_frame_size: int) -> None:
+    def __init__(self, max_frame_size: int, transitions: Mapping[State, Mapping[Event, State]], state: State) -> None:
         if not is_int(max_frame_size, 32, 1):
             raise ValueError(f"max_frame_size must be a number of bytes, 1 to {2**31 - 1}, not {shown(max_frame_size)}")
         self._reader = FrameReader(max_frame_size)
+        self._transitions = transitions
+        self.state = state
         self._offset = 0
         self._rest: bytes | None = None
         self._error: RemoteProtocolError | None = None
@@ -34,6 +37,10 @@ class Incoming:
     def trailing_data(self) -> tuple[bytes, bool]:
         """The bytes that are in no event, and whether the peer has closed its side."""
         return (self._reader.pending_data if self._rest is None else self._rest), self.is_closed
+
+    def change(self, event: Event) -> None:
+        """Go to the state that follows the current one on an event."""
+        self.state = self._transitions[self.state].get(event, self.state)
 
     def receive(self, data: BytesLike) -> None:
         """Take the next bytes of the peer; none say that there will be no more, and may do so again."""
@@ -100,4 +107,5 @@ class Incoming:
     def _ended(self, reason: str, rest: bytes) -> RemoteProtocolError:
         self._rest = rest
         self._error = RemoteProtocolError(reason, self._offset)
+        self.change(Event.CLOSED)
         return self._error

@@ -25,6 +25,7 @@ from ._errors import LocalProtocolError
 from ._events import ConnectionClosed, TokenReceived
 from ._exchange import API_VERSIONS, check_response, check_text, check_type, expects_response, opens_tokens, unsupported
 from ._side import Side
+from ._states import AUTHENTICATING, HANDSHAKING, READY, SERVER, Event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,10 +120,9 @@ class ServerConnection(Side[ServerEvent]):
         self._unanswered = 0  # how many
         self._accepted: set[bytes] = set()  # API keys and versions, as requests begin with them
         self._announced = BrokerVersions.from_response(announced) if announced is not None else None
-        super().__init__(max_frame_size)
+        super().__init__(max_frame_size, SERVER, READY)
         self._waiting: deque[RequestReceived | bytes] = deque()  # bytes are the frame of a token behind an answer
-        self._handshake: RequestReceived | None = None  # whose answer says what follows
-        self._takes_tokens = False
+        self._unanswered_tokens = 0
 
     @property
     def unanswered(self) -> tuple[RequestReceived, ...]:
@@ -135,19 +135,21 @@ class ServerConnection(Side[ServerEvent]):
         Also None while a SaslHandshake of version 0 is not answered, since what follows depends on the answer, and while
         ``max_unanswered`` requests are not. Ask again after ``send``: the next request may be here already.
         """
-        if self._handshake is not None or (self._unanswered == self._max_unanswered and not self._takes_tokens):
+        state = self._incoming.state
+        if state is HANDSHAKING or (self._unanswered == self._max_unanswered and state is READY):
             return None
         payload = self._incoming.next_frame()
         if payload is None:
             return self._end()
-        if self._takes_tokens:
+        if state is AUTHENTICATING:
+            self._unanswered_tokens += 1
             return TokenReceived(payload)
         received = self._request(payload)
         if received.expects_response:
             self._waiting.append(received)
             self._unanswered += 1
-        if received.version == 0 and received.message.NAME == "SaslHandshakeRequest":
-            self._handshake = received
+        if _is_handshake(received):
+            self._incoming.change(Event.HANDSHAKE_RECEIVED)
         return received
 
     def send(self, received: RequestReceived, response: Response) -> bytes:
@@ -172,9 +174,9 @@ class ServerConnection(Side[ServerEvent]):
         version = received.response_version
         received._answer = encode_response(response, version, correlation_id, text=self._text)
         self._unanswered -= 1
-        if received is self._handshake:
-            self._handshake = None
-            self._takes_tokens = opens_tokens(response, received.version)
+        if self._incoming.state is HANDSHAKING and _is_handshake(received):
+            is_accepted = opens_tokens(response, received.version)
+            self._incoming.change(Event.HANDSHAKE_ACCEPTED if is_accepted else Event.HANDSHAKE_REJECTED)
         return b"".join(self._ready())
 
     def send_token(self, token: BytesLike) -> bytes:
@@ -183,14 +185,17 @@ class ServerConnection(Side[ServerEvent]):
         None where an earlier request is not answered yet: the token then goes behind its response. Raises
         LocalProtocolError where no token may go.
         """
-        if not self._takes_tokens:
+        if self._incoming.state is not AUTHENTICATING and not self._unanswered_tokens:
             raise LocalProtocolError("raw SASL tokens need a SaslHandshakeResponse of version 0 without an error first")
+        if self._unanswered_tokens:
+            self._unanswered_tokens -= 1
         self._waiting.append(frame(token))
         return b"".join(self._ready())
 
     def end_tokens(self) -> None:
         """The client is authenticated: what follows the token that was received last are requests again."""
-        self._takes_tokens = False
+        self._unanswered_tokens = 0
+        self._incoming.change(Event.TOKENS_ENDED)
 
     def _request(self, payload: bytes) -> RequestReceived:
         try:
@@ -226,3 +231,7 @@ class ServerConnection(Side[ServerEvent]):
                 return
             self._waiting.popleft()
             yield answer
+
+
+def _is_handshake(received: RequestReceived) -> bool:
+    return received.version == 0 and received.message.NAME == "SaslHandshakeRequest"

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from .._core.generic import Generic
 from ._events import ConnectionClosed
 from ._incoming import Incoming
+from ._states import CLOSED, Event, State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any, TypeVar
 
     from .._core.wire import BytesLike
@@ -24,9 +25,13 @@ else:
 class Side(Generic[E]):
     """One end of a connection. Not for several threads at once."""
 
-    def __init__(self, max_frame_size: int) -> None:
-        self._incoming = Incoming(max_frame_size)
-        self._is_over = False
+    def __init__(self, max_frame_size: int, transitions: Mapping[State, Mapping[Event, State]], state: State) -> None:
+        self._incoming = Incoming(max_frame_size, transitions, state)
+
+    @property
+    def state(self) -> State:
+        """The current state."""
+        return self._incoming.state
 
     @property
     def trailing_data(self) -> tuple[bytes, bool]:
@@ -52,7 +57,7 @@ class Side(Generic[E]):
 
     def _end(self) -> ConnectionClosed | None:
         """Return ConnectionClosed if the peer has closed the connection, once; there is no frame left."""
-        if not self._incoming.is_closed or self._is_over:
+        if not self._incoming.is_closed or self._incoming.state is CLOSED:
             return None
-        self._is_over = True
+        self._incoming.change(Event.CLOSED)
         return ConnectionClosed(self.unanswered)

@@ -31,6 +31,7 @@ from ._exchange import (
 from ._incoming import LENGTH_SIZE, Incoming
 from ._passing import TEXT, AnswerPassing, RequestPassing, ResponsePassing, TokenPassing, header_of
 from ._starts import START_SIZE, STARTS, acks_in, keep_start, read_start
+from ._states import AUTHENTICATING, CLOSED, PROXY_BROKER, PROXY_CLIENT, READY, Event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,12 +68,10 @@ class Middleman:
     ) -> None:
         """``max_frame_size``: bytes that a frame may have; one that claims more ends the connection."""
         self._decoded = {int(api.key) for api in (apis() if decode is None else several(decode, "decode"))}
-        self._client = Incoming(max_frame_size)
-        self._broker = Incoming(max_frame_size)
+        self._client = Incoming(max_frame_size, PROXY_CLIENT, READY)
+        self._broker = Incoming(max_frame_size, PROXY_BROKER, READY)
         self._requests: deque[RequestPassing] = deque()  # those whose responses have not come
         self._tokens = 0  # behind the last of them
-        self._may_be_token = False
-        self._ends_said: set[Incoming] = set()
 
     @property
     def unanswered(self) -> tuple[RequestPassing, ...]:
@@ -124,7 +123,8 @@ class Middleman:
         if api.name == API_VERSIONS and version not in api.valid_versions:
             response, version = unsupported(response), 0
         request._answer = encode_response(response, version, request._correlation_id, text=TEXT)
-        self._may_be_token = self._may_be_token or opens_tokens(response, version)
+        if opens_tokens(response, version):
+            self._client.change(Event.HANDSHAKE_ACCEPTED)
         answers = []
         while self._requests and (first := self._requests[0]._answer) is not None:
             answers.append(first)
@@ -140,7 +140,7 @@ class Middleman:
     def _of_client(self) -> Iterator[FromClient]:
         side = self._client
         while (frame := side.next_whole_frame()) is not None:
-            request = None if self._may_be_token else self._unread(frame)
+            request = None if side.state is AUTHENTICATING else self._unread(frame)
             yield self._read(frame) if request is None else request
         if side.is_closed and (end := self._end(side)) is not None:
             yield end
@@ -150,11 +150,12 @@ class Middleman:
         try:
             request = self._read_request(frame)
         except KafkaMessageError as error:
-            if self._may_be_token:
+            if self._client.state is AUTHENTICATING:
                 self._tokens += 1
                 return TokenPassing(frame)
             raise self._client.refuse(frame[LENGTH_SIZE:], "there is a request without a header", error) from error
-        self._may_be_token = self._may_be_token and _is_handshake(request)
+        if not _is_handshake(request):
+            self._client.change(Event.TOKENS_ENDED)
         if request.expects_response:
             self._wait_for(request)
         return request
@@ -191,13 +192,13 @@ class Middleman:
         try:
             header, body = header_of(payload)
         except UnknownApiError as error:
-            if error.header is None or self._may_be_token:
+            if error.header is None or self._client.state is AUTHENTICATING:
                 raise
             passing = _passing(frame, error.header, None)
             passing.error = error
             return passing
         api, version = api_of(header.request_api_key), header.request_api_version
-        if self._may_be_token and version not in api.valid_versions:
+        if self._client.state is AUTHENTICATING and version not in api.valid_versions:
             raise UnknownApiError(f"{api} has no version {version}")
         passing = _passing(frame, header, api)
         if api.key in self._decoded:
@@ -257,14 +258,15 @@ class Middleman:
             except KafkaMessageError as error:
                 passing.error = error
             else:
-                self._may_be_token = self._may_be_token or opens_tokens(response.message, version)
+                if opens_tokens(response.message, version):
+                    self._client.change(Event.HANDSHAKE_ACCEPTED)
                 passing.response = response if key in self._decoded else None
         return passing
 
     def _end(self, side: Incoming) -> ConnectionClosed | None:
-        if side in self._ends_said:
+        if side.state is CLOSED:
             return None
-        self._ends_said.add(side)
+        side.change(Event.CLOSED)
         return ConnectionClosed(self.unanswered)
 
 
