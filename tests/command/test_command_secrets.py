@@ -35,7 +35,7 @@ from kafka_messages.messages.fetch_response import FetchableTopicResponse, Parti
 from kafka_messages.messages.fetch_snapshot_response import PartitionSnapshot, TopicSnapshot
 from kafka_messages.messages.incremental_alter_configs_request import AlterableConfig, AlterConfigsResource
 from kafka_messages.protocol import encode_request
-from kafka_messages.records import write_metadata_record
+from kafka_messages.internal_topics import write_metadata_record
 
 from tests.support.captures import captured
 

@@ -51,7 +51,7 @@ from kafka_messages.messages.metadata_response import MetadataResponseTopic
 from kafka_messages.messages.produce_request import PartitionProduceData, TopicProduceData
 from kafka_messages.messages.register_broker_record import BrokerEndpoint
 from kafka_messages.messages.share_fetch_response import PartitionData, ShareFetchableTopicResponse
-from kafka_messages.records import read_coordinator_record, write_coordinator_record
+from kafka_messages.internal_topics import read_coordinator_record, write_coordinator_record
 
 from tests.support import specs
 from tests.support.building import build_package

@@ -53,7 +53,7 @@ from kafka_messages.messages.remote_log_segment_metadata_record import RemoteLog
 from kafka_messages.messages.remote_log_segment_metadata_record import TopicIdPartitionEntry as SegmentTopic
 from kafka_messages.messages.share_update_value import StateBatch
 from kafka_messages.messages.transaction_log_value import PartitionsSchema
-from kafka_messages.records import (
+from kafka_messages.internal_topics import (
     LOGS,
     CoordinatorRecord,
     MetadataRecord,
@@ -65,7 +65,7 @@ from kafka_messages.records import (
     write_metadata_record,
     write_versioned,
 )
-from kafka_messages.records._tables import RECORD_TYPES
+from kafka_messages.internal_topics._tables import RECORD_TYPES
 
 TOPIC_ID = UUID(int=1 << 64 | 2)
 
