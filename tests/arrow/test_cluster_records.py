@@ -9,8 +9,8 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
+from kafka_messages.internal_topics import LOGS, read_coordinator_record, read_metadata_record
 from kafka_messages.json import to_json
-from kafka_messages.records import LOGS, read_coordinator_record, read_metadata_record
 from kafka_messages.segments.reader import read_segments
 
 from tests.support.cluster import (

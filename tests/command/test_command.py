@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from kafka_messages import ApiVersionsResponse, OffsetCommitValue
 from kafka_messages.command import main
+from kafka_messages.internal_topics import write_versioned
 from kafka_messages.protocol import encode_request, encode_response
-from kafka_messages.records import write_versioned
 
 from tests.support.cluster import COMMITTED
 from tests.support.command import BODY, FRAME, REQUEST, Told, rows

@@ -12,9 +12,9 @@ from kafka_messages import (
     OffsetCommitValue,
     TopicRecord,
 )
+from kafka_messages.internal_topics import write_metadata_record, write_versioned
 from kafka_messages.messages.metadata_response import MetadataResponseBroker
 from kafka_messages.protocol import decode_request, encode_request, encode_response, split_frames
-from kafka_messages.records import write_metadata_record, write_versioned
 
 from tests.support.cluster import COMMITTED
 from tests.support.command import Told, rows

@@ -9,9 +9,9 @@ import pytest
 from kafka_messages import ApiVersionsRequest, MetadataRequest, OffsetCommitKey, TopicRecord
 from kafka_messages.batches import Batch, MissingCodecError, Record, write_batch
 from kafka_messages.command import main
+from kafka_messages.internal_topics import write_metadata_record
 from kafka_messages.messages.metadata_request import MetadataRequestTopic
 from kafka_messages.protocol import encode_request
-from kafka_messages.records import write_metadata_record
 
 from tests.support.command import FRAME, Told, rows
 

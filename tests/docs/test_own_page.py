@@ -100,7 +100,9 @@ def test_every_key_is_explained() -> None:
     text = pages.text(PAGE)
     explained = {f"package.{key}" for key in re.findall(r"^\| `([\w-]+)` \| ", text, re.MULTILINE)}
     explained -= {f"package.{part}" for part in OPTIONAL}
-    explained |= {f"{table}.{key}" for key, table in re.findall(r"^\| `([\w-]+)` of `\[(\w+)\]`", text, re.MULTILINE)}
+    explained |= {
+        f"{table}.{key}" for key, table in re.findall(r"^\| `([\w-]+)` of `\[([\w-]+)\]`", text, re.MULTILINE)
+    }
     assert explained == everything
 
 

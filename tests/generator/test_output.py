@@ -281,14 +281,12 @@ def test_a_folder_of_another_package_is_left_alone(
     """Settings taken from the wrong folder must not turn one package into another, nor fill the screen with a diff."""
     before = contents(generated.output)
     settings = generated.specs / "package.toml"
-    settings.write_text('[package]\nimport-name = "other_package"\nparts = ["records"]\n')
+    settings.write_text('[package]\nimport-name = "other_package"\nparts = ["internal_topics"]\n')
     to = ["--specs", str(generated.specs), "--output", str(generated.output)]
     what = f"{generated.output} holds the package sample_package, not other_package"
     what += "; choose another folder, or remove this one first"
     assert cli.main([command, *to]) == 1
-    part = (
-        "the part records is for messages of type coordinator-key, coordinator-value, metadata, of which there are none"
-    )
+    part = "the part internal_topics is for messages of type coordinator-key, coordinator-value, metadata, of which there are none"
     assert capsys.readouterr() == (
         "",
         f"{settings}:2: $.package.import-name: {what}\n"

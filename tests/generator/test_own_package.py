@@ -176,7 +176,7 @@ def test_requests_without_headers_leave_protocol_out(tmp_path: Path) -> None:
         "",
         "protocol",
         "protocol,connection",
-        "records",
+        "internal_topics",
         "secrets",
         "capture",
         "wireshark",
@@ -186,7 +186,7 @@ def test_requests_without_headers_leave_protocol_out(tmp_path: Path) -> None:
         "explain",
         "command",
         "testing",
-        "protocol,records,secrets,arrow,segments",
+        "protocol,internal_topics,secrets,arrow,segments",
     ],
 )
 def test_any_choice_of_parts_holds_together(parts: str, tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ FULL = """
 [package]
 version = "4.9.9.1"
 parts = [
-  "protocol", "history", "connection", "records", "secrets", "capture", "wireshark",
+  "protocol", "history", "connection", "internal_topics", "secrets", "capture", "wireshark",
   "arrow", "batches", "segments", "explain", "command", "testing",
 ]
 program = "asks"
@@ -63,7 +63,7 @@ urls = { Source = "https://example.org/asks" }
 [protocol]
 headers = "kafka"
 one-way = ["TellRequest"]
-[records.logs]
+[internal-topics.logs]
 __keys = "."
 
 [definitions]

@@ -137,11 +137,11 @@ HEADERS = "[protocol]\nheaders = 'kafka'\n"
 @pytest.mark.parametrize(
     ("settings", "given", "extra"),
     [
-        ("", None, {"records"}),
-        (HEADERS, None, {"records", "protocol", "enums"}),
+        ("", None, {"internal_topics"}),
+        (HEADERS, None, {"internal_topics", "protocol", "enums"}),
         (RECORDS, None, {"batches", "segments"}),
         ("[package]\nparts = []\n", None, set()),
-        ("[package]\nparts = ['arrow', 'records']\n", None, {"arrow", "records", "secrets"}),
+        ("[package]\nparts = ['arrow', 'internal_topics']\n", None, {"arrow", "internal_topics", "secrets"}),
         (RECORDS, ("arrow",), {"arrow", "secrets"}),
         (RECORDS + HEADERS, ("protocol", "arrow"), {"protocol", "enums", "arrow", "secrets"}),
         (RECORDS, (), set()),

@@ -28,9 +28,9 @@ from kafka_messages._core import native
 from kafka_messages.connection import RequestReceived, ServerConnection, entities, error_response
 from kafka_messages.explain import explain
 from kafka_messages.history import since, words
+from kafka_messages.internal_topics import write_coordinator_record, write_metadata_record
 from kafka_messages.json import from_json, to_json
 from kafka_messages.protocol import Request, api, decode_request, decode_response, encode_request, encode_response
-from kafka_messages.records import write_coordinator_record, write_metadata_record
 from kafka_messages.schema import fields_of
 from kafka_messages.secrets import hidden, secrets_of
 from kafka_messages.testing import random_messages

@@ -29,13 +29,13 @@ from kafka_messages import (
 from kafka_messages._base.message import Message
 from kafka_messages.batches import Record, write_batch
 from kafka_messages.explain import Explanation, Span, explain, explain_record, explain_request, explain_response
+from kafka_messages.internal_topics import write_coordinator_record, write_metadata_record, write_versioned
 from kafka_messages.messages.consumer_protocol_assignment import TopicPartition
 from kafka_messages.messages.fetch_response import FetchableTopicResponse, PartitionData
 from kafka_messages.messages.join_group_request import JoinGroupRequestProtocol
 from kafka_messages.messages.metadata_response import MetadataResponseTopic
 from kafka_messages.messages.sync_group_request import SyncGroupRequestAssignment
 from kafka_messages.protocol import encode_request, encode_response
-from kafka_messages.records import write_coordinator_record, write_metadata_record, write_versioned
 
 from tests.support.cluster import COMMITTED
 from tests.support.kafka_protocol import KNOWN_KEYS

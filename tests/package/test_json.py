@@ -35,6 +35,7 @@ from kafka_messages import (
     UnsupportedVersionError,
 )
 from kafka_messages._base.message import Message
+from kafka_messages.internal_topics import read_coordinator_record, write_coordinator_record
 from kafka_messages.json import JsonError, from_json, parse_uuid, to_json, uuid_text
 from kafka_messages.messages.alter_client_quotas_request import EntityData, EntryData, OpData
 from kafka_messages.messages.api_versions_response import ApiVersion
@@ -51,7 +52,6 @@ from kafka_messages.messages.metadata_response import MetadataResponseTopic
 from kafka_messages.messages.produce_request import PartitionProduceData, TopicProduceData
 from kafka_messages.messages.register_broker_record import BrokerEndpoint
 from kafka_messages.messages.share_fetch_response import PartitionData, ShareFetchableTopicResponse
-from kafka_messages.records import read_coordinator_record, write_coordinator_record
 
 from tests.support import specs
 from tests.support.building import build_package

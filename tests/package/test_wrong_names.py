@@ -14,9 +14,14 @@ import pytest
 from kafka_messages import MetadataRequest, OffsetCommitKey, all_messages
 from kafka_messages.connection import EntityType
 from kafka_messages.explain import explain, explain_record
+from kafka_messages.internal_topics import (
+    read_versioned,
+    write_coordinator_record,
+    write_metadata_record,
+    write_versioned,
+)
 from kafka_messages.json import from_json, to_json
 from kafka_messages.protocol import api, apis
-from kafka_messages.records import read_versioned, write_coordinator_record, write_metadata_record, write_versioned
 from kafka_messages.schema import FieldFacts, fields_of, schemas_of
 from kafka_messages.secrets import secrets_of
 from kafka_messages.testing import random_messages

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from kafka_messages.records import write_coordinator_record, write_metadata_record
+from kafka_messages.internal_topics import write_coordinator_record, write_metadata_record
 from kafka_messages.segments.batch_writer import write_batches, write_control_batch
 
 START = 1_790_000_000_000

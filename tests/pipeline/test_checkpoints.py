@@ -8,7 +8,7 @@ from pathlib import Path
 import kafka_messages
 import pytest
 from job_files import at, data, segment
-from kafka_messages.records import write_coordinator_record
+from kafka_messages.internal_topics import write_coordinator_record
 from kafka_messages.segments.batch_writer import write_batches
 from pyspark.sql import SparkSession
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import kafka_messages
 import pytest
-from kafka_messages.records import write_coordinator_record, write_metadata_record
-from kafka_messages.records._tables import RECORD_TYPES
+from kafka_messages.internal_topics import write_coordinator_record, write_metadata_record
+from kafka_messages.internal_topics._tables import RECORD_TYPES
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import kafka_messages
 import pytest
 from job_files import at, data, marker, metadata, segment
-from kafka_messages.records import write_coordinator_record
+from kafka_messages.internal_topics import write_coordinator_record
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 

@@ -9,7 +9,7 @@ from typing import Any
 import kafka_messages as km
 import pytest
 from job_files import at, metadata, segment
-from kafka_messages.records import write_coordinator_record
+from kafka_messages.internal_topics import write_coordinator_record
 from kafka_messages.segments.batch_writer import write_batches, write_control_batch
 from pyspark.sql import SparkSession
 

@@ -10,8 +10,8 @@ from random import Random
 import kafka_messages
 import pytest
 from job_files import START, at, coordinator, data, marker, of_epoch, segment
+from kafka_messages.internal_topics import write_coordinator_record
 from kafka_messages.messages.group_metadata_value import MemberMetadata
-from kafka_messages.records import write_coordinator_record
 from kafka_messages.segments.batch_writer import write_batches
 from pyspark.sql import SparkSession
 

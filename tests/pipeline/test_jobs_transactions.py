@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 from job_files import at, coordinator, data, marker, of_epoch, segment
 from kafka_messages import TransactionLogKey, TransactionLogValue
+from kafka_messages.internal_topics import write_coordinator_record
 from kafka_messages.messages.transaction_log_value import PartitionsSchema
-from kafka_messages.records import write_coordinator_record
 from kafka_messages.segments.batch_writer import write_batches
 from pyspark.sql import SparkSession
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import kafka_messages
 import pytest
-from kafka_messages.records import write_coordinator_record
+from kafka_messages.internal_topics import write_coordinator_record
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 

@@ -10,11 +10,11 @@ from typing import Any
 import kafka_messages as km
 import pytest
 from job_files import coordinator, data, marker, metadata, segment
+from kafka_messages.internal_topics import write_coordinator_record, write_metadata_record
 from kafka_messages.messages.alter_user_scram_credentials_request import ScramCredentialUpsertion
 from kafka_messages.messages.incremental_alter_configs_request import AlterableConfig, AlterConfigsResource
 from kafka_messages.messages.streams_group_topology_value import Subtopology, TopicConfig, TopicInfo
 from kafka_messages.protocol import encode_request
-from kafka_messages.records import write_coordinator_record, write_metadata_record
 from kafka_messages.segments.batch_writer import write_batches, write_control_batch
 from pyspark.sql import SparkSession
 

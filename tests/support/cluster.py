@@ -17,9 +17,9 @@ from uuid import UUID
 import kafka_messages
 from kafka_messages import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 from kafka_messages._base.message import Message
+from kafka_messages.internal_topics import LOGS, read_versioned
+from kafka_messages.internal_topics._tables import RECORD_TYPES
 from kafka_messages.json import from_json, to_json
-from kafka_messages.records import LOGS, read_versioned
-from kafka_messages.records._tables import RECORD_TYPES
 
 COMMITTED = Path(__file__).parents[2] / "examples" / "cluster"
 METADATA = "__cluster_metadata"

@@ -13,7 +13,7 @@ The modules:
 ``protocol``: headers, framing, the table of APIs, negotiation.
 ``history``: since which release everything exists.
 ``connection``: a connection without I/O, and walks over errors, addresses and names.
-``records``: records of internal logs by key and value.
+``internal_topics``: records of internal logs by key and value.
 ``secrets``: what in messages is secret, and copies without it.
 ``capture``: captured traffic: packets, connections, requests with their responses.
 ``wireshark``: a dissector for Wireshark, printed from the plans.
@@ -494,7 +494,7 @@ _PARTS = (
     "protocol",
     "history",
     "connection",
-    "records",
+    "internal_topics",
     "secrets",
     "capture",
     "wireshark",

@@ -13,7 +13,7 @@ ASK = message(A, name="AskRequest", type="request", apiKey=1)
 ANSWER = message(A, name="AskResponse", type="response", apiKey=1)
 KEY = message(field("A"), name="EntryKey", type="coordinator-key", apiKey=1, validVersions="0", flexibleVersions="none")
 NONE = "none of"
-KNOWN = "known are definitions, package, protocol, records"
+KNOWN = "known are definitions, internal-topics, package, protocol"
 NAME = "must be lower case letters, digits and underscores"
 FILE = "is not the name of a file beside package.toml"
 NEEDS = "the part protocol needs the messages RequestHeader and ResponseHeader, of type header"
@@ -78,7 +78,7 @@ license-files = ["LICENSE"]
 readme = "LICENSE"
 requires-python = ">=3.12"
 classifiers = ["Topic :: System :: Networking"]
-parts = ["protocol", "records", "arrow", "segments"]
+parts = ["protocol", "internal_topics", "arrow", "segments"]
 program = "asks"
 authors = [{ name = "Ada", email = "ada@example.org" }, { name = "Bob" }, { email = "eve@example.org" }]
 [package.urls]
@@ -86,7 +86,7 @@ Source = "https://example.org/asks"
 [protocol]
 headers = "kafka"
 one-way = ["TellRequest"]
-[records.logs]
+[internal-topics.logs]
 __entries = "."
 [definitions]
 accepted-warnings = []
@@ -126,8 +126,8 @@ CASES = [
     ),
     Case(
         "what only follows from a definition that cannot be read",
-        "[package]\nparts = ['protocol', 'records']\n[protocol]\none-way = ['TellRequest']\n"
-        "[records.logs]\nlog = 'logs'\n[definitions]\naccepted-warnings = ['TellRequest.json']\n",
+        "[package]\nparts = ['protocol', 'internal_topics']\n[protocol]\none-way = ['TellRequest']\n"
+        "[internal-topics.logs]\nlog = 'logs'\n[definitions]\naccepted-warnings = ['TellRequest.json']\n",
         "TellRequest.json:1: $: the file is empty; a definition is one JSON object",
         "logs/EntryKey.json:1: $: the file is empty; a definition is one JSON object",
         "TypeRequest.json:1: $.apiKey: expected an int16, found string 'x'",
@@ -283,10 +283,10 @@ CASES = [
     ),
     Case(
         "parts",
-        "[package]\nparts = ['schema', 'arow', 'x', 'protocol', 'records']\n",
+        "[package]\nparts = ['schema', 'arow', 'x', 'protocol', 'internal_topics']\n",
         "2: $.package.parts: the part protocol is for messages of type request, response, of which there are none; "
         "leave it out",
-        "2: $.package.parts: the part records is for messages of type coordinator-key, coordinator-value, metadata, "
+        "2: $.package.parts: the part internal_topics is for messages of type coordinator-key, coordinator-value, metadata, "
         "of which there are none; leave it out",
         "2: $.package.parts[0]: the part schema is in every package; leave it out",
         "2: $.package.parts[1]: unknown part 'arow'; did you mean arrow?",
@@ -424,11 +424,11 @@ CASES = [
     ),
     Case(
         "logs",
-        "[records.logs]\n__a = 'b'\n'a b' = '.'\n__c = ''\n__d = '.'\n",
-        "1: $.records.logs: the log __a has its records in the folder 'b', where no definitions are; there are .",
-        "3: $.records.logs.a b: 'a b' is no name of a topic; it has up to 249 letters, digits, dots, dashes and "
+        "[internal-topics.logs]\n__a = 'b'\n'a b' = '.'\n__c = ''\n__d = '.'\n",
+        "1: $.internal-topics.logs: the log __a has its records in the folder 'b', where no definitions are; there are .",
+        "3: $.internal-topics.logs.a b: 'a b' is no name of a topic; it has up to 249 letters, digits, dots, dashes and "
         "underscores",
-        "4: $.records.logs.__c: '' is not a line of text",
+        "4: $.internal-topics.logs.__c: '' is not a line of text",
         files={"Key.json": KEY},
     ),
     *(

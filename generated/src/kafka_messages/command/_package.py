@@ -17,7 +17,7 @@ PARTS = frozenset(
         "protocol",
         "history",
         "connection",
-        "records",
+        "internal_topics",
         "secrets",
         "capture",
         "wireshark",

@@ -32,7 +32,7 @@ class Decoder:
         self.show_secrets = show_secrets
         self.is_sure = is_sure
         self.failed = False
-        self._records = optional("records")
+        self._records = optional("internal_topics")
         logs: dict[str, str] = {} if self._records is None else self._records.LOGS
         self._log = logs.get(topic or "")
         self._metadata = logs.get(METADATA_TOPIC)

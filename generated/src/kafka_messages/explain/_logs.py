@@ -86,7 +86,7 @@ def _is_metadata(topic: Span, fetched: FetchedRecords, data: bytes) -> bool:
 
 def _looks_like_metadata(content: bytes) -> bool:
     """Whether batches have a metadata record with secrets in it: one damaged byte must not make its topic another."""
-    batches, records = optional("batches"), optional("records")
+    batches, records = optional("batches"), optional("internal_topics")
     if batches is None or records is None or "metadata" not in records.LOGS.values():
         return False
     try:
@@ -135,7 +135,7 @@ def _open_leaf(leaf: Span) -> None:
 
 def _metadata_record(value: bytes, path: str) -> list[Span] | None:
     """The spans of a metadata record and of what stands before it; None for what is none."""
-    records = optional("records")
+    records = optional("internal_topics")
     found = None if records is None else _read(records, value)
     if found is None:
         return None

@@ -32,7 +32,7 @@ TABLES = (
     *(("enums", f"enums/{name}.py") for name in ("_abouts", "_protocol")),
     *(
         (part, f"{part}/_tables.py")
-        for part in ("_base", "enums", "protocol", "connection", "records", "secrets", "command")
+        for part in ("_base", "enums", "protocol", "connection", "internal_topics", "secrets", "command")
     ),
     ("history", "history/_tables.py"),
     ("command", "command/_package.py"),

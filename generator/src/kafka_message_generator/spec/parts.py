@@ -50,7 +50,7 @@ PARTS = {
             ("errors", "_core", "schema", "_base", "protocol"),
         ),
         Part(
-            "records",
+            "internal_topics",
             "records of internal logs by key and value",
             ("errors", "_core", "_base"),
             frozenset((COORDINATOR_KEY, COORDINATOR_VALUE, METADATA)),

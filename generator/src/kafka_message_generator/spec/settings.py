@@ -78,7 +78,7 @@ def read_settings(specs: Path, problems: Problems) -> Settings:
 def _read(node: Node, specs: Path, problems: Problems) -> Settings:
     before = len(problems.found)
     top = _Table(node, FILE, problems, specs)
-    package, protocol, records, definitions = map(top.inner, ("package", "protocol", "records", "definitions"))
+    package, protocol, topics, definitions = map(top.inner, ("package", "protocol", "internal-topics", "definitions"))
     parts = package.texts("parts", texts.part_problem)
     settings = Settings(
         import_name=package.checked("import-name", texts.import_name_problem),
@@ -98,12 +98,12 @@ def _read(node: Node, specs: Path, problems: Problems) -> Settings:
         one_way=protocol.texts("one-way", texts.line_problem),
         accepted_warnings=definitions.texts("accepted-warnings", texts.line_problem),
         older=definitions.texts("older", texts.line_problem),
-        logs=records.mapping("logs", texts.topic_problem, texts.line_problem),
-        places={**package.places, **protocol.places, **records.places, **definitions.places},
+        logs=topics.mapping("logs", texts.topic_problem, texts.line_problem),
+        places={**package.places, **protocol.places, **topics.places, **definitions.places},
         named_files=tuple(package.named),
     )
     settings = replace(settings, doubtful=_doubtful({**top.places, **protocol.places}, problems.found[before:]))
-    tables = (top, package, protocol, records, definitions)
+    tables = (top, package, protocol, topics, definitions)
     for table in tables:
         if misspelt := table.misspellings():  # what follows from that is not said
             del problems.found[before:]

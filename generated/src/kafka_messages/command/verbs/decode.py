@@ -65,7 +65,7 @@ def _decoded(subject: Subject, data: bytes, show_secrets: bool) -> object:
         return head | {"message": message_json(found.message, found.version, show_secrets)}
     if (error := explain_record(data, subject.message).error) is not None:
         raise error  # also where the bytes say that they are another message
-    records = part("records")
+    records = part("internal_topics")
     if subject.kind == "metadata":
         record = records.read_metadata_record(data, _log_of(subject.name))
         message, version = record.message, record.version
@@ -91,7 +91,7 @@ def _log_of(name: str) -> str:
     """The log that has a metadata record."""
     from .._parts import module
 
-    types = module("records._tables").RECORD_TYPES
+    types = module("internal_topics._tables").RECORD_TYPES
     return next((log for log, _, _, value in types if value == name), "metadata")
 
 

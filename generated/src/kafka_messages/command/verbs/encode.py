@@ -51,11 +51,11 @@ def _written(message: Any, kind: str, version: int, given: Given) -> bytes:
     elif kind == "response":
         data = part("protocol").encode_response(message, version, number, framed=is_framed)
     elif kind == "metadata":
-        data = part("records").write_metadata_record(message, version)
+        data = part("internal_topics").write_metadata_record(message, version)
     elif kind == "coordinator-key":
-        data = part("records").write_coordinator_record(message)[0]
+        data = part("internal_topics").write_coordinator_record(message)[0]
     else:
-        data = part("records").write_versioned(message, version)
+        data = part("internal_topics").write_versioned(message, version)
     return data
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-from kafka_messages.records import LOGS
+from kafka_messages.internal_topics import LOGS
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, StructType

@@ -11,14 +11,14 @@ import numpy as np
 import pyarrow as pa
 from kafka_messages import arrow
 from kafka_messages.errors import KafkaMessageError
-from kafka_messages.records import (
+from kafka_messages.internal_topics import (
     FRAME_VERSION,
     KEY_VERSION,
     LOGS,
     read_coordinator_record,
     read_metadata_record,
 )
-from kafka_messages.records._tables import RECORD_TYPES
+from kafka_messages.internal_topics._tables import RECORD_TYPES
 
 from ._bytes import Bools, Bytes, Ints, numbers
 from ._messages import message_of

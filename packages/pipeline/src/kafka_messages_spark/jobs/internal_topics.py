@@ -9,7 +9,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 
-from kafka_messages.records import LOGS
+from kafka_messages.internal_topics import LOGS
 from kafka_messages.secrets import HIDDEN
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F

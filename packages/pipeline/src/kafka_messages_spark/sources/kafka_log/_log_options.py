@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pyarrow as pa
-from kafka_messages.records import LOGS
+from kafka_messages.internal_topics import LOGS
 from kafka_messages.segments.names import topic_of
 from kafka_messages.segments.reader import read_segments
 from pyspark.sql.types import StructType

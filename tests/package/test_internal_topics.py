@@ -44,16 +44,7 @@ from kafka_messages import (
     UnsupportedVersionError,
 )
 from kafka_messages._base.message import Message
-from kafka_messages.messages.consumer_protocol_assignment import TopicPartition as Assigned
-from kafka_messages.messages.consumer_protocol_assignment import TopicPartitionCollection as AssignedCollection
-from kafka_messages.messages.consumer_protocol_subscription import TopicPartition as Owned
-from kafka_messages.messages.consumer_protocol_subscription import TopicPartitionCollection as OwnedCollection
-from kafka_messages.messages.group_metadata_value import MemberMetadata
-from kafka_messages.messages.remote_log_segment_metadata_record import RemoteLogSegmentIdEntry, SegmentLeaderEpochEntry
-from kafka_messages.messages.remote_log_segment_metadata_record import TopicIdPartitionEntry as SegmentTopic
-from kafka_messages.messages.share_update_value import StateBatch
-from kafka_messages.messages.transaction_log_value import PartitionsSchema
-from kafka_messages.records import (
+from kafka_messages.internal_topics import (
     LOGS,
     CoordinatorRecord,
     MetadataRecord,
@@ -65,7 +56,16 @@ from kafka_messages.records import (
     write_metadata_record,
     write_versioned,
 )
-from kafka_messages.records._tables import RECORD_TYPES
+from kafka_messages.internal_topics._tables import RECORD_TYPES
+from kafka_messages.messages.consumer_protocol_assignment import TopicPartition as Assigned
+from kafka_messages.messages.consumer_protocol_assignment import TopicPartitionCollection as AssignedCollection
+from kafka_messages.messages.consumer_protocol_subscription import TopicPartition as Owned
+from kafka_messages.messages.consumer_protocol_subscription import TopicPartitionCollection as OwnedCollection
+from kafka_messages.messages.group_metadata_value import MemberMetadata
+from kafka_messages.messages.remote_log_segment_metadata_record import RemoteLogSegmentIdEntry, SegmentLeaderEpochEntry
+from kafka_messages.messages.remote_log_segment_metadata_record import TopicIdPartitionEntry as SegmentTopic
+from kafka_messages.messages.share_update_value import StateBatch
+from kafka_messages.messages.transaction_log_value import PartitionsSchema
 
 TOPIC_ID = UUID(int=1 << 64 | 2)
 
