@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 from kafka_message_generator import cli
-from kafka_message_generator.spec.parts import OPTIONAL, PARTS
+from kafka_message_generator.spec.components import COMPONENTS, OPTIONAL
 from tests.support import pages
 from tests.support.broken.settings import SOUND
 from tests.support.building import import_package
@@ -110,5 +110,5 @@ def test_parts_are_those_there_are() -> None:
     """The table of the page has the words of the table of the generator."""
     told = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \| [^|]+ \|$", pages.text(PAGE), re.MULTILINE))
     assert {name: told[name].replace(" of Kafka", "") for name in OPTIONAL} == {
-        name: PARTS[name].about for name in OPTIONAL
+        name: COMPONENTS[name].about for name in OPTIONAL
     }

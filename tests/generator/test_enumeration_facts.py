@@ -214,5 +214,5 @@ def test_a_package_without_the_part_says_so(tmp_path: Path) -> None:
     package = import_package(tmp_path / "out" / "src", name)
     assert not (tmp_path / "out" / "src" / name / "enums").exists()
     form = importlib.import_module(f"{name}.json")
-    with pytest.raises(ValueError, match=f"^{name} has no names for numbers; generate it with the part enums$"):
+    with pytest.raises(ValueError, match=f"^{name} has no names for numbers; generate it with the component enums$"):
         form.to_json(package.Probe(), 0, names=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import kafka_message_generator
-from kafka_message_generator.spec.parts import PARTS
+from kafka_message_generator.spec.components import COMPONENTS
 from tests.support.pages import ROOT
 
 GENERATOR = Path(kafka_message_generator.__file__).parent
@@ -160,13 +160,13 @@ def test_parts_import_what_they_need() -> None:
         for target in targets
         if room(name) == "runtime" != name.rpartition(".")[2] and part(name) != part(target)
     }
-    assert found == {(each.name, need) for each in PARTS.values() for need in each.needs}
+    assert found == {(each.name, need) for each in COMPONENTS.values() for need in each.needs}
 
 
 def test_parts_stand_on_those_before_them() -> None:
     """The table is read from the ground up: no part needs one that is above it, and none is missing."""
     before: set[str] = set()
-    for each in PARTS.values():
+    for each in COMPONENTS.values():
         assert before.issuperset(each.needs), each.name
         before.add(each.name)
     assert {path.name.removesuffix(".py") for path in RUNTIME.iterdir() if path.name[:2] != "__"} == before
@@ -207,7 +207,7 @@ def test_what_an_extra_brings_is_for_its_parts_alone(distribution: str) -> None:
         for target in imports(name, path)
         if name.startswith("kafka_message_generator.runtime.") and target.partition(".")[0] == distribution
     }
-    bring = {each.name for each in PARTS.values() if any(need.startswith(distribution) for need in each.extra)}
+    bring = {each.name for each in COMPONENTS.values() if any(need.startswith(distribution) for need in each.extra)}
     assert users == bring
 
 

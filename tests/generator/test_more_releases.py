@@ -140,11 +140,11 @@ def test_descriptions_of_what_only_others_have(tmp_path: Path) -> None:
 def test_the_part_history_needs_older_releases(tmp_path: Path) -> None:
     """Its tables would be empty."""
     new = write_specs(tmp_path / "new", NEW)
-    (new / "package.toml").write_text('[package]\nparts = ["history"]\n')
+    (new / "package.toml").write_text('[package]\ncomponents = ["history"]\n')
     with pytest.raises(SpecError) as caught:
         definitions.load(new)
     assert [each.message for each in caught.value.problems] == [
-        "the part history is for a package that knows older releases, and package.toml names none; "
+        "the component history is for a package that knows older releases, and package.toml names none; "
         "write older = [...] below [definitions], or leave it out"
     ]
 

@@ -281,16 +281,17 @@ def test_a_folder_of_another_package_is_left_alone(
     """Settings taken from the wrong folder must not turn one package into another, nor fill the screen with a diff."""
     before = contents(generated.output)
     settings = generated.specs / "package.toml"
-    settings.write_text('[package]\nimport-name = "other_package"\nparts = ["internal_topics"]\n')
+    settings.write_text('[package]\nimport-name = "other_package"\ncomponents = ["internal_topics"]\n')
     to = ["--specs", str(generated.specs), "--output", str(generated.output)]
     what = f"{generated.output} holds the package sample_package, not other_package"
     what += "; choose another folder, or remove this one first"
     assert cli.main([command, *to]) == 1
-    part = "the part internal_topics is for messages of type coordinator-key, coordinator-value, metadata, of which there are none"
+    part = "the component internal_topics is for messages of type coordinator-key, coordinator-value, metadata, "
+    part += "of which there are none"
     assert capsys.readouterr() == (
         "",
         f"{settings}:2: $.package.import-name: {what}\n"
-        f"{settings}:3: $.package.parts: {part}; leave it out\n"
+        f"{settings}:3: $.package.components: {part}; leave it out\n"
         "2 problem(s); nothing was generated\n",
     )
     settings.unlink()
@@ -348,12 +349,12 @@ def test_nothing_of_a_part_that_is_gone_can_be_imported(tmp_path: Path) -> None:
     request = request_of(tmp_path)
     name = request.package
     to = arguments(request)
-    assert cli.main(["generate", *to, "--parts", "secrets"]) == 0
+    assert cli.main(["generate", *to, "--components", "secrets"]) == 0
     package_folder, built = request.output / "src" / str(name), request.output / "build" / "lib" / str(name)
     shutil.copytree(package_folder, built)
     (package_folder / "secrets" / "__pycache__").mkdir()
     (built / "of_others.py").touch()
-    assert cli.main(["generate", *to, "--parts", ""]) == 0
+    assert cli.main(["generate", *to, "--components", ""]) == 0
     script = f"import sys; sys.path.insert(0, sys.argv[1]); import {name}.secrets"
     for root in (package_folder.parent, built.parent):
         run = subprocess.run([sys.executable, "-I", "-c", script, str(root)], capture_output=True, text=True)
@@ -439,7 +440,7 @@ def test_check_shows_a_changed_file(generated: package.Request, capsys: pytest.C
 def test_check_says_the_command_that_writes_it_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Pasted into a shell it must write this package, not another: with its name and parts, and blanks in paths."""
     request = request_of(tmp_path / "my messages")
-    to = [*arguments(request), "--parts", "secrets"]
+    to = [*arguments(request), "--components", "secrets"]
     assert cli.main(["check", *to]) == 1
     said, _, command = capsys.readouterr().err.strip().partition("; write it anew: ")
     assert said == f"{request.output} differs from what its definitions give"

@@ -61,7 +61,7 @@ def test_of_an_own_package(tmp_path: Path) -> None:
 
 def test_without_the_other_parts(tmp_path: Path) -> None:
     """Half of a subcommand that dies at its first call would be worse than none."""
-    package = generate(tmp_path, 'parts = ["command"]')
+    package = generate(tmp_path, 'components = ["command"]')
     assert "scripts" not in tomllib.loads((package / "pyproject.toml").read_text())["project"]
     assert not (package / "src" / "acme_invoices" / "command" / "completions").exists()
     assert subcommands(package) == BASIC

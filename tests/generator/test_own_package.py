@@ -171,7 +171,7 @@ def test_requests_without_headers_leave_protocol_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "parts",
+    "components",
     [
         "",
         "protocol",
@@ -189,15 +189,24 @@ def test_requests_without_headers_leave_protocol_out(tmp_path: Path) -> None:
         "protocol,internal_topics,secrets,arrow,segments",
     ],
 )
-def test_any_choice_of_parts_holds_together(parts: str, tmp_path: Path) -> None:
-    """Each part brings all that it imports: every module of every choice can be imported."""
+def test_any_choice_of_components_holds_together(components: str, tmp_path: Path) -> None:
+    """Each component brings all that it imports: every module of every choice can be imported."""
     pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
     key = message(
         field("A"), name="EntryKey", type="coordinator-key", apiKey=1, validVersions="0", flexibleVersions="none"
     )
     specs = write_specs(tmp_path / "specs", *DEFINITIONS, key)
     (specs / "package.toml").write_text("[protocol]\nheaders = 'kafka'\none-way = ['PaidRequest']\n")
-    arguments = ["--specs", str(specs), "--output", str(tmp_path / "out"), "--package", "chosen", "--parts", parts]
+    arguments = [
+        "--specs",
+        str(specs),
+        "--output",
+        str(tmp_path / "out"),
+        "--package",
+        "chosen",
+        "--components",
+        components,
+    ]
     assert cli.main(["generate", *arguments]) == 0
     script = """
 import pkgutil, sys
@@ -218,13 +227,15 @@ print(*sorted({name.split(".")[1] for name in names}))
         cwd=tmp_path,
     )
     basic = ["_base", "_core", "errors", "json", "messages", "schema"]
-    needed = ["secrets"] if "arrow" in parts else []  # its columns can be hidden
-    needed += ["secrets"] if parts in ("capture", "explain", "command") else []  # which are hidden in what is printed
-    needed += ["explain", "__main__"] if parts == "command" else []
-    needed += ["protocol", "enums"] if parts in ("capture", "wireshark") else []
-    needed += ["batches"] if "segments" in parts else []  # one table of the format
-    needed += ["enums"] if "protocol" in parts else []  # its error codes
-    expected = sorted({*basic, *needed, *(part for part in parts.split(",") if part)})
+    needed = ["secrets"] if "arrow" in components else []  # its columns can be hidden
+    needed += (
+        ["secrets"] if components in ("capture", "explain", "command") else []
+    )  # which are hidden in what is printed
+    needed += ["explain", "__main__"] if components == "command" else []
+    needed += ["protocol", "enums"] if components in ("capture", "wireshark") else []
+    needed += ["batches"] if "segments" in components else []  # one table of the format
+    needed += ["enums"] if "protocol" in components else []  # its error codes
+    expected = sorted({*basic, *needed, *(part for part in components.split(",") if part)})
     assert (done.returncode, done.stdout.split(), done.stderr) == (0, expected, "")
 
 
@@ -234,7 +245,7 @@ def test_the_wheel_has_the_program_of_the_dissector(tmp_path: Path) -> None:
     specs = write_specs(tmp_path / "specs", *DEFINITIONS)
     (specs / "package.toml").write_text("[protocol]\nheaders = 'kafka'\none-way = ['PaidRequest']\n")
     project = tmp_path / "out"
-    arguments = ["--specs", str(specs), "--output", str(project), "--package", "chosen", "--parts", "wireshark"]
+    arguments = ["--specs", str(specs), "--output", str(project), "--package", "chosen", "--components", "wireshark"]
     assert cli.main(["generate", *arguments]) == 0
     wheel = build("wheel", project, tmp_path / "dist")
     script = "import sys; sys.path.insert(0, sys.argv[1]); from chosen.wireshark import dissector; print(dissector())"

@@ -53,7 +53,7 @@ def test_no_module_is_stale() -> None:
 FULL = """
 [package]
 version = "4.9.9.1"
-parts = [
+components = [
   "protocol", "history", "connection", "internal_topics", "secrets", "capture", "wireshark",
   "arrow", "batches", "segments", "explain", "command", "testing",
 ]
@@ -120,9 +120,9 @@ def test_the_samples_take_every_branch_of_every_template(tmp_path: Path, monkeyp
     }
     samples = (*APIS, TELL, SAMPLES["KeysValue"], SAMPLES["EmptyKey"], SAMPLES["Kinds"])
     render_package(tmp_path / "full", *samples, release="4.9.9", toml=FULL, **facts)
-    render_package(tmp_path / "columns", message(), toml='[package]\nparts = ["arrow"]\n')
+    render_package(tmp_path / "columns", message(), toml='[package]\ncomponents = ["arrow"]\n')
     render_package(tmp_path / "bare", message(), errors=[])
-    render_package(tmp_path / "no names", message(), toml='[package]\nparts = ["enums"]\n')
+    render_package(tmp_path / "no names", message(), toml='[package]\ncomponents = ["enums"]\n')
     render_package(tmp_path / "gone", *GONE)
     assert branches.missing == []
 

@@ -12,7 +12,7 @@ from kafka_message_generator import cli, definitions
 from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.render.identity import identity_of
 from kafka_message_generator.spec import source, toml
-from kafka_message_generator.spec.parts import OPTIONAL, PARTS
+from kafka_message_generator.spec.components import COMPONENTS, OPTIONAL
 from kafka_message_generator.spec.source import Problems, SpecError
 from tests.support.broken.settings import ANSWER, ASK, CASES, KEY, Case
 from tests.support.building import Definition, import_package, unique_name, write_specs
@@ -30,7 +30,7 @@ CHECKED = [
     GENERATOR / "definitions.py",
 ]
 PROBE = message(field("A", about="A number."))
-BASIC = tuple(name for name in PARTS if name not in OPTIONAL)
+BASIC = tuple(name for name in COMPONENTS if name not in OPTIONAL)
 
 
 def problems_of(folder: Path, case: Case) -> list[str]:
@@ -92,11 +92,11 @@ def test_one_run_reports_settings_and_definitions(tmp_path: Path, capsys: pytest
     assert not (tmp_path / "out").exists()
 
 
-def load(folder: Path, settings: str, *each: Definition, parts: tuple[str, ...] | None = None) -> Definitions:
+def load(folder: Path, settings: str, *each: Definition, components: tuple[str, ...] | None = None) -> Definitions:
     """Definitions with these settings beside them."""
     write_specs(folder, *each)
     (folder / "package.toml").write_text(settings, encoding="utf-8")
-    return definitions.load(folder, parts)
+    return definitions.load(folder, components)
 
 
 def test_places_of_values_over_several_lines(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_without_settings(tmp_path: Path) -> None:
     identity = identity_of(loaded, "acme_messages")
     assert (identity.distribution, identity.version) == ("acme-messages", "0.1.0")
     assert [key for key, _ in identity.metadata] == ["requires-python", "classifiers"]
-    assert (identity.parts, identity.extras, identity.urls, identity.license_files) == (BASIC, {}, (), {})
+    assert (identity.components, identity.extras, identity.urls, identity.license_files) == (BASIC, {}, (), {})
 
 
 def test_a_package_without_a_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -130,7 +130,7 @@ def test_a_package_without_a_name(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert capsys.readouterr() == ("", what)
 
 
-RECORDS = "[package]\nparts = ['segments']\n"
+RECORDS = "[package]\ncomponents = ['segments']\n"
 HEADERS = "[protocol]\nheaders = 'kafka'\n"
 
 
@@ -140,8 +140,8 @@ HEADERS = "[protocol]\nheaders = 'kafka'\n"
         ("", None, {"internal_topics"}),
         (HEADERS, None, {"internal_topics", "protocol", "enums"}),
         (RECORDS, None, {"batches", "segments"}),
-        ("[package]\nparts = []\n", None, set()),
-        ("[package]\nparts = ['arrow', 'internal_topics']\n", None, {"arrow", "internal_topics", "secrets"}),
+        ("[package]\ncomponents = []\n", None, set()),
+        ("[package]\ncomponents = ['arrow', 'internal_topics']\n", None, {"arrow", "internal_topics", "secrets"}),
         (RECORDS, ("arrow",), {"arrow", "secrets"}),
         (RECORDS + HEADERS, ("protocol", "arrow"), {"protocol", "enums", "arrow", "secrets"}),
         (RECORDS, (), set()),
@@ -149,14 +149,14 @@ HEADERS = "[protocol]\nheaders = 'kafka'\n"
 )
 def test_parts_of_a_package(settings: str, given: tuple[str, ...] | None, extra: set[str], tmp_path: Path) -> None:
     """Those that the messages call for, unless the settings or the command line say which; in the order of floors."""
-    loaded = load(tmp_path / "specs", settings, ASK, ANSWER, KEY, parts=given)
-    assert identity_of(loaded, "own").parts == tuple(name for name in PARTS if name in extra or name in BASIC)
+    loaded = load(tmp_path / "specs", settings, ASK, ANSWER, KEY, components=given)
+    assert identity_of(loaded, "own").components == tuple(name for name in COMPONENTS if name in extra or name in BASIC)
 
 
 def test_what_is_left_out_for_want_of_headers_is_said(tmp_path: Path) -> None:
     """Requests without headers can be read and written, but not sent; a silent gap would be found only then."""
     warnings = definitions.load(write_specs(tmp_path / "specs", ASK, ANSWER)).warnings
-    needs = "the part protocol needs the messages RequestHeader and ResponseHeader, of type header"
+    needs = "the component protocol needs the messages RequestHeader and ResponseHeader, of type header"
     remedy = 'define them, or write headers = "kafka" below [protocol] in package.toml'
     place = f"{(tmp_path / 'specs').as_posix()}/AskRequest.json:3: $.type"
     assert list(map(str, warnings)) == [f"{place}: warning: {needs}, and is left out without them; {remedy}"]
@@ -165,29 +165,29 @@ def test_what_is_left_out_for_want_of_headers_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("arow", "unknown part 'arow'; did you mean arrow?"),
+        ("arow", "unknown component 'arow'; did you mean arrow?"),
         (
             "arrow,tables",
-            f"unknown part 'tables'; there are {', '.join(OPTIONAL)}",
+            f"unknown component 'tables'; there are {', '.join(OPTIONAL)}",
         ),
-        ("_core", "the part _core is in every package; leave it out"),
+        ("_core", "the component _core is in every package; leave it out"),
     ],
 )
 def test_wrong_parts_on_the_command_line(text: str, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
     """As in the settings, in the words of argparse."""
     with pytest.raises(SystemExit):
-        cli.main(["generate", "--specs", "x", "--output", "y", "--parts", text])
-    assert capsys.readouterr().err.endswith(f"error: argument --parts: {reason}\n")
+        cli.main(["generate", "--specs", "x", "--output", "y", "--components", text])
+    assert capsys.readouterr().err.endswith(f"error: argument --components: {reason}\n")
 
 
 def test_parts_of_the_command_line_must_fit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Chosen beside the settings, they are checked like those; the place is the argument."""
     specs = write_specs(tmp_path / "specs", PROBE)
-    arguments = ["--specs", str(specs), "--output", str(tmp_path / "out"), "--parts", "protocol"]
+    arguments = ["--specs", str(specs), "--output", str(tmp_path / "out"), "--components", "protocol"]
     assert cli.main(["generate", *arguments]) == 1
-    what = "the part protocol is for messages of type request, response, of which there are none; leave it out"
+    what = "the component protocol is for messages of type request, response, of which there are none; leave it out"
     last = "1 problem(s); nothing was generated"
-    assert capsys.readouterr().err == f"command line:1: --parts: {what}\n{last}\n"
+    assert capsys.readouterr().err == f"command line:1: --components: {what}\n{last}\n"
 
 
 def test_one_file_is_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -239,7 +239,7 @@ def test_our_own_settings(name: str) -> None:
     loaded = definitions.load(ROOT / "specs" / name)
     identity = identity_of(loaded, None)
     assert identity.distribution.replace("-", "_") == identity.import_name
-    optional = [part for part in identity.parts if part in OPTIONAL]
+    optional = [name for name in identity.components if name in OPTIONAL]
     proposals = ["secrets", "arrow", "explain", "command", "testing"]
     assert optional == {"kafka": list(OPTIONAL), "proposals": proposals}[name]
     assert loaded.warnings == ()

@@ -18,9 +18,9 @@ from kafka_message_generator.cost import command as cost_command
 from kafka_message_generator.export import command as export_command
 from kafka_message_generator.render import package
 from kafka_message_generator.render.identity import RequestError, identity_of
-from kafka_message_generator.spec.parts import OPTIONAL
+from kafka_message_generator.spec.components import OPTIONAL
 from kafka_message_generator.spec.source import SpecError
-from kafka_message_generator.spec.texts import part_problem
+from kafka_message_generator.spec.texts import component_problem
 
 PROG = "kafka-message-generator"
 EXAMPLES = {
@@ -74,9 +74,9 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--specs", type=Path, action="append", required=True, metavar="FOLDER", help=what)
         command.add_argument("--output", type=Path, required=True, help="folder of the generated package")
         command.add_argument("--package", metavar="NAME", help="import name (default: what package.toml says)")
-        what = f"optional parts with commas between them, of {', '.join(OPTIONAL)}"
+        what = f"optional components, separated by commas, from {', '.join(OPTIONAL)}"
         what += " (default: what package.toml says, or those that the messages call for)"
-        command.add_argument("--parts", type=_part_names, metavar="NAMES", help=what)
+        command.add_argument("--components", type=_component_names, metavar="NAMES", help=what)
         command.add_argument("--warnings", action="store_true", help="show the accepted warnings, too")
         command.set_defaults(run=run)
     compat_command.add_arguments(_add(commands, "compat", compat_command.ABOUT), definitions.side_of_folder)
@@ -103,23 +103,23 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def _part_names(text: str) -> tuple[str, ...]:
-    """The names of parts in an argument; an empty one is for none."""
+def _component_names(text: str) -> tuple[str, ...]:
+    """The names of components in an argument; an empty one is for none."""
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     for name in names:
-        if (reason := part_problem(name)) is not None:
+        if (reason := component_problem(name)) is not None:
             raise argparse.ArgumentTypeError(reason)
     return names
 
 
 def _request(arguments: argparse.Namespace) -> package.Request:
     specs, *more = arguments.specs
-    return package.Request(specs, arguments.output, arguments.package, arguments.parts, tuple(more))
+    return package.Request(specs, arguments.output, arguments.package, arguments.components, tuple(more))
 
 
 def _rendered(arguments: argparse.Namespace, request: package.Request, used: dict[str, str]) -> dict[str, str]:
     """The files of a package whose manifest names the tools that were ``used``; warnings and progress are shown."""
-    loaded = definitions.load(request.specs, request.parts, partial(output.check_owner, request), request.more)
+    loaded = definitions.load(request.specs, request.components, partial(output.check_owner, request), request.more)
     for warning in (*loaded.warnings, *(loaded.accepted if arguments.warnings else ())):
         print(warning, file=sys.stderr)
     identity = identity_of(loaded, request.package)
@@ -168,6 +168,6 @@ def _generating(request: package.Request) -> str:
     words = [PROG, "generate", *specs, "--output", str(request.output)]
     if request.package is not None:
         words += ["--package", request.package]
-    if request.parts is not None:
-        words += ["--parts", ",".join(request.parts)]
+    if request.components is not None:
+        words += ["--components", ",".join(request.components)]
     return shlex.join(words)

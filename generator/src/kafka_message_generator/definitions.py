@@ -98,22 +98,22 @@ def older_of(specs: Path, more: Sequence[Path]) -> list[Path]:
 
 def load(
     specs: Path,
-    parts: tuple[str, ...] | None = None,
+    components: tuple[str, ...] | None = None,
     check: Callable[[Settings, Problems], None] = lambda settings, problems: None,
     more: Sequence[Path] | None = (),
 ) -> Definitions:
     """Read every definition below a folder, or one file; raises SpecError with every problem of every file.
 
-    ``parts`` are the optional parts of the package, where the settings are not to be asked. ``check`` looks at the
+    ``components`` are the optional components of the package, where the settings are not to be asked. ``check`` looks at the
     settings with what the definitions do not know, such as the folder that the package goes to. ``more`` are folders of
     other releases, whose versions are added as those of the folders that the settings name; None is for neither.
     """
     problems = Problems()
     settings = read_settings(specs, problems)
     check(settings, problems)
-    if parts is not None:
-        places = {**settings.places, "parts": Location("command line", 1, "--parts")}
-        settings = replace(settings, parts=parts, places=places)
+    if components is not None:
+        places = {**settings.places, "components": Location("command line", 1, "--components")}
+        settings = replace(settings, components=components, places=places)
     messages, names = _read(specs, settings, problems)
     if not _is_imported(specs):
         conventions.check(messages, problems)

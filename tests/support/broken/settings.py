@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from kafka_message_generator.spec.parts import OPTIONAL
+from kafka_message_generator.spec.components import OPTIONAL
 from tests.support.specs import field, message
 
 A = field("A", about="A number.")
@@ -16,7 +16,7 @@ NONE = "none of"
 KNOWN = "known are definitions, internal-topics, package, protocol"
 NAME = "must be lower case letters, digits and underscores"
 FILE = "is not the name of a file beside package.toml"
-NEEDS = "the part protocol needs the messages RequestHeader and ResponseHeader, of type header"
+NEEDS = "the component protocol needs the messages RequestHeader and ResponseHeader, of type header"
 REMEDY = 'define them, or write headers = "kafka" below [protocol] in package.toml'
 WRITTEN = "of the package is written by the generator or read by build tools; rename yours"
 PACKAGE = "[package]\n"
@@ -78,7 +78,7 @@ license-files = ["LICENSE"]
 readme = "LICENSE"
 requires-python = ">=3.12"
 classifiers = ["Topic :: System :: Networking"]
-parts = ["protocol", "internal_topics", "arrow", "segments"]
+components = ["protocol", "internal_topics", "arrow", "segments"]
 program = "asks"
 authors = [{ name = "Ada", email = "ada@example.org" }, { name = "Bob" }, { email = "eve@example.org" }]
 [package.urls]
@@ -120,13 +120,13 @@ CASES = [
     ),
     Case(
         "a key misspelt: what it says counts",
-        "[package]\nparts = ['protocol']\n[protocol]\nhedaers = 'kafka'\n",
+        "[package]\ncomponents = ['protocol']\n[protocol]\nhedaers = 'kafka'\n",
         "4: $.protocol.hedaers: unknown property 'hedaers' of the table protocol of package.toml; did you mean headers?",
         files={"Ask.json": ASK, "Answer.json": ANSWER},
     ),
     Case(
         "what only follows from a definition that cannot be read",
-        "[package]\nparts = ['protocol', 'internal_topics']\n[protocol]\none-way = ['TellRequest']\n"
+        "[package]\ncomponents = ['protocol', 'internal_topics']\n[protocol]\none-way = ['TellRequest']\n"
         "[internal-topics.logs]\nlog = 'logs'\n[definitions]\naccepted-warnings = ['TellRequest.json']\n",
         "TellRequest.json:1: $: the file is empty; a definition is one JSON object",
         "logs/EntryKey.json:1: $: the file is empty; a definition is one JSON object",
@@ -161,8 +161,8 @@ CASES = [
         "an odd key",
         '[package]\n"a\\nb" = 1\n',
         "2: $.package.'a\\nb': unknown property 'a\\nb' of the table package of package.toml; known are authors, "
-        "classifiers, description, import-name, license, license-files, name, parts, program, readme, requires-python, "
-        "urls, version",
+        "classifiers, components, description, import-name, license, license-files, name, program, readme, "
+        "requires-python, urls, version",
     ),
     *(of_package(name, f"{key} = {text}", problem) for name, key, text, problem in TYPES),
     *(
@@ -277,31 +277,31 @@ CASES = [
     ),
     Case(
         "a history without other releases",
-        "[package]\nparts = ['history']\n",
-        "2: $.package.parts: the part history is for a package that knows older releases, and package.toml names none; "
-        "write older = [...] below [definitions], or leave it out",
+        "[package]\ncomponents = ['history']\n",
+        "2: $.package.components: the component history is for a package that knows older releases, and package.toml names "
+        "none; write older = [...] below [definitions], or leave it out",
     ),
     Case(
-        "parts",
-        "[package]\nparts = ['schema', 'arow', 'x', 'protocol', 'internal_topics']\n",
-        "2: $.package.parts: the part protocol is for messages of type request, response, of which there are none; "
-        "leave it out",
-        "2: $.package.parts: the part internal_topics is for messages of type coordinator-key, coordinator-value, metadata, "
-        "of which there are none; leave it out",
-        "2: $.package.parts[0]: the part schema is in every package; leave it out",
-        "2: $.package.parts[1]: unknown part 'arow'; did you mean arrow?",
-        f"2: $.package.parts[2]: unknown part 'x'; there are {', '.join(OPTIONAL)}",
+        "components",
+        "[package]\ncomponents = ['schema', 'arow', 'x', 'protocol', 'internal_topics']\n",
+        "2: $.package.components: the component protocol is for messages of type request, response, of which "
+        "there are none; leave it out",
+        "2: $.package.components: the component internal_topics is for messages of type coordinator-key, coordinator-value, "
+        "metadata, of which there are none; leave it out",
+        "2: $.package.components[0]: the component schema is in every package; leave it out",
+        "2: $.package.components[1]: unknown component 'arow'; did you mean arrow?",
+        f"2: $.package.components[2]: unknown component 'x'; there are {', '.join(OPTIONAL)}",
     ),
     Case(
         "no headers",
-        "[package]\nparts = ['protocol']\n",
-        f"2: $.package.parts: {NEEDS}; {REMEDY}",
+        "[package]\ncomponents = ['protocol']\n",
+        f"2: $.package.components: {NEEDS}; {REMEDY}",
         files={"Ask.json": ASK, "Answer.json": ANSWER},
     ),
     Case(
         "headers of another type",
-        "[package]\nparts = ['protocol']\n",
-        f"2: $.package.parts: {NEEDS}; {REMEDY}",
+        "[package]\ncomponents = ['protocol']\n",
+        f"2: $.package.components: {NEEDS}; {REMEDY}",
         files={
             "Ask.json": ASK,
             "Answer.json": ANSWER,
@@ -381,26 +381,26 @@ CASES = [
     ),
     Case(
         "what only follows from settings that are no TOML",
-        "[package]\nparts = ['protocol']\nname = \n[protocol]\none-way = ['TellRequest']\n",
+        "[package]\ncomponents = ['protocol']\nname = \n[protocol]\none-way = ['TellRequest']\n",
         "3: $: not TOML: invalid value",
         files={"Tell.json": TELL},
     ),
     Case(
         "what only follows from a table that is none",
-        "[package]\nparts = ['protocol']\n[[protocol]]\none-way = ['TellRequest']\n",
+        "[package]\ncomponents = ['protocol']\n[[protocol]]\none-way = ['TellRequest']\n",
         "3: $.protocol: expected a table, found array [{'one-way': ['TellRequest']}]",
         files={"Tell.json": TELL},
     ),
     Case(
         "what only follows from values of another type",
-        "[package]\nparts = ['protocol']\n[protocol]\nheaders = ['kafka']\none-way = 'TellRequest'\n",
+        "[package]\ncomponents = ['protocol']\n[protocol]\nheaders = ['kafka']\none-way = 'TellRequest'\n",
         "4: $.protocol.headers: expected a string, found array ['kafka']",
         "5: $.protocol.one-way: expected an array, found string 'TellRequest'",
         files={"Tell.json": TELL},
     ),
     Case(
         "what only follows from an element of another type",
-        "[package]\nparts = ['protocol']\n[protocol]\nheaders = 'kafkas'\none-way = [7]\n",
+        "[package]\ncomponents = ['protocol']\n[protocol]\nheaders = 'kafkas'\none-way = [7]\n",
         "4: $.protocol.headers: unknown headers 'kafkas'; did you mean kafka?",
         "5: $.protocol.one-way[0]: expected a string, found number 7",
         files={"Tell.json": TELL},

@@ -8,8 +8,8 @@ from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.render.environment import toml
 from kafka_message_generator.rules.headers import has_headers
+from kafka_message_generator.spec.components import COMPONENTS, called_for
 from kafka_message_generator.spec.model import REQUEST, RESPONSE
-from kafka_message_generator.spec.parts import PARTS, called_for
 from kafka_message_generator.spec.settings import FILE, Settings
 from kafka_message_generator.spec.texts import import_name_problem
 
@@ -27,8 +27,8 @@ class Identity:
     version: str
     description: str
     readme: str | None
-    parts: tuple[str, ...]
-    """Parts of the runtime by name, the basic ones too, from the ground up."""
+    components: tuple[str, ...]
+    """Components of the runtime by name, the basic ones too, from the ground up."""
     metadata: tuple[tuple[str, str], ...]
     """Further lines of ``[project]`` in pyproject.toml: key and TOML value."""
     urls: tuple[tuple[str, str], ...]
@@ -43,11 +43,13 @@ class Identity:
 
     @property
     def extras(self) -> dict[str, list[str]]:
-        """What each extra installs, by name; none that no part needs."""
+        """What each extra installs, by name; none that no component needs."""
         found: dict[str, list[str]] = {}
-        for part in (PARTS[name] for name in self.parts):
-            if part.extra:
-                found[part.extra_name] = list(dict.fromkeys((*found.get(part.extra_name, ()), *part.extra)))
+        for component in (COMPONENTS[name] for name in self.components):
+            if component.extra:
+                found[component.extra_name] = list(
+                    dict.fromkeys((*found.get(component.extra_name, ()), *component.extra))
+                )
         return found
 
 
@@ -76,18 +78,18 @@ def identity_of(definitions: Definitions, given: str | None) -> Identity:
         "authors": [author.facts for author in settings.authors] or None,
         "classifiers": _classifiers(settings),
     }
-    parts = _parts(definitions)
+    components = _components(definitions)
     return Identity(
         import_name=name,
         distribution=distribution or name.replace("_", "-"),
         version=settings.version or definitions.release or "0.1.0",
         description=settings.description or "Typed messages, generated from their definitions",
         readme=settings.readme if is_own else None,
-        parts=parts,
+        components=components,
         metadata=tuple((key, toml(value)) for key, value in metadata.items() if value is not None),
         urls=tuple(settings.urls.items()),
         license_files=dict(settings.license_files),
-        program=settings.program if is_own and "command" in parts else None,
+        program=settings.program if is_own and "command" in components else None,
     )
 
 
@@ -96,12 +98,12 @@ def _classifiers(settings: Settings) -> list[str]:
     return list(dict.fromkeys(("Typing :: Typed", "Programming Language :: Python :: 3", *settings.classifiers)))
 
 
-def _parts(definitions: Definitions) -> tuple[str, ...]:
-    """The chosen parts, or those that the messages call for, with all that they need."""
+def _components(definitions: Definitions) -> tuple[str, ...]:
+    """The chosen components, or those that the messages call for, with all that they need."""
     kinds = {message.kind for message in definitions.messages if not message.is_removed}
     if not has_headers(definitions.messages):
         kinds -= {REQUEST, RESPONSE}
-    chosen = definitions.settings.parts
+    chosen = definitions.settings.components
     taken = set(called_for(kinds) if chosen is None else chosen)
     if chosen is None and definitions.secrets.fields + definitions.secrets.settings:
         taken.add("secrets")
@@ -109,10 +111,10 @@ def _parts(definitions: Definitions) -> tuple[str, ...]:
         taken.add("enums")
     if chosen is None and definitions.settings.program is not None:
         taken.add("command")
-    for part in reversed(PARTS.values()):
-        if part.is_basic or part.name in taken:
-            taken |= {part.name, *part.needs}
-    return tuple(name for name in PARTS if name in taken)
+    for component in reversed(COMPONENTS.values()):
+        if component.is_basic or component.name in taken:
+            taken |= {component.name, *component.needs}
+    return tuple(name for name in COMPONENTS if name in taken)
 
 
 def sample(identity: Identity, plans: list[MessagePlan]) -> str:

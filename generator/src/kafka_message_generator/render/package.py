@@ -22,7 +22,7 @@ from kafka_message_generator.render.environment import ENVIRONMENT, TEMPLATES
 from kafka_message_generator.render.identity import Identity, checked_name, sample
 from kafka_message_generator.render.since import sentence, since_of
 from kafka_message_generator.render.since import table as since_table
-from kafka_message_generator.spec.parts import PARTS
+from kafka_message_generator.spec.components import COMPONENTS
 
 RUNTIME = Path(__file__).parents[1] / "runtime"
 MODE = black.Mode(line_length=120, target_versions={TargetVersion.PY311})
@@ -31,15 +31,15 @@ MANIFEST = "MANIFEST"
 TABLES = (
     *(("enums", f"enums/{name}.py") for name in ("_abouts", "_protocol")),
     *(
-        (part, f"{part}/_tables.py")
-        for part in ("_base", "enums", "protocol", "connection", "internal_topics", "secrets", "command")
+        (component, f"{component}/_tables.py")
+        for component in ("_base", "enums", "protocol", "connection", "internal_topics", "secrets", "command")
     ),
     ("history", "history/_tables.py"),
     ("command", "command/_package.py"),
     ("command", "command/_entities.py"),
     ("command", "__main__.py"),
 )
-"""Modules that are printed from all definitions together, behind the part that they are of."""
+"""Modules that are printed from all definitions together, behind the component that they are of."""
 
 EXPORTED = {
     "DecodeError": "errors",
@@ -66,14 +66,14 @@ Progress = Callable[[int, int], None]
 class Request:
     """What to generate, and where it will be written.
 
-    ``package`` is the import name, and ``parts`` the optional parts, where the settings are not to be asked. Raises
+    ``package`` is the import name, and ``components`` the optional components, where the settings are not to be asked. Raises
     RequestError for a name that no package can have.
     """
 
     specs: Path
     output: Path
     package: str | None = None
-    parts: tuple[str, ...] | None = None
+    components: tuple[str, ...] | None = None
     more: tuple[Path, ...] = ()
     """Folders of other releases, whose versions the package has as well."""
 
@@ -83,7 +83,7 @@ class Request:
 
 def inputs_hash(request: Request) -> str:
     """One hash of everything that the output depends on but the tools: definitions, generator, what was asked for."""
-    digest = hashlib.sha256(f"{request.package} {request.parts}".encode())
+    digest = hashlib.sha256(f"{request.package} {request.components}".encode())
     generator = Path(__file__).parents[1]
     ours = [path for ending in ("py", "lua", "json") for path in generator.rglob(f"*.{ending}")]
     root = request.specs if request.specs.is_dir() else request.specs.parent
@@ -123,13 +123,13 @@ def render(identity: Identity, definitions: Definitions, progress: Progress = la
         f"{root}/messages/{plan.module}.py": codec.render(plan, sentence(found, plan.name))
         for plan in definitions.plans
     }
-    modules = ["__init__.py", *(name for part, name in TABLES if part in identity.parts)]
+    modules = ["__init__.py", *(name for component, name in TABLES if component in identity.components)]
     printed |= {f"{root}/{name}": _template(name, identity, definitions, found) for name in modules}
     printed[f"{root}/messages/__init__.py"] = prose.header("the definitions") + '"""One module for each message."""\n'
     files = _formatted(printed, progress)
     for path in sorted([*RUNTIME.rglob("*.py"), *RUNTIME.rglob("*.lua")]):
         name = path.relative_to(RUNTIME)
-        if name.parts[0].removesuffix(".py") in identity.parts:
+        if name.parts[0].removesuffix(".py") in identity.components:
             header = prose.header(f"runtime/{name.as_posix()}") if path.suffix == ".py" else ""
             files[f"{root}/{name.as_posix()}"] = header + path.read_text(encoding="utf-8")
     files[f"{root}/py.typed"] = ""
@@ -137,7 +137,7 @@ def render(identity: Identity, definitions: Definitions, progress: Progress = la
     if identity.program is not None:
         messages = sorted(plan.name for plan in definitions.plans)
         codes = [code.name for code in tables.error_codes(definitions)]
-        shells = completions.scripts(identity.program, identity.parts, messages, codes)
+        shells = completions.scripts(identity.program, identity.components, messages, codes)
         files |= {f"{root}/command/completions/{shell}": text for shell, text in shells.items()}
     own = identity.readme
     files["README.md"] = _template("README.md", identity, definitions, found) if own is None else own
@@ -158,7 +158,11 @@ def _template(name: str, identity: Identity, definitions: Definitions, found: Si
         header=prose.header("the definitions"),
         package=identity,
         summary=prose.sentence(identity.summary),
-        about={part.name: part.about for part in PARTS.values() if part.name in identity.parts},
+        about={
+            component.name: component.about
+            for component in COMPONENTS.values()
+            if component.name in identity.components
+        },
         sample=sample(identity, plans),
         plans=plans,
         exports=EXPORTED | {plan.name: f"messages.{plan.module}" for plan in plans},

@@ -8,8 +8,8 @@ from packaging.version import Version
 
 from kafka_message_generator.rules import headers
 from kafka_message_generator.rules.headers import has_headers
+from kafka_message_generator.spec.components import COMPONENTS
 from kafka_message_generator.spec.model import HEADER, REQUEST, RESPONSE, Message
-from kafka_message_generator.spec.parts import PARTS
 from kafka_message_generator.spec.settings import FILE, Settings
 from kafka_message_generator.spec.source import Problems
 from kafka_message_generator.spec.suggestions import did_you_mean, suggestion
@@ -34,7 +34,7 @@ def check(
     headers.check(messages, settings.headers == "kafka", problems)
     _one_way(settings, messages, unread, problems)
     if not unread and all(message.kind for message in messages):
-        _parts(settings, messages, problems)
+        _components(settings, messages, problems)
     _logs(settings, folders, problems)
     _version(settings, release, problems)
 
@@ -60,25 +60,27 @@ def _one_way(settings: Settings, messages: Sequence[Message], unread: Collection
             problems.error(settings.places["one-way"], f"{what}; take it out")
 
 
-def _parts(settings: Settings, messages: Sequence[Message], problems: Problems) -> None:
+def _components(settings: Settings, messages: Sequence[Message], problems: Problems) -> None:
     present = [message for message in messages if not message.is_removed]
-    for name in settings.parts or ():
-        kinds = PARTS[name].kinds
+    for name in settings.components or ():
+        kinds = COMPONENTS[name].kinds
         if kinds and not any(message.kind in kinds for message in present):
-            what = f"the part {name} is for messages of type {', '.join(sorted(kinds))}, of which there are none"
-            problems.error(settings.places["parts"], f"{what}; leave it out")
-    if "history" in (settings.parts or ()) and not settings.older:
-        what = f"the part history is for a package that knows older releases, and {FILE} names none"
-        problems.error(settings.places["parts"], f"{what}; write older = [...] below [definitions], or leave it out")
-    requests = [message for message in present if message.kind in PARTS["protocol"].kinds]
+            what = f"the component {name} is for messages of type {', '.join(sorted(kinds))}, of which there are none"
+            problems.error(settings.places["components"], f"{what}; leave it out")
+    if "history" in (settings.components or ()) and not settings.older:
+        what = f"the component history is for a package that knows older releases, and {FILE} names none"
+        problems.error(
+            settings.places["components"], f"{what}; write older = [...] below [definitions], or leave it out"
+        )
+    requests = [message for message in present if message.kind in COMPONENTS["protocol"].kinds]
     if not requests or has_headers(messages) or "headers" in settings.doubtful:
         return
-    what = f"the part protocol needs the messages {' and '.join(headers.FIELDS)}, of type {HEADER}"
+    what = f"the component protocol needs the messages {' and '.join(headers.FIELDS)}, of type {HEADER}"
     remedy = f'define them, or write headers = "kafka" below [protocol] in {FILE}'
-    if settings.parts is None:
+    if settings.components is None:
         problems.warn(requests[0].at("type"), f"{what}, and is left out without them; {remedy}")
-    elif "protocol" in settings.parts:
-        problems.error(settings.places["parts"], f"{what}; {remedy}")
+    elif "protocol" in settings.components:
+        problems.error(settings.places["components"], f"{what}; {remedy}")
 
 
 def _logs(settings: Settings, folders: Collection[str], problems: Problems) -> None:

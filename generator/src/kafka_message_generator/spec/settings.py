@@ -45,9 +45,9 @@ class Settings:
     readme: str | None = None
     """Text of the README of the package."""
     program: str | None = None
-    """The name of the program that the part ``command`` is installed as."""
-    parts: tuple[str, ...] | None = None
-    """Optional parts, by name; None: those that the messages call for."""
+    """The name of the command that the package installs; `kafka-messages-tools` runs it."""
+    components: tuple[str, ...] | None = None
+    """Optional components, by name; None: those that the messages call for."""
     headers: str = "own"
     """Whose RequestHeader and ResponseHeader stand before requests and responses: ``own`` definitions or ``kafka``."""
     one_way: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ def _read(node: Node, specs: Path, problems: Problems) -> Settings:
     before = len(problems.found)
     top = _Table(node, FILE, problems, specs)
     package, protocol, topics, definitions = map(top.inner, ("package", "protocol", "internal-topics", "definitions"))
-    parts = package.texts("parts", texts.part_problem)
+    components = package.texts("components", texts.component_problem)
     settings = Settings(
         import_name=package.checked("import-name", texts.import_name_problem),
         distribution=package.checked("name", texts.distribution_problem),
@@ -93,7 +93,7 @@ def _read(node: Node, specs: Path, problems: Problems) -> Settings:
         requires_python=package.checked("requires-python", texts.python_problem) or Settings.requires_python,
         readme=package.file("readme", texts.file_problem),
         program=package.checked("program", texts.program_problem),
-        parts=parts if "parts" in package.members else None,
+        components=components if "components" in package.members else None,
         headers=protocol.choice("headers", HEADERS, "own"),
         one_way=protocol.texts("one-way", texts.line_problem),
         accepted_warnings=definitions.texts("accepted-warnings", texts.line_problem),

@@ -10,7 +10,7 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from kafka_message_generator.spec.parts import OPTIONAL, PARTS
+from kafka_message_generator.spec.components import COMPONENTS, OPTIONAL
 from kafka_message_generator.spec.suggestions import did_you_mean
 
 SETTINGS = "package.toml"
@@ -84,13 +84,13 @@ def python_problem(text: str) -> str | None:
 _TOO_OLD = ("2.7", *(f"3.{minor}{patch}" for minor in range(11) for patch in ("", ".99")))
 
 
-def part_problem(name: str) -> str | None:
-    """What is wrong with the name of an optional part, if anything is."""
+def component_problem(name: str) -> str | None:
+    """What is wrong with the name of an optional component, if anything is."""
     if name in OPTIONAL:
         return None
-    if name in PARTS:
-        return f"the part {name} is in every package; leave it out"
-    return f"unknown part {name!r}; {did_you_mean(name, OPTIONAL, _THERE_ARE)}"
+    if name in COMPONENTS:
+        return f"the component {name} is in every package; leave it out"
+    return f"unknown component {name!r}; {did_you_mean(name, OPTIONAL, _THERE_ARE)}"
 
 
 _THERE_ARE = f"there are {', '.join(OPTIONAL)}"
