@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from ._base.message import Response as Response
     from .errors import UnsupportedVersionError as UnsupportedVersionError
     from ._base.listing import all_messages as all_messages
-    from ._core.native import rendering as rendering
-    from ._core.native import set_rendering as set_rendering
+    from ._core.native import implementation as implementation
     from .messages.abort_transaction_record import AbortTransactionRecord as AbortTransactionRecord
     from .messages.aborted_txn import AbortedTxn as AbortedTxn
     from .messages.access_control_entry_record import AccessControlEntryRecord as AccessControlEntryRecord
@@ -496,8 +495,7 @@ if TYPE_CHECKING:
         "Response",
         "UnsupportedVersionError",
         "all_messages",
-        "rendering",
-        "set_rendering",
+        "implementation",
         "AbortTransactionRecord",
         "AbortedTxn",
         "AccessControlEntryRecord",
@@ -825,8 +823,7 @@ _MODULES = {
     "Response": "_base.message",
     "UnsupportedVersionError": "errors",
     "all_messages": "_base.listing",
-    "rendering": "_core.native",
-    "set_rendering": "_core.native",
+    "implementation": "_core.native",
     "AbortTransactionRecord": "messages.abort_transaction_record",
     "AbortedTxn": "messages.aborted_txn",
     "AccessControlEntryRecord": "messages.access_control_entry_record",
