@@ -21,9 +21,9 @@ def pytest_sessionstart() -> None:
     if os.environ.get("TESTS_NATIVE") != "1":
         return
     from kafka_messages._core.columns import native_columns
-    from kafka_messages._core.native import rendering
+    from kafka_messages._core.native import implementation
 
-    if rendering() != "native" or native_columns() is None:
+    if implementation() == "pure" or native_columns() is None:
         raise pytest.UsageError("TESTS_NATIVE is 1, but kafka-messages-native is not installed, or switched off")
 
 

@@ -9,14 +9,14 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-import kafka_messages_proposals._core.native as proposals_door
-from kafka_messages._core import native as door
+import kafka_messages_proposals._core.native as proposals_native
+from kafka_messages._core import native
 from kafka_messages.testing import damaged
 
 import kafka_messages_native as core
 from tests.fuzz import damage
 from tests.support import random_messages, vectors
-from tests.support.renderings import Outcome, calls_of, outcome, structs_in
+from tests.support.renderings import LEFT, Outcome, bare_calls, opened, outcome, structs_in
 
 PROPOSALS = random_messages.Package("kafka_messages_proposals")
 LONGEST = 4000
@@ -24,16 +24,7 @@ LONGEST = 4000
 
 
 class Difference(Exception):
-    """The two renderings disagree."""
-
-
-LEFT = object()
-"""What a native call gives in place of the pure method's result when it leaves a case to that."""
-
-
-def left(*args: object) -> object:
-    """Stands for the pure method."""
-    return LEFT
+    """The core and the pure code disagree."""
 
 
 class Sample:
@@ -41,12 +32,8 @@ class Sample:
 
     def __init__(self, cls: Any, version: int, data: bytes) -> None:
         self.cls, self.version, self.data = cls, version, data
-        self.door: Any = proposals_door if cls.__module__.startswith(PROPOSALS.name) else door
-
-    @property
-    def calls(self) -> dict[str, Any]:
-        """As they stand in the class."""
-        return calls_of(self.cls, self.door)
+        found: Any = proposals_native if cls.__module__.startswith(PROPOSALS.name) else native
+        self.package = found._package
 
     @property
     def bare(self) -> dict[str, Any]:
@@ -58,8 +45,8 @@ class Sample:
         return next(base for base in self.cls.__mro__ if "_plan" in vars(base))
 
     def plan_of(self, text: str) -> Any:
-        assert self.calls
-        return core.Plan(self.door._door._package, text, vars(sys.modules[self.cls.__module__]))
+        assert opened(self.cls)
+        return core.Plan(self.package, text, vars(sys.modules[self.cls.__module__]))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sample) and self.cls is other.cls
@@ -74,13 +61,7 @@ class Sample:
 @cache
 def printed_calls(sample: Sample) -> dict[str, Any]:
     """Those of the plan as it was printed, which all samples of a message share."""
-    return bare_calls(sample.cls, sample.plan_of(sample.owner._plan))
-
-
-def bare_calls(cls: Any, plan: Any) -> dict[str, Any]:
-    """Native calls that give LEFT for what they leave to the pure code."""
-    readers: dict[str, Any] = {name: core.Reader(plan, cls, name, left) for name in ("read", "read_from")}
-    return readers | {name: core.Writer(plan, cls, name, left) for name in ("write", "size")}
+    return bare_calls(sample.cls, sample.plan_of(sample.owner._plan), sample.package)
 
 
 @cache
@@ -111,7 +92,7 @@ def differ(what: str, got: Outcome, wanted: Outcome) -> Difference:
 def compare(
     what: Callable[[], str], rnd: random.Random, counts: Counter[str], sample: Sample, name: str, *args: Any
 ) -> None:
-    """Do a call in both renderings.
+    """Do a call natively and purely.
 
     What the core leaves is done by the pure method with the same arguments, so its results and errors are the same by
     nature; that this is what happens is looked at once in eight times, for an error takes longest of all.
@@ -122,8 +103,8 @@ def compare(
         counts[f"{name} left to the pure code"] += 1
         if rnd.random() > 0.125:
             return
-        got = outcome(sample.calls[name], *args)
-    wanted = outcome(sample.calls[name].__wrapped__, *args)
+        got = outcome(getattr(sample.cls, name), *args)
+    wanted = outcome(getattr(sample.cls, name).__wrapped__, *args)
     counts[f"{name} with an error compared"] += wanted.is_error
     if got != wanted:
         raise differ(f"{sample}: {name} of {what()}", got, wanted)
@@ -196,7 +177,7 @@ def plan(rnd: random.Random, counts: Counter[str]) -> None:
     text = damage.plan_text(rnd, sample.owner._plan)
     counts["plan"] += 1
     try:
-        calls = bare_calls(sample.cls, sample.plan_of(text))
+        calls = bare_calls(sample.cls, sample.plan_of(text), sample.package)
     except (ValueError, TypeError):
         counts["plan refused"] += 1
         return

@@ -30,7 +30,7 @@ def facts(batches):
 
     columns = getattr(native_columns(), "__file__", None)
     for _ in batches:
-        yield pa.record_batch({"all": [json.dumps([sys.executable, kafka_messages.rendering(), columns])]})
+        yield pa.record_batch({"all": [json.dumps([sys.executable, kafka_messages.implementation(), columns])]})
 
 
 spark = SparkSession.builder.getOrCreate()

@@ -13,7 +13,7 @@ from kafka_messages._core import native
 from kafka_messages._core.wire import RawTaggedField
 
 from tests.support import vectors
-from tests.support.renderings import calls_of, pure, structs_in
+from tests.support.renderings import opened, pure, structs_in
 
 testcapi: Any = pytest.importorskip("_testcapi")
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -78,8 +78,7 @@ def samples() -> list[Any]:
 @pytest.mark.parametrize("vector", samples(), ids=str)
 def test_reading_and_writing(vector: Any) -> None:
     """Reading, writing, measuring and building, with an allocation failing at each place."""
-    calls = calls_of(vector.cls)
-    message = calls["read"](vector.data, vector.version)
+    message = vector.cls.read(vector.data, vector.version)
     for struct in structs_in(message):
         if "unknown_tagged_fields" in struct._names and vector.version >= vector.cls.LOWEST_FLEXIBLE_VERSION:
             struct.unknown_tagged_fields = (RawTaggedField(1000, b"abc"), RawTaggedField(100_000, b"d"))
@@ -137,16 +136,13 @@ def test_texts_of_many_bytes() -> None:
 @in_python
 def test_the_first_use() -> None:
     """Opening a message: where memory is short that is said, and the next use opens it; it is never refused for good."""
-    door = native._door
     owner: Any = next(base for base in FetchRequest.__mro__ if "_plan" in vars(base))
     message = FetchRequest(max_wait_ms=5)
     data = message.write(17)
 
     def opened() -> Any:
-        door.messages.pop("FetchRequest", None)
-        for name in ("read", "read_from", "write", "size"):
-            if name in vars(owner):
-                delattr(owner, name)
+        if "_native" in vars(owner):
+            del owner._native
         return FetchRequest.read(data, 17)
 
     results = each_failing(opened)
@@ -157,17 +153,17 @@ def test_the_first_use() -> None:
         else:
             assert isinstance(error, MemoryError), error
     assert opened() == message
-    assert native.refused() == {}
+    assert native.refused == {}
     assert type(kafka_messages.FetchRequest.read).__name__ == "Reader"
 
 
 def test_a_plan() -> None:
     """Parsing a plan: MemoryError, and nothing half made is left behind."""
     core = pytest.importorskip("kafka_messages_native")
-    calls_of(FetchRequest)
+    opened(FetchRequest)
     owner: Any = next(base for base in FetchRequest.__mro__ if "_plan" in vars(base))
     namespace = vars(sys.modules[FetchRequest.__module__])
-    package = native._door._package
+    package = native._package
     results = each_failing(lambda: type(core.Plan(package, owner._plan, namespace)))
     assert results[-1] == (core.Plan, None)
     for _, error in results:

@@ -20,7 +20,7 @@ from kafka_messages.messages.metadata_response import (
 )
 
 from tests.support import vectors
-from tests.support.renderings import Outcome, calls_of, outcome, purely, script, structs_in
+from tests.support.renderings import Outcome, opened, outcome, purely, script, structs_in
 
 MESSAGES = vectors.message_names()
 WRONG = (
@@ -52,7 +52,7 @@ def printed(cls: Any, *args: Any, **named: Any) -> Any:
 
 def classes_of(name: str) -> list[Any]:
     """The classes of a message and of the structs in it, opened natively."""
-    calls_of(vectors.message_class(name))
+    opened(vectors.message_class(name))
     found: dict[Any, None] = {}
     for vector in vectors.committed()[name]:
         found |= dict.fromkeys(map(type, structs_in(vector.cls.read(vector.data, vector.version))))
@@ -62,7 +62,7 @@ def classes_of(name: str) -> list[Any]:
 @pytest.mark.parametrize("name", MESSAGES)
 def test_objects_are_equal(name: str) -> None:
     """Every object of every vector is built again by keyword, natively and by ``__init__``: with all its slots the same."""
-    calls_of(vectors.message_class(name))
+    opened(vectors.message_class(name))
     for vector in vectors.committed()[name]:
         for struct in structs_in(vector.cls.read(vector.data, vector.version)):
             cls, values = type(struct), {each: getattr(struct, each) for each in struct._names}
@@ -101,7 +101,7 @@ def test_signatures(name: str) -> None:
         assert dataclasses.replace(made) == made == printed(cls)
     for call in ("read", "read_from", "write", "size"):
         cls = vectors.message_class(name)
-        wanted = calls_of(cls)[call].__wrapped__
+        wanted = getattr(cls, call).__wrapped__
         assert inspect.signature(getattr(cls, call)) == inspect.signature(wanted)
         assert (getattr(cls, call).__doc__, getattr(cls, call).__name__) == (wanted.__doc__, call)
 
@@ -125,14 +125,14 @@ def both(*args: Any, **named: Any) -> Outcome:
 )
 def test_what_is_no_list(values: Any, text: str) -> None:
     """A text is an iterable of texts, and None no empty list: refused with the words of ``__init__``."""
-    calls_of(MetadataResponse)
+    opened(MetadataResponse)
     got = both(partitions=values)
     assert (got.is_error, got.kind, got.text) == (True, TypeError, text)
 
 
 def test_every_iterable() -> None:
     """Lists are kept, everything else becomes one; a collection is made of any of them."""
-    calls_of(MetadataResponse)
+    opened(MetadataResponse)
     ones = [MetadataResponsePartition(partition_index=n) for n in range(3)]
 
     class Mine(list[Any]):
@@ -170,7 +170,7 @@ def test_every_iterable() -> None:
 
 def test_an_iterable_that_fails() -> None:
     """Its error comes through as it is, and nothing is left of the object."""
-    calls_of(MetadataResponse)
+    opened(MetadataResponse)
 
     def failing() -> Iterator[MetadataResponsePartition]:
         yield MetadataResponsePartition()
@@ -182,7 +182,7 @@ def test_an_iterable_that_fails() -> None:
 
 def test_other_arguments() -> None:
     """Positional ones, unknown ones, names that are no plain texts: the words of Python for the printed constructor."""
-    calls_of(MetadataResponse)
+    opened(MetadataResponse)
 
     class Name(str):
         __slots__ = ()
@@ -203,7 +203,7 @@ def test_other_arguments() -> None:
 
 def test_every_order_of_keywords() -> None:
     """Names in any order, any of them left out."""
-    calls_of(FetchRequest)
+    opened(FetchRequest)
     rnd = random.Random(1)
     values: dict[str, Any] = {"max_wait_ms": 5, "rack_id": "r", "session_id": 7, "topics": [], "cluster_id": None}
     values |= {"replica_state": None, "min_bytes": -1, "unknown_tagged_fields": (1,)}
@@ -244,7 +244,7 @@ if {name!r} != "__new__":  # which Python itself does not take back
 
 def test_a_mocked_constructor() -> None:
     """``mock.patch`` as tests do it, and back."""
-    calls_of(MetadataResponse)
+    opened(MetadataResponse)
     with mock.patch.object(MetadataResponsePartition, "__init__", return_value=None) as patched:
         MetadataResponsePartition(partition_index=3)
     patched.assert_called_once_with(partition_index=3)
@@ -253,7 +253,7 @@ def test_a_mocked_constructor() -> None:
 
 def test_subclasses() -> None:
     """A subclass has its own constructor, or the printed one; the core's is for the class itself alone."""
-    calls_of(MetadataResponse)
+    opened(MetadataResponse)
 
     class Mine(MetadataResponsePartition):
         pass
@@ -271,7 +271,7 @@ def test_subclasses() -> None:
 
 def test_class_calls_in_other_ways() -> None:
     """Through ``type``, ``map``, ``functools``, ``__new__`` alone: the ways that do not lead to the core."""
-    calls_of(MetadataRequest)
+    opened(MetadataRequest)
     assert type.__call__(MetadataRequest) == MetadataRequest()
     assert MetadataRequest.__new__(MetadataRequest).write is not None
     message = MetadataRequest.__new__(MetadataRequest)

@@ -6,8 +6,8 @@ import gc
 from typing import Any
 
 import pytest
-from kafka_messages import MetadataResponse, rendering, set_rendering
-from kafka_messages.connection import entities
+
+from tests.support.renderings import script
 
 core = pytest.importorskip("kafka_messages_native")
 
@@ -37,16 +37,14 @@ def test_what_cannot_be_filled(args: tuple[Any, ...]) -> None:
     assert str(caught.value) == "filled() takes a class of slots, and no more values than it has slots"
 
 
-def test_traversals_follow_the_switch() -> None:
-    """Names are made by the core or in Python as ``set_rendering`` says, and are the same."""
-    response = MetadataResponse(brokers=[MetadataResponse.MetadataResponseBroker(node_id=4, host="a")])
-    before, found = rendering(), []
-    try:
-        for wanted, is_tracked in (("pure", True), ("native", False), ("pure", True)):
-            set_rendering(wanted)  # type: ignore[arg-type]
-            made = list(entities(response))
-            assert [gc.is_tracked(each) for each in made] == [is_tracked]
-            found.append([(each.path, each.type, each.value) for each in made])
-    finally:
-        set_rendering(before)
-    assert found == [[("brokers[0].node_id", "brokerId", 4)]] * 3
+@pytest.mark.parametrize(("native", "is_tracked"), [("1", False), ("0", True)])
+def test_traversals(native: str, is_tracked: bool) -> None:
+    """Traversals make their objects by the core if it is used, and in Python if not."""
+    text = """
+import gc
+from kafka_messages import MetadataResponse
+from kafka_messages.connection import entities
+response = MetadataResponse(brokers=[MetadataResponse.MetadataResponseBroker(node_id=4, host="a")])
+print(*[(gc.is_tracked(each), each.path, each.type, each.value) for each in entities(response)])
+"""
+    assert script(text, KAFKA_MESSAGES_NATIVE=native) == f"{(is_tracked, 'brokers[0].node_id', 'brokerId', 4)}\n"

@@ -47,7 +47,7 @@ def test_differences_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     text = some[0].owner._plan
     for right, wrong in (("group_instance_id/s?=~", "group_instance_id/s?=x"), ("generation_id/i", "generation_id/I")):
         assert right in text
-        bare = cases.bare_calls(some[0].cls, some[0].plan_of(text.replace(right, wrong)))
+        bare = cases.bare_calls(some[0].cls, some[0].plan_of(text.replace(right, wrong)), some[0].package)
         with monkeypatch.context() as patched:
             patched.setattr(cases, "samples", lambda: some)
             patched.setattr(cases, "printed_calls", lambda sample, bare=bare: bare)

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 from kafka_messages import MetadataResponse
-from kafka_messages._core.native import _door
-from kafka_messages._core.structs import NULLED
+from kafka_messages._core import native
+from kafka_messages._core.structs import NULLED, as_derived
 from kafka_messages._core.wire import UNSET, ZERO_UUID, RawTaggedField
 
 from tests.support import vectors
-from tests.support.renderings import calls_of, structs_in
+from tests.support.renderings import LEFT, bare_calls, opened, structs_in
 from tests.support.topics import VERSION, read, response
 
 core: Any = pytest.importorskip("kafka_messages_native")
@@ -43,13 +43,9 @@ def growth(work: Callable[[], None], rounds: int = 4) -> int:
 
 def plan_arguments(cls: Any) -> tuple[Any, str, dict[str, Any]]:
     """What a message's plan is made of."""
-    calls_of(cls)
+    opened(cls)
     owner: Any = next(base for base in cls.__mro__ if "_plan" in vars(base))
-    return _door._package, owner._plan, vars(sys.modules[cls.__module__])
-
-
-def left(*args: object) -> None:
-    """Stands for the pure method, whose caches are no business of these tests."""
+    return native._package, owner._plan, vars(sys.modules[cls.__module__])
 
 
 def damaged(rnd: random.Random, data: bytes) -> bytes:
@@ -64,9 +60,8 @@ def test_reading_and_writing_every_message() -> None:
     work = []
     for name in vectors.message_names():
         cls = vectors.message_class(name)
-        plan = core.Plan(*plan_arguments(cls))
-        read = core.Reader(plan, cls, "read", left)
-        write = core.Writer(plan, cls, "write", left)
+        calls = bare_calls(cls, core.Plan(*plan_arguments(cls)), native._package)
+        read, write = calls["read"], calls["write"]
         for vector in vectors.committed()[name]:
             if len(vector.data) < 1000:
                 work.append((read, write, vector.version, vector.data, damaged(rnd, vector.data)))
@@ -75,10 +70,10 @@ def test_reading_and_writing_every_message() -> None:
         for read, write, version, data, spoiled in work:
             for given in (data, spoiled):
                 message = read(given, version)
-                if message is not None:
+                if message is not LEFT:
                     write(message, version)
                     struct = list(structs_in(message))[-1]
-                    setattr(struct, struct._names[0], left)
+                    setattr(struct, struct._names[0], LEFT)
                     write(message, version)
 
     assert growth(once, 3) < 2000
@@ -89,7 +84,7 @@ def test_building_every_message() -> None:
     built = []
     for name in vectors.message_names():
         cls = vectors.message_class(name)
-        calls_of(cls)
+        opened(cls)
         vector = max(vectors.committed()[name], key=lambda vector: len(vector.data) if len(vector.data) < 500 else 0)
         for struct in structs_in(cls.read(vector.data, vector.version)):
             values = {each: getattr(struct, each) for each in struct._names}
@@ -169,19 +164,19 @@ def test_circles() -> None:
     assert growth(once) < 2000
 
 
-def test_opening_and_switching() -> None:
+def test_plans_and_readers() -> None:
     """Plans, readers and makers go with what holds them."""
     package, text, namespace = plan_arguments(MetadataResponse)
 
     def once() -> None:
         for _ in range(20):
             plan = core.Plan(package, text, namespace)
-            core.Reader(plan, MetadataResponse, "read", left)
+            bare_calls(MetadataResponse, plan, package)
             core.Maker(plan, MetadataResponse)
             with suppress(ValueError):
                 core.Plan(package, text.replace("0 1 2", "0 1 9"), namespace)
             with suppress(ValueError):
                 core.Plan(package, text[:-30], namespace)
-            core.Package(RawTaggedField, ZERO_UUID, NULLED, UNSET)
+            core.Package(RawTaggedField, ZERO_UUID, NULLED, UNSET, as_derived, native._make_plan)
 
     assert growth(once) < 2000

@@ -9,14 +9,14 @@ from tests.support import invoices
 from tests.support.renderings import script
 
 NATIVE = """
-from acme_invoices import RequestHeader, ResponseHeader, rendering
+from acme_invoices import RequestHeader, ResponseHeader, implementation
 from acme_invoices._core import native
 
 messages = (InvoiceRequest, InvoiceResponse, PaidRequest, RequestHeader, ResponseHeader)
-assert rendering() == "native"
-assert native.refused() == {}
+assert implementation() == "native"
+assert native.refused == {}
 assert {type(each.read).__module__ for each in messages} == {"kafka_messages_native._core"}
-assert [call for each in messages for call in (each.read_from, each.write) if call.declined] == []
+assert [each for each in messages if each._native.declined] == []
 for each in messages:
     version = each.HIGHEST_SUPPORTED_VERSION
     assert each.read(each().write(version), version) == each()

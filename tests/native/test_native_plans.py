@@ -16,6 +16,8 @@ from kafka_messages._core.collection import KeyedCollection
 from kafka_messages._core.structs import NULLED
 from kafka_messages._core.wire import UNSET, ZERO_UUID, RawTaggedField
 
+from tests.support.renderings import LEFT, bare_calls
+
 core: Any = pytest.importorskip("kafka_messages_native")
 
 
@@ -58,7 +60,7 @@ CLASSES = {
     for each in (Inner, Outer, InnerCollection, OuterCollection, Nothing, WithDict, WithoutTags, Weak)
 }
 CLASSES |= {"int": int, "NoClass": 5}
-PACKAGE = core.Package(RawTaggedField, ZERO_UUID, NULLED, UNSET)
+PACKAGE = core.Package(RawTaggedField, ZERO_UUID, NULLED, UNSET, lambda cls, message: message, lambda cls: None)
 GOOD = """1
 :Inner a/i b/s?
 0 0 1
@@ -75,13 +77,10 @@ def plan(text: str) -> Any:
     return core.Plan(PACKAGE, text, CLASSES)
 
 
-def left(*args: object) -> None:
-    """Stands for the pure methods."""
-
-
 def calls(taken: Any, cls: Any) -> list[Any]:
-    readers = [core.Reader(taken, cls, name, left) for name in ("read", "read_from")]
-    return readers + [core.Writer(taken, cls, name, left) for name in ("write", "size")]
+    """Return `read`, `read_from`, `write` and `size` by a plan; they give LEFT for what they decline."""
+    found = bare_calls(cls, taken, PACKAGE)
+    return [found[name] for name in ("read", "read_from", "write", "size")]
 
 
 def test_a_good_plan() -> None:
@@ -229,30 +228,28 @@ def test_arguments() -> None:
         with pytest.raises(TypeError):
             core.Plan(*arguments)
     taken = plan(INNER)
-    for arguments in (
-        (),
-        (taken,),
-        (None, Inner, "read", left),
-        (taken, 5, "read", left),
-        (taken, Inner, b"read", left),
+    for arguments in ((), (PACKAGE,), (None, Inner, "read"), (PACKAGE, 5, "read"), (PACKAGE, Inner, b"read")):
+        for make in (core.ReadMethod, core.WriteMethod, core.Reader):
+            with pytest.raises(TypeError):
+                make(*arguments)
+    for make, name in (
+        *((core.ReadMethod, name) for name in ("write", "", "reads", "read")),
+        *((core.WriteMethod, name) for name in ("read", "writes", "write")),
     ):
-        with pytest.raises(TypeError):
-            core.Reader(*arguments)
-    for make, name in ((core.Reader, "write"), (core.Writer, "read"), (core.Reader, ""), (core.Writer, "reads")):
-        with pytest.raises(ValueError, match=f"^no such call: {name!r}$"):
-            make(taken, Inner, name, left)
+        with pytest.raises(ValueError, match=f"^no such method: {name!r}$"):
+            make(PACKAGE, Inner, name)
     for arguments in ((), (taken,), (taken, 5), (taken, Outer), (None, Inner)):
         with pytest.raises(TypeError):
             core.Maker(*arguments)
-    for arguments in ((), (Inner, True), (5, True), (int, True)):
+    for wrong in (Inner, 5, int):
         with pytest.raises(TypeError):
-            core.set_constructor(*arguments)
+            core.use_maker(wrong)
     for arguments in (
         (),
-        (1, 2, 3, 4),
-        (WithDict, ZERO_UUID, 1, 2),
-        (RawTaggedField, 5, 1, 2),
-        (RawTaggedField, object.__new__(UUID), 1, 2),
+        (1, 2, 3, 4, 5, 6),
+        (WithDict, ZERO_UUID, 1, 2, 3, 4),
+        (RawTaggedField, 5, 1, 2, 3, 4),
+        (RawTaggedField, object.__new__(UUID), 1, 2, 3, 4),
     ):
         with pytest.raises(TypeError):
             core.Package(*arguments)
@@ -269,9 +266,9 @@ def test_structs_too_deep() -> None:
         return "\n".join([*lines, ""])
 
     taken = core.Plan(PACKAGE, nested(100), classes)
-    read = core.Reader(taken, classes["S99"], "read", left)
+    read, _, write, _ = calls(taken, classes["S99"])
     message = read(b"\0\0\0\5", 0)
-    assert core.Writer(taken, classes["S99"], "write", left)(message, 0) == b"\0\0\0\5"
+    assert write(message, 0) == b"\0\0\0\5"
     with pytest.raises(ValueError, match=r"^line 202 of the plan: structs are too deep inside each other$"):
         core.Plan(PACKAGE, nested(101), classes)
 
@@ -293,10 +290,10 @@ def test_empty_elements_are_bounded() -> None:
         __slots__ = ("inner", "unknown_tagged_fields")
 
     taken = core.Plan(PACKAGE, "1\n:Nothing\n0\n:Single inner/[@Nothing\n0 0@0e\n", CLASSES | {"Single": Single})
-    read = core.Reader(taken, Single, "read", left)
+    read, *_ = calls(taken, Single)
     assert len(read(b"\0\0\xff\xff", 0).inner) == 65535
-    assert read(b"\0\1\0\0", 0) is None
-    assert read(b"\x7f\xff\xff\xff", 0) is None
+    assert read(b"\0\1\0\0", 0) is LEFT
+    assert read(b"\x7f\xff\xff\xff", 0) is LEFT
 
 
 @settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True)
@@ -315,7 +312,7 @@ def test_any_text(data: st.DataObject) -> None:
     for version in range(3):
         for given_bytes in (bytes(40), data.draw(st.binary(max_size=40))):
             message = read(given_bytes, version)
-            if message is not None:
+            if message is not LEFT:
                 write(message, version)
                 size(message, version)
             read_from(given_bytes, 0, version)

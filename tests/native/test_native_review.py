@@ -14,6 +14,8 @@ from kafka_messages import DecodeError
 from kafka_messages.messages.api_versions_request import ApiVersionsRequest
 from kafka_messages.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic, ReplicaState
 
+from tests.support.renderings import declined
+
 pytest.importorskip("kafka_messages_native")
 
 
@@ -43,16 +45,13 @@ def test_a_buffer_of_wide_elements_is_read_natively() -> None:
     message = b"\0" + whole  # one byte before it, for a length that shorts divide
     assert len(message) % 2 == 0
     data = memoryview(array.array("h", message))
-    before = FetchRequest.read_from.declined  # type: ignore[attr-defined]
+    before = declined(FetchRequest)
     assert FetchRequest.read_from(data, 1, 4) == (FetchRequest(max_wait_ms=7), len(message))
     topic = FetchTopic(topic="a", partitions=[FetchPartition(partition=1)])
     even = FetchRequest(topics=[topic]).write(4)
     assert len(even) % 2 == 0
-    reader = FetchRequest.read
-    declined = reader.declined  # type: ignore[attr-defined]
     assert FetchRequest.read(memoryview(array.array("h", even)), 4) == FetchRequest(topics=[topic])
-    assert reader.declined == declined  # type: ignore[attr-defined]
-    assert FetchRequest.read_from.declined == before  # type: ignore[attr-defined]
+    assert declined(FetchRequest) == before
 
 
 def test_a_list_that_shrinks_while_it_is_copied() -> None:
@@ -143,74 +142,23 @@ def test_a_constructor_that_was_replaced_before_the_first_use() -> None:
     assert in_a_process(program) == "2\n2\nFalse True\n"
 
 
-def test_threads_that_are_the_first() -> None:
-    """While one thread imports the core, others find no core yet: none of them may switch it off."""
-    program = """
-        import sys, threading, time
-        from importlib.abc import MetaPathFinder
-        from kafka_messages import rendering
-        from kafka_messages.messages.fetch_request import FetchRequest
-        from kafka_messages.messages.api_versions_request import ApiVersionsRequest
-
-        class Slow(MetaPathFinder):
-            def find_spec(self, name, path, target=None):
-                if name == "kafka_messages_native":
-                    time.sleep(0.3)
-        sys.meta_path.insert(0, Slow())
-        threads = [threading.Thread(target=cls().write, args=(4,)) for cls in (FetchRequest, ApiVersionsRequest) * 4]
-        for thread in threads: thread.start()
-        for thread in threads: thread.join()
-        print(rendering(), type(FetchRequest.write).__name__, type(ApiVersionsRequest.write).__name__)
-    """
-    assert in_a_process(program) == "native Writer Writer\n"
-
-
 @pytest.mark.parametrize("failure", ["SystemError", "AttributeError", "OSError"])
 def test_a_core_that_cannot_be_loaded(failure: str) -> None:
     """Whatever the import of the core raises, messages are read and written by the pure code; the reason is kept."""
     program = f"""
         import sys
         from importlib.abc import MetaPathFinder
-        from kafka_messages import rendering, set_rendering
-        from kafka_messages.messages.fetch_request import FetchRequest
 
         class Broken(MetaPathFinder):
             def find_spec(self, name, path, target=None):
                 if name == "kafka_messages_native":
                     raise {failure}("broken")
         sys.meta_path.insert(0, Broken())
-        print(len(FetchRequest().write(4)), rendering())
-        try:
-            set_rendering("native")
-        except ImportError as error:
-            print(error)
+        from kafka_messages import FetchRequest, implementation
+        from kafka_messages._core.native import reason
+        print(len(FetchRequest().write(4)), implementation(), reason)
     """
-    assert in_a_process(program) == "21 pure\nthe native core is not there: broken\n"
-
-
-@pytest.mark.parametrize(("core", "after"), [("1", "Writer"), ("0", "function")])
-def test_a_wrapper_of_all_messages(core: str, after: str) -> None:
-    """A wrapper put on the base class before the first use sees every call, with a core and without."""
-    program = f"""
-        import sys
-        if {core} == 0:
-            sys.modules["kafka_messages_native"] = None
-        from kafka_messages._base.message import Message
-        from kafka_messages.messages.fetch_request import FetchRequest
-        calls = []
-        inner = Message.write
-        def wrapped(self, version):
-            calls.append(version)
-            return inner(self, version)
-        Message.write = wrapped
-        for _ in range(3):
-            FetchRequest().write(4)
-        print(calls, len(FetchRequest().write(5)))
-        Message.write = inner
-        FetchRequest().write(4)
-        print(type(FetchRequest.write).__name__)
-    """
-    assert in_a_process(program) == f"[4, 4, 4, 5] 21\n{after}\n"
+    assert in_a_process(program) == "21 pure broken\n"
 
 
 def test_text_in_memory_that_another_process_changes() -> None:

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import kafka_messages_proposals._core.native as proposals_door
+import kafka_messages_proposals._core.native as proposals_native
 import pytest
 from kafka_messages._core.native import refused
 
 from tests.support import vectors
 from tests.support.random_messages import Package, messages, versions_of
-from tests.support.renderings import calls_of, declined, pure
+from tests.support.renderings import declined, opened, pure
 
 MESSAGES = vectors.message_names()
 PROPOSALS = Package("kafka_messages_proposals")
@@ -59,11 +59,11 @@ def test_vectors_are_written_as_purely(name: str) -> None:
 def test_no_message_is_refused() -> None:
     """Each message of both packages is one that the core takes: one that it refused would just be slow, unseen."""
     for name in MESSAGES:
-        calls_of(vectors.message_class(name))
+        opened(vectors.message_class(name))
     for name in PROPOSALS.message_names:
-        calls_of(PROPOSALS.message(name), proposals_door)
-    assert refused() == {}
-    assert proposals_door.refused() == {}
+        opened(PROPOSALS.message(name))
+    assert refused == {}
+    assert proposals_native.refused == {}
 
 
 @cache
@@ -88,19 +88,18 @@ def unsupported(plan: str) -> dict[int, bool]:
 def test_proposals(name: str) -> None:
     """Packed integers, defaults and tags of proposals: the core does as the pure code does, or leaves it to that by plan."""
     cls = PROPOSALS.message(name)
-    calls = calls_of(cls, proposals_door)
     plan = next(base._plan for base in cls.__mro__ if "_plan" in vars(base))
     for version in versions_of(cls):
-        before = declined(cls, proposals_door)
+        before = declined(cls)
         drawn = list(messages(cls, version, mixed=6))
         for message in drawn:
-            data = calls["write"](message, version)
-            assert data == calls["write"].__wrapped__(message, version)
-            assert calls["size"](message, version) == len(data)
-            assert repr(calls["read"](data, version)) == repr(calls["read"].__wrapped__(data, version))
-            assert calls["read_from"](b"x" + data, 1, version)[1] == 1 + len(data)
+            data = message.write(version)
+            assert data == cls.write.__wrapped__(message, version)
+            assert message.size(version) == len(data)
+            assert repr(cls.read(data, version)) == repr(cls.read.__wrapped__(data, version))
+            assert cls.read_from(b"x" + data, 1, version)[1] == 1 + len(data)
         more = 4 * len(drawn) if unsupported(plan)[version] else 0
-        assert declined(cls, proposals_door) == before + more
+        assert declined(cls) == before + more
 
 
 def test_the_pure_only_versions() -> None:

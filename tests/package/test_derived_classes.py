@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -35,6 +36,8 @@ from kafka_messages.schema import fields_of
 from kafka_messages.secrets import hidden, secrets_of
 from kafka_messages.testing import random_messages
 
+from tests.support.renderings import pure
+
 if TYPE_CHECKING:
     from typing import Self
 
@@ -53,21 +56,19 @@ class Asked(MetadataRequest):
 
 
 @pytest.fixture(params=["native", "pure"])
-def rendering(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Both renderings, where there are both."""
-    before = native.rendering()
-    if request.param == "native" and before != "native":
+def implementation(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Both implementations, if the core is installed."""
+    if request.param == "native" and native.implementation() == "pure":
         pytest.skip("the native core is not installed")
-    native.set_rendering(request.param)
-    yield
-    native.set_rendering(before)
+    with pure() if request.param == "pure" else nullcontext():
+        yield
 
 
 def asked(name: str = "orders") -> Asked:
     return Asked(topics=[Topic(name=name)])
 
 
-@pytest.mark.usefixtures("rendering")
+@pytest.mark.usefixtures("implementation")
 def test_a_derived_class_is_written_in_every_form() -> None:
     """Structs were looked for in the module of the derived class, where they are not."""
     plain = MetadataRequest(topics=[Topic(name="orders")])
@@ -82,7 +83,7 @@ def test_a_derived_class_is_written_in_every_form() -> None:
     assert [type(each) for each in random_messages(Asked, 12, mixed=0)] == [Asked, Asked]
 
 
-@pytest.mark.usefixtures("rendering")
+@pytest.mark.usefixtures("implementation")
 def test_the_errors_of_a_derived_class_name_the_field() -> None:
     """The words for a failure come from the definition, which is that of the message itself."""
     with pytest.raises(EncodeError) as caught:
@@ -92,7 +93,7 @@ def test_the_errors_of_a_derived_class_name_the_field() -> None:
     )
 
 
-@pytest.mark.usefixtures("rendering")
+@pytest.mark.usefixtures("implementation")
 def test_a_derived_class_travels() -> None:
     """What comes over a connection is the message itself: bytes do not say what somebody derived from it."""
     request = decode_request(encode_request(asked(), 12, 1, framed=False))
@@ -115,7 +116,7 @@ class Other(MetadataRequest):
         return found
 
 
-@pytest.mark.usefixtures("rendering")
+@pytest.mark.usefixtures("implementation")
 def test_what_a_derived_class_reads_is_of_that_class() -> None:
     """It was typed so, and was the message itself: the methods of the class were missing, and no checker had said so."""
     data, escaped = asked().write(12), asked("caf\udce9").write(12, text="surrogateescape")
@@ -133,7 +134,7 @@ def test_what_a_derived_class_reads_is_of_that_class() -> None:
         assert type(MetadataRequest.read(data, 12)) is MetadataRequest
 
 
-@pytest.mark.usefixtures("rendering")
+@pytest.mark.usefixtures("implementation")
 def test_a_class_that_is_derived_when_others_are_in_use() -> None:
     """The native core reads into the class that it was given; it must not be asked any more for others."""
     data = HeartbeatRequest(group_id="g").write(4)
@@ -294,7 +295,7 @@ class Strange(MetadataRequest):
         super().__init__(topics=[Topic(name=name) for name in names])
 
 
-@pytest.mark.usefixtures("rendering")
+@pytest.mark.usefixtures("implementation")
 @pytest.mark.parametrize(
     "read",
     [

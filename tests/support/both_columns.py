@@ -14,6 +14,7 @@ import kafka_messages.arrow
 import pyarrow as pa
 
 from tests.support import vectors
+from tests.support.renderings import pure
 
 WRONG = (b"", b"\xff", b"\x80\x00", b"\x7f\xff", b"\xff\xff\xff\xff\x0f", b"\x7f\xff\xff\xff", b"\xc3")
 """What may stand where a byte was: lengths that are too large, null where there is none, half a character."""
@@ -90,13 +91,9 @@ def result(call: Callable[..., Any], *args: Any, **named: Any) -> Any:
 def both(call: str, *args: Any, package: ModuleType = kafka_messages, **named: Any) -> tuple[Any, Any]:
     """The results of ``decode`` or ``encode`` of a package's columns, native and by numpy."""
     function = getattr(package.arrow, call)
-    before = package.rendering()
-    found = []
-    for rendering in ("native", "pure"):
-        package.set_rendering(rendering)
-        found.append(result(function, *args, **named))
-    package.set_rendering(before)
-    return found[0], found[1]
+    found = result(function, *args, **named)
+    with pure(package.__name__):
+        return found, result(function, *args, **named)
 
 
 def are_same(one: Any, other: Any) -> bool:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 
 import kafka_messages
-from kafka_messages._core.native import refused
+from kafka_messages._core import native
 
 from tests.support import vectors
 from tests.support.renderings import declined, pure
@@ -17,8 +17,9 @@ from tests.support.renderings import declined, pure
 
 def problems() -> Iterator[str]:
     """What is not native here."""
-    if kafka_messages.rendering() != "native":
-        kafka_messages.set_rendering("native")  # says why not
+    if kafka_messages.implementation() == "pure":
+        yield f"the core is not used: {native.reason}"
+        return
     for name in vectors.message_names():
         cls = vectors.message_class(name)
         ours = vectors.committed()[name]
@@ -32,9 +33,9 @@ def problems() -> Iterator[str]:
                 yield f"{vector}: written otherwise"
         missing = set(vectors.versions_of(cls)) - {vector.version for vector in ours}
         yield from (f"{name} v{version}: there is no encoding" for version in sorted(missing))
-        if name not in refused() and declined(cls):
+        if name not in native.refused and declined(cls):
             yield f"{name}: {declined(cls)} calls were left to the pure code"
-    yield from (f"{name}: the core refused it: {error}" for name, error in refused().items())
+    yield from (f"{name}: the core refused it: {error}" for name, error in native.refused.items())
 
 
 def main() -> int:

@@ -6,13 +6,17 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
+from unittest import mock
 
 from kafka_messages._core import native
 from kafka_messages._core.structs import StructBase
 from kafka_messages.secrets import revealed
+
+METHODS = ("read", "read_from", "write", "parts", "size")
 
 
 @dataclass(frozen=True)
@@ -50,38 +54,64 @@ def _text(value: Any) -> str:
 
 
 @contextmanager
-def pure() -> Iterator[None]:
-    """Everything purely, for a while."""
-    before = native.rendering()
-    native.set_rendering("pure")
-    try:
+def pure(package: str = "kafka_messages") -> Iterator[None]:
+    """Let messages be read and written, and columns be made, as without the core: by what it calls when it declines."""
+    modules = [sys.modules.get(f"{package}.{name}.{'_' * (name == 'arrow')}native") for name in ("arrow", "segments")]
+    with ExitStack() as stack:
+        message = sys.modules[package].Message
+        for name in METHODS if native.implementation() == "native" else ():
+            stack.enter_context(mock.patch.object(message, name, vars(message)[name].__wrapped__))
+        for module in filter(None, modules):
+            stack.enter_context(mock.patch.object(module, "native_columns", return_value=None))
         yield
-    finally:
-        native.set_rendering(before)
 
 
-def purely(call: Callable[..., Any], *args: Any, **named: Any) -> Outcome:
-    """The outcome of a call in the pure rendering."""
+def purely(call: Any, *args: Any, **named: Any) -> Outcome:
+    """The outcome of a call of a class or message by the pure method of the same name."""
     with pure():
-        return outcome(call, *args, **named)
+        return outcome(getattr(call.__self__, call.__name__), *args, **named)
 
 
-def calls_of(cls: Any, door: Any = native) -> dict[str, Any]:
-    """The native ``read``, ``read_from``, ``write`` and ``size`` of a message; ``__wrapped__`` is the pure one."""
-    calls: dict[str, Any] = _native_of(cls, door).calls
-    return calls
+def opened(cls: Any) -> Any:
+    """The plan of a message, which its first use makes; it counts the calls that were ``declined``."""
+    assert type(cls.read).__name__ == "Reader"
+    return cls._native
 
 
-def _native_of(cls: Any, door: Any) -> Any:
-    if cls.NAME not in door._door.messages:
-        door._door.open(next(base for base in cls.__mro__ if "_plan" in vars(base)))
-    return door._door.messages[cls.NAME]
-
-
-def declined(cls: Any, door: Any = native) -> int:
+def declined(cls: Any) -> int:
     """How many calls of a message the core left to the pure methods so far."""
-    use = _native_of(cls, door)
-    return sum(call.declined for call in (*use.calls.values(), *use.readers.values()))
+    count: int = opened(cls).declined
+    return count
+
+
+LEFT = object()  # returned by `bare_calls` where the pure method would be called
+
+
+def left(*args: object) -> object:
+    """Stand for a pure method."""
+    return LEFT
+
+
+def bare_calls(cls: Any, plan: Any, package: Any) -> dict[str, Any]:
+    """Return native methods that follow a plan of their own, and give LEFT instead of calling the pure code."""
+    import kafka_messages_native as core
+
+    owner: Any = next((base for base in cls.__mro__ if "_plan" in vars(base)), cls)
+    base = type("Left", (), dict.fromkeys(METHODS, left))
+
+    def with_plan(call: Callable[..., Any], *args: Any) -> Any:
+        before, owner._native = vars(owner).get("_native"), plan
+        try:
+            return call(*args)
+        finally:
+            owner._native = before
+
+    readers = {name: core.ReadMethod(package, base, name) for name in METHODS[:2]}
+    writers = {name: core.WriteMethod(package, base, name) for name in METHODS[2:]}
+    return {
+        **{name: with_plan(method.__get__, None, cls) for name, method in readers.items()},
+        **{name: partial(with_plan, method) for name, method in writers.items()},
+    }
 
 
 def structs_in(value: Any) -> Iterator[Any]:

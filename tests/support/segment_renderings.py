@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-from kafka_messages._core.native import rendering, set_rendering
 from kafka_messages.batches import CompressionName
 from kafka_messages.batches.format import DELETE_HORIZON, HEADER, LOG_APPEND_TIME
 from kafka_messages.segments.batch_headers import read_batch_headers
@@ -19,6 +18,7 @@ from kafka_messages.segments.compression import compress
 from kafka_messages.segments.crc import crc32c
 from kafka_messages.segments.reader import SegmentReport, read_segments
 
+from tests.support.renderings import pure
 from tests.support.segments import crafted, some_rows
 
 Reader = Callable[..., Any]
@@ -67,15 +67,9 @@ def outcome(read: Reader, data: bytes, **options: Any) -> Outcome:
 
 def both(read: Reader, data: bytes, **options: Any) -> tuple[Outcome, Outcome]:
     """What is seen with the core, and what without it."""
-    before = rendering()
-    try:
-        found = []
-        for wanted in ("native", "pure"):
-            set_rendering(wanted)
-            found.append(outcome(read, data, **options))
-    finally:
-        set_rendering(before)
-    return found[0], found[1]
+    found = outcome(read, data, **options)
+    with pure():
+        return found, outcome(read, data, **options)
 
 
 def difference(native: Outcome, pure: Outcome) -> str:

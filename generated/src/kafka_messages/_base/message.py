@@ -8,7 +8,7 @@ from collections.abc import Callable
 from operator import index
 
 from .._core.generic import Generic
-from .._core.native import derive, hang
+from .._core.native import install
 from .._core.shown import shown
 from .._core.structs import StructBase, as_derived, no_message_class, owner_of
 from .._core.wire import READ_FAILURES, WRITE_FAILURES, as_bytes, in_chunks
@@ -52,10 +52,6 @@ class Message(StructBase):
     _fits: ClassVar[dict[int, Callable[[Any], Any]]] = {}
     _descriptor: ClassVar[str] = ""
     _plan: ClassVar[str]
-
-    def __init_subclass__(cls, **named: object) -> None:
-        super().__init_subclass__(**named)
-        derive(cls)
 
     @classmethod
     def read(cls, data: BytesLike, version: int, *, text: Text = "strict") -> Self:
@@ -195,7 +191,7 @@ class Message(StructBase):
         return schemas_of(cls)
 
 
-hang(Message)
+install(Message)
 
 
 class Response(Message):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .._base.message import Message, checked_version
-from .._core.native import filler
+from .._core.native import filled
 from .._core.shown import shown
 from .._core.spelling import did_you_mean
 from ..protocol import Request
@@ -118,7 +118,7 @@ def _entities_of(cls: Any, types: tuple[EntityType, ...]) -> Callable[..., Itera
     key = (cls, *sorted(set(types)))
     found = _entities.get(key)
     if found is None:
-        found = Entities(cls, frozenset(types), filler(_entities)).compiled()
+        found = Entities(cls, frozenset(types), filled).compiled()
         _entities[key] = found
     return found
 

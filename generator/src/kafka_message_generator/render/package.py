@@ -53,8 +53,7 @@ EXPORTED = {
     "Response": "_base.message",
     "UnsupportedVersionError": "errors",
     "all_messages": "_base.listing",
-    "rendering": "_core.native",
-    "set_rendering": "_core.native",
+    "implementation": "_core.native",
 }
 """What a package exports beside its messages, and the modules that have it."""
 

@@ -56,8 +56,7 @@ PACKAGE_NAMES = frozenset(
             "Request",
             "Response",
             "all_messages",
-            "rendering",
-            "set_rendering",
+            "implementation",
         ),
     }
 )

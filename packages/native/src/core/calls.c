@@ -1,27 +1,37 @@
-/* What stands in a message class in place of its pure methods: read, read_from, write, chunks and size.
+/* The methods of the base of all messages: read, read_from, write, chunks and size.
  *
- * Each knows the pure one, and calls it with the very arguments it got whenever something is declined.
+ * Each knows the pure one, and calls it with the very arguments it got whenever something is declined. The plan of a
+ * message is an attribute of its class, made when the class is first used.
  */
 #include "core.h"
 #include <structmember.h>
 
+/* A reader of one class, or a method of the base class from which readers are made, or that writes. */
 typedef struct {
     PyObject_HEAD
-    vectorcallfunc call;
-    Plan *plan;
-    PyObject *pure;              /* bound to the class where it is a class method */
-    PyObject *owner, *name;      /* the class and attribute, for pickles */
-    PyObject *derived;           /* of readers: called in place of all when others are derived from the class, or NULL */
-    Py_ssize_t hint;             /* of writers: bytes that the next message may take */
-    unsigned long long declined;
+    vectorcallfunc call;         /* NULL: a method that makes readers */
+    Package *package;
+    Plan *plan;                  /* of a reader: the one of its class; else NULL */
+    PyTypeObject *cls;
+    PyObject *name, *pure;       /* the pure method; of a reader it is bound to the class */
 } Call;
 
 static PyObject *purely(Call *self, PyObject *const *args, size_t flags, PyObject *names)
 {
     if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)) return NULL;   /* Ctrl-C in a buffer's own code */
     PyErr_Clear();
-    self->declined++;
+    if (self->plan != NULL) self->plan->declined++;
     return PyObject_Vectorcall(self->pure, args, flags, names);
+}
+
+/* The plan of a class, a new reference; NULL, perhaps with an exception, where the core has none. */
+static Plan *plan_of(const Package *package, PyTypeObject *cls)
+{
+    PyObject *found = Py_XNewRef(_PyType_Lookup(cls, plan_name));
+    if (UNLIKELY(found == NULL)) found = PyObject_CallOneArg(package->make_plan, (PyObject *)cls);
+    if (LIKELY(found != NULL && Py_TYPE(found) == package->plan_type)) return (Plan *)found;
+    Py_XDECREF(found);
+    return NULL;
 }
 
 /* The bytes of any buffer, as the pure code copies them: nobody can change them while they are looked at. */
@@ -80,22 +90,23 @@ static int in_order(PyObject *const *args, Py_ssize_t given, PyObject *names, in
         values = NULL;                                                                                 \
     }
 
-/* Whether somebody derived classes from that of the message, and this call is for the class alone: it does not get to
- * know for which class it was looked up, and to ask for that each time would cost more than all else. */
-INLINE int is_unsure(const Call *self)
+/* What was read as an object of the class that was asked for; takes over the reference. */
+INLINE PyObject *of_class(const Call *self, PyObject *message)
 {
-    return UNLIKELY(((PyTypeObject *)self->owner)->tp_subclasses != NULL) && self->derived != NULL;
+    if (LIKELY(self->cls == message_of(self->plan))) return message;
+    PyObject *derived = PyObject_CallFunctionObjArgs(self->package->as_derived, self->cls, message, NULL);
+    Py_DECREF(message);
+    return derived;
 }
 
 static PyObject *call_read(PyObject *callable, PyObject *const *args, size_t flags, PyObject *names)
 {
     ARGUMENTS(2, "data", "version")
-    if (is_unsure(self)) return PyObject_Vectorcall(self->derived, args, flags, names);
     if (LIKELY(values != NULL)) {
         Py_ssize_t taken, left;
         PyObject *message = read_at(self, values[0], 0, values[1], &taken, &left);
         if (LIKELY(message != NULL)) {
-            if (LIKELY(left == 0)) return message;
+            if (LIKELY(left == 0)) return of_class(self, message);
             Py_DECREF(message);
         }
     }
@@ -106,11 +117,11 @@ static PyObject *call_read_from(PyObject *callable, PyObject *const *args, size_
 {
     ARGUMENTS(3, "data", "offset", "version")
     int64_t offset;
-    if (is_unsure(self)) return PyObject_Vectorcall(self->derived, args, flags, names);
     if (LIKELY(values != NULL && int_of(values[1], &offset) == 0 && offset >= 0 && offset <= PY_SSIZE_T_MAX)) {
         Py_ssize_t taken, left;
         PyObject *message = read_at(self, values[0], (Py_ssize_t)offset, values[2], &taken, &left);
         if (LIKELY(message != NULL)) {
+            if ((message = of_class(self, message)) == NULL) return NULL;
             PyObject *end = PyLong_FromSsize_t((Py_ssize_t)offset + taken);
             PyObject *result = end == NULL ? NULL : PyTuple_Pack(2, message, end);
             Py_XDECREF(end);
@@ -121,96 +132,132 @@ static PyObject *call_read_from(PyObject *callable, PyObject *const *args, size_
     return purely(self, args, flags, names);
 }
 
-static PyObject *written(Call *self, PyObject *const *values)
+/* Bytes, or a list of them; NULL where the message or its arguments are declined. */
+static PyObject *written(const Call *self, PyObject *const *values, int in_pieces)
 {
-    const Layout *layout = values == NULL ? NULL : layout_at(self->plan, values[1]);
-    return layout == NULL ? NULL : write_message(self->plan, layout, values[0], &self->hint);
+    Plan *plan = values == NULL ? NULL : plan_of(self->package, Py_TYPE(values[0]));
+    if (UNLIKELY(plan == NULL)) return NULL;
+    const Layout *layout = layout_at(plan, values[1]);
+    PyObject *result = layout == NULL ? NULL
+                       : in_pieces    ? write_pieces(plan, layout, values[0])
+                                      : write_message(plan, layout, values[0], &plan->hint);
+    if (UNLIKELY(result == NULL)) plan->declined++;
+    Py_DECREF(plan);
+    return result;
 }
 
 static PyObject *call_write(PyObject *callable, PyObject *const *args, size_t flags, PyObject *names)
 {
     ARGUMENTS(2, "self", "version")
-    PyObject *bytes = written(self, values);
+    PyObject *bytes = written(self, values, 0);
     return LIKELY(bytes != NULL) ? bytes : purely(self, args, flags, names);
 }
 
 static PyObject *call_chunks(PyObject *callable, PyObject *const *args, size_t flags, PyObject *names)
 {
     ARGUMENTS(2, "self", "version")
-    const Layout *layout = values == NULL ? NULL : layout_at(self->plan, values[1]);
-    PyObject *chunks = layout == NULL ? NULL : write_chunks(self->plan, layout, values[0]);
-    return LIKELY(chunks != NULL) ? chunks : purely(self, args, flags, names);
+    PyObject *pieces = written(self, values, 1);
+    return LIKELY(pieces != NULL) ? pieces : purely(self, args, flags, names);
 }
 
 /* The bytes are written and counted: what cannot be written may still have a size, which the pure code knows. */
 static PyObject *call_size(PyObject *callable, PyObject *const *args, size_t flags, PyObject *names)
 {
     ARGUMENTS(2, "self", "version")
-    PyObject *bytes = written(self, values);
+    PyObject *bytes = written(self, values, 0);
     if (UNLIKELY(bytes == NULL)) return purely(self, args, flags, names);
     PyObject *size = PyLong_FromSsize_t(PyBytes_GET_SIZE(bytes));
     Py_DECREF(bytes);
     return size;
 }
 
-static const struct { const char *name; vectorcallfunc call; int is_method; } actions[] = {
-    {"read", call_read, 0}, {"read_from", call_read_from, 0}, {"write", call_write, 1},
-    {"chunks", call_chunks, 1}, {"size", call_size, 1},
-};
-
-static PyObject *call_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+static PyObject *new_call(PyTypeObject *type, const Package *package, PyTypeObject *cls, PyObject *name)
 {
-    static char *names[] = {"", "", "", "", "", NULL};
-    const State *state = PyType_GetModuleState(type);
-    PyObject *plan, *owner, *name, *pure, *derived = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!UO|O", names, state->plan, &plan, &PyType_Type, &owner, &name,
-                                     &pure, &derived)) {
-        return NULL;
-    }
     Call *self = (Call *)type->tp_alloc(type, 0);
     if (self == NULL) return NULL;
-    self->plan = (Plan *)Py_NewRef(plan);
-    self->pure = Py_NewRef(pure);
-    self->owner = Py_NewRef(owner);
+    self->package = (Package *)Py_NewRef(package);
+    self->cls = (PyTypeObject *)Py_NewRef(cls);
     self->name = Py_NewRef(name);
-    self->derived = Py_XNewRef(derived);
-    self->hint = 256;
-    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
-        if (PyUnicode_CompareWithASCIIString(name, actions[i].name) == 0 && actions[i].is_method == (type == state->writer)) {
-            self->call = actions[i].call;
-        }
+    return (PyObject *)self;
+}
+
+/* ReadMethod(package, base, name), WriteMethod(package, base, name): stands for the base's own method of that name. */
+static PyObject *method_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"", "", "", NULL};
+    static const struct { const char *name; vectorcallfunc call; int is_reader; } methods[] = {
+        {"read", NULL, 1}, {"read_from", NULL, 1}, {"write", call_write, 0}, {"chunks", call_chunks, 0}, {"size", call_size, 0},
+    };
+    const State *state = PyType_GetModuleState(type);
+    PyObject *package, *base, *name;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!U", names, state->package, &package, &PyType_Type, &base, &name)) {
+        return NULL;
     }
-    if (self->call != NULL) return (PyObject *)self;
-    PyErr_Format(PyExc_ValueError, "no such call: %R", name);
-    Py_DECREF(self);
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        if (PyUnicode_CompareWithASCIIString(name, methods[i].name) != 0) continue;
+        if (methods[i].is_reader != (type == state->read_method)) break;
+        Call *self = (Call *)new_call(type, (Package *)package, (PyTypeObject *)base, name);
+        if (self == NULL) return NULL;
+        self->call = methods[i].call;
+        self->pure = Py_XNewRef(_PyType_Lookup((PyTypeObject *)base, name));
+        if (self->pure != NULL) return (PyObject *)self;
+        Py_DECREF(self);
+        break;
+    }
+    PyErr_Format(PyExc_ValueError, "no such method: %R", name);
     return NULL;
+}
+
+/* The reader of a class; that of the message's own class is made once. */
+static PyObject *read_method_get(PyObject *callable, PyObject *object, PyObject *type)
+{
+    const Call *self = (Call *)callable;
+    PyTypeObject *cls = type != NULL && PyType_Check(type) ? (PyTypeObject *)type : Py_TYPE(object);
+    Plan *plan = plan_of(self->package, cls);
+    if (UNLIKELY(plan == NULL)) {
+        if (PyErr_Occurred()) return NULL;
+        return Py_TYPE(self->pure)->tp_descr_get(self->pure, object, type);
+    }
+    int is_from = PyUnicode_GET_LENGTH(self->name) > 4;
+    PyObject **kept = cls == message_of(plan) ? &plan->readers[is_from] : NULL;
+    PyObject *found = kept == NULL ? NULL : Py_XNewRef(*kept);
+    if (UNLIKELY(found == NULL) && (found = new_call(self->package->reader_type, self->package, cls, self->name)) != NULL) {
+        Call *reader = (Call *)found;
+        reader->call = is_from ? call_read_from : call_read;
+        reader->plan = (Plan *)Py_NewRef(plan);
+        reader->pure = Py_TYPE(self->pure)->tp_descr_get(self->pure, NULL, (PyObject *)cls);
+        if (reader->pure == NULL) Py_CLEAR(found);
+        else if (kept != NULL) Py_XSETREF(*kept, Py_NewRef(found));
+    }
+    Py_DECREF(plan);
+    return found;
 }
 
 static int call_traverse(Call *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(self));
+    Py_VISIT(self->package);
     Py_VISIT(self->plan);
+    Py_VISIT(self->cls);
     Py_VISIT(self->pure);
-    Py_VISIT(self->owner);
-    Py_VISIT(self->derived);
-    return 0;
+    return 0;                    /* no tp_clear: plans and classes, in every circle with it, let go of what they hold */
 }
 
 static void call_dealloc(Call *self)
 {
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
+    Py_XDECREF(self->package);
     Py_XDECREF(self->plan);
-    Py_XDECREF(self->pure);
-    Py_XDECREF(self->owner);
+    Py_XDECREF(self->cls);
     Py_XDECREF(self->name);
-    Py_XDECREF(self->derived);
+    Py_XDECREF(self->pure);
     type->tp_free(self);
     Py_DECREF(type);
 }
 
 /* A method where it is looked up through an object. */
-static PyObject *writer_get(PyObject *self, PyObject *object, PyObject *type)
+static PyObject *write_method_get(PyObject *self, PyObject *object, PyObject *type)
 {
     return object == NULL || object == Py_None ? Py_NewRef(self) : PyMethod_New(self, object);
 }
@@ -231,13 +278,12 @@ static PyObject *call_reduce(PyObject *self, PyObject *unused)
 {
     PyObject *getattr = PyEval_GetBuiltins() == NULL ? NULL : PyDict_GetItemString(PyEval_GetBuiltins(), "getattr");
     if (getattr == NULL) { PyErr_SetString(PyExc_RuntimeError, "no getattr"); return NULL; }
-    return Py_BuildValue("O(OO)", getattr, ((Call *)self)->owner, ((Call *)self)->name);
+    return Py_BuildValue("O(OO)", getattr, ((Call *)self)->cls, ((Call *)self)->name);
 }
 
 static PyMemberDef call_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Call, call), READONLY, NULL},
     {"__wrapped__", T_OBJECT, offsetof(Call, pure), READONLY, "The pure method."},
-    {"declined", T_ULONGLONG, offsetof(Call, declined), READONLY, "Calls that the pure method had to deal with."},
     {NULL, 0, 0, 0, NULL},
 };
 
@@ -246,17 +292,23 @@ static PyGetSetDef call_properties[] = {{"__doc__", call_doc, NULL, NULL, NULL},
 static PyMethodDef call_methods[] = {{"__reduce__", call_reduce, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
 
 #define CALL_SLOTS                                                                                              \
-    {Py_tp_new, call_new}, {Py_tp_traverse, call_traverse}, {Py_tp_dealloc, call_dealloc},                      \
-    {Py_tp_call, PyVectorcall_Call}, {Py_tp_members, call_members}, {Py_tp_getset, call_properties},            \
-    {Py_tp_methods, call_methods}, {Py_tp_getattro, call_getattro}
+    {Py_tp_traverse, call_traverse}, {Py_tp_dealloc, call_dealloc}, {Py_tp_getset, call_properties},            \
+    {Py_tp_methods, call_methods}, {Py_tp_getattro, call_getattro}, {Py_tp_members, call_members}
 
 /* Immutable, or the interpreter does not remember where it found them. */
-#define CALL_FLAGS (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE)
+#define CALL_FLAGS (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE)
+#define CALLED (Py_TPFLAGS_HAVE_VECTORCALL | CALL_FLAGS)
 
-static PyType_Slot reader_slots[] = {CALL_SLOTS, {0, NULL}};
-static PyType_Slot writer_slots[] = {CALL_SLOTS, {Py_tp_descr_get, writer_get}, {0, NULL}};
+static PyType_Slot reader_slots[] = {CALL_SLOTS, {Py_tp_call, PyVectorcall_Call}, {0, NULL}};
+static PyType_Slot read_method_slots[] = {CALL_SLOTS, {Py_tp_new, method_new}, {Py_tp_descr_get, read_method_get}, {0, NULL}};
+static PyType_Slot write_method_slots[] = {
+    CALL_SLOTS, {Py_tp_new, method_new}, {Py_tp_call, PyVectorcall_Call}, {Py_tp_descr_get, write_method_get}, {0, NULL},
+};
 
-PyType_Spec reader_spec = {"kafka_messages_native._core.Reader", sizeof(Call), 0, CALL_FLAGS, reader_slots};
-PyType_Spec writer_spec = {
-    "kafka_messages_native._core.Writer", sizeof(Call), 0, CALL_FLAGS | Py_TPFLAGS_METHOD_DESCRIPTOR, writer_slots,
+PyType_Spec reader_spec = {
+    "kafka_messages_native._core.Reader", sizeof(Call), 0, CALLED | Py_TPFLAGS_DISALLOW_INSTANTIATION, reader_slots,
+};
+PyType_Spec read_method_spec = {"kafka_messages_native._core.ReadMethod", sizeof(Call), 0, CALL_FLAGS, read_method_slots};
+PyType_Spec write_method_spec = {
+    "kafka_messages_native._core.WriteMethod", sizeof(Call), 0, CALLED | Py_TPFLAGS_METHOD_DESCRIPTOR, write_method_slots,
 };

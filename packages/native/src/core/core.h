@@ -63,6 +63,8 @@ typedef struct {
     PyObject *is_safe;                       /* of UUIDs that are read */
     PyObject *zero_uuid, *nulled, *unset;    /* values that the package compares by identity */
     PyObject *empty_tuple;
+    PyObject *as_derived, *make_plan;        /* functions of the package: an object of a derived class, the plan of a class */
+    PyTypeObject *plan_type, *reader_type;
     PyObject *small[HIGHEST_INT - LOWEST_INT + 1];
 } Package;
 
@@ -132,11 +134,14 @@ typedef struct {
     int struct_count, layout_count;
     Layout **versions;           /* from `lowest` on; NULL where a version is none or unsupported */
     int lowest, version_count;
+    PyObject *readers[2];        /* of the message's own class: read and read_from, each once it was looked up */
+    Py_ssize_t hint;             /* bytes that the next message may take */
+    unsigned long long declined; /* calls that the pure methods had to deal with */
 } Plan;
 
 /* Of one interpreter. */
 typedef struct {
-    PyTypeObject *package, *plan, *maker, *reader, *writer;
+    PyTypeObject *package, *plan, *maker, *reader, *read_method, *write_method;
 } State;
 
 #if defined(__GNUC__) || defined(__clang__)
@@ -162,9 +167,9 @@ PyObject *write_chunks(const Plan *plan, const Layout *layout, PyObject *message
 int is_default(const Package *package, const Field *field, PyObject *value);
 
 /* make.c, calls.c */
-extern PyType_Spec maker_spec, reader_spec, writer_spec;
-extern PyObject *maker_name, *init_name;
-PyObject *set_constructor(PyObject *module, PyObject *args);
+extern PyType_Spec maker_spec, reader_spec, read_method_spec, write_method_spec;
+extern PyObject *maker_name, *init_name, *plan_name;
+PyObject *use_maker(PyObject *module, PyObject *cls);
 PyObject *filled(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 #if defined(__GNUC__) || defined(__clang__)
@@ -225,6 +230,9 @@ INLINE int int_of(PyObject *object, int64_t *value)
     *value = PyLong_AsLongLongAndOverflow(object, &overflow);
     return overflow ? -1 : 0;
 }
+
+/* The class of the message itself: its struct is the last one, for it needs all others. */
+INLINE PyTypeObject *message_of(const Plan *plan) { return plan->structs[plan->struct_count - 1]->cls; }
 
 /* The layout of a version, NULL where there is none or the pure code has to deal with it. */
 INLINE Layout *layout_at(const Plan *plan, PyObject *version)

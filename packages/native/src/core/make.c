@@ -10,7 +10,7 @@ typedef struct {
     unsigned int version;        /* of the class when `init` was last seen there */
 } Maker;
 
-PyObject *maker_name, *init_name;    /* interned; module.c sets them, in the one interpreter that has the core */
+PyObject *maker_name, *init_name, *plan_name;    /* interned; module.c sets them, in the one interpreter that has the core */
 
 static void maker_dealloc(Maker *maker)
 {
@@ -166,17 +166,14 @@ static PyObject *maker_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     return NULL;
 }
 
-/* set_constructor(class, is_native): only for a class that has its maker. */
-PyObject *set_constructor(PyObject *module, PyObject *args)
+/* use_maker(class): from now on calls of the class go to its maker. */
+PyObject *use_maker(PyObject *module, PyObject *cls)
 {
-    PyObject *cls;
-    int is_native;
-    if (!PyArg_ParseTuple(args, "O!p", &PyType_Type, &cls, &is_native)) return NULL;
-    if (maker_of((PyTypeObject *)cls) == NULL) {
+    if (!PyType_Check(cls) || maker_of((PyTypeObject *)cls) == NULL) {
         PyErr_SetString(PyExc_TypeError, "the class has no maker");
         return NULL;
     }
-    ((PyTypeObject *)cls)->tp_vectorcall = is_native ? made : NULL;
+    ((PyTypeObject *)cls)->tp_vectorcall = made;
     Py_RETURN_NONE;
 }
 

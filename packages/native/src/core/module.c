@@ -16,9 +16,12 @@ static int exec_module(PyObject *module)
     }
     if (maker_name == NULL) maker_name = PyUnicode_InternFromString("_maker");
     if (init_name == NULL) init_name = PyUnicode_InternFromString("__init__");
-    if (maker_name == NULL || init_name == NULL || add_type(module, &package_spec, &state->package) < 0 ||
+    if (plan_name == NULL) plan_name = PyUnicode_InternFromString("_native");
+    if (maker_name == NULL || init_name == NULL || plan_name == NULL || add_type(module, &package_spec, &state->package) < 0 ||
         add_type(module, &plan_spec, &state->plan) < 0 || add_type(module, &maker_spec, &state->maker) < 0 ||
-        add_type(module, &reader_spec, &state->reader) < 0 || add_type(module, &writer_spec, &state->writer) < 0) {
+        add_type(module, &reader_spec, &state->reader) < 0 ||
+        add_type(module, &read_method_spec, &state->read_method) < 0 ||
+        add_type(module, &write_method_spec, &state->write_method) < 0) {
         return -1;
     }
     return PyModule_AddIntConstant(module, "FORMAT", FORMAT);
@@ -31,7 +34,8 @@ static int traverse_module(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->plan);
     Py_VISIT(state->maker);
     Py_VISIT(state->reader);
-    Py_VISIT(state->writer);
+    Py_VISIT(state->read_method);
+    Py_VISIT(state->write_method);
     return 0;
 }
 
@@ -42,15 +46,15 @@ static int clear_module(PyObject *module)
     Py_CLEAR(state->plan);
     Py_CLEAR(state->maker);
     Py_CLEAR(state->reader);
-    Py_CLEAR(state->writer);
+    Py_CLEAR(state->read_method);
+    Py_CLEAR(state->write_method);
     return 0;
 }
 
 static void free_module(void *module) { clear_module(module); }
 
 static PyMethodDef functions[] = {
-    {"set_constructor", set_constructor, METH_VARARGS,
-     "set_constructor(cls, is_native, /)\n--\n\nWhether a class with a maker is made by it."},
+    {"use_maker", use_maker, METH_O, "use_maker(cls, /)\n--\n\nLet a class that has a maker be called by it."},
     {"filled", (PyCFunction)(void (*)(void))filled, METH_FASTCALL,
      "filled(cls, /, *values)\n--\n\nMake an object of a class of slots, with values for the first of them by name."},
     {NULL, NULL, 0, NULL},

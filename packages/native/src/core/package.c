@@ -39,13 +39,21 @@ static int take_uuid(Package *package, PyObject *zero)
 
 static PyObject *package_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"", "", "", "", NULL};
-    PyObject *raw, *zero, *nulled, *unset;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!OOO", names, &PyType_Type, &raw, &zero, &nulled, &unset)) return NULL;
+    static char *names[] = {"", "", "", "", "", "", NULL};
+    const State *state = PyType_GetModuleState(type);
+    PyObject *raw, *zero, *nulled, *unset, *as_derived, *make_plan;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!OOOOO", names, &PyType_Type, &raw, &zero, &nulled, &unset, &as_derived,
+                                     &make_plan)) {
+        return NULL;
+    }
     Package *package = (Package *)type->tp_alloc(type, 0);
     if (package == NULL) return NULL;
     package->nulled = Py_NewRef(nulled);
     package->unset = Py_NewRef(unset);
+    package->as_derived = Py_NewRef(as_derived);
+    package->make_plan = Py_NewRef(make_plan);
+    package->plan_type = (PyTypeObject *)Py_NewRef(state->plan);
+    package->reader_type = (PyTypeObject *)Py_NewRef(state->reader);
     package->empty_tuple = PyTuple_New(0);
     if (package->empty_tuple != NULL && take_small_ints(package) == 0 && take_raw(package, (PyTypeObject *)raw) == 0 &&
         take_uuid(package, zero) == 0) {
@@ -64,7 +72,11 @@ static int package_traverse(Package *package, visitproc visit, void *arg)
     Py_VISIT(package->zero_uuid);
     Py_VISIT(package->nulled);
     Py_VISIT(package->unset);
-    return 0;                    /* no tp_clear: nothing here points back */
+    Py_VISIT(package->as_derived);
+    Py_VISIT(package->make_plan);
+    Py_VISIT(package->plan_type);
+    Py_VISIT(package->reader_type);
+    return 0;                    /* no tp_clear: the modules, in every circle with it, let go of what they hold */
 }
 
 static void package_dealloc(Package *package)
@@ -77,6 +89,10 @@ static void package_dealloc(Package *package)
     Py_XDECREF(package->zero_uuid);
     Py_XDECREF(package->nulled);
     Py_XDECREF(package->unset);
+    Py_XDECREF(package->as_derived);
+    Py_XDECREF(package->make_plan);
+    Py_XDECREF(package->plan_type);
+    Py_XDECREF(package->reader_type);
     Py_XDECREF(package->empty_tuple);
     for (int i = 0; i <= HIGHEST_INT - LOWEST_INT; i++) Py_XDECREF(package->small[i]);
     type->tp_free(package);
@@ -87,7 +103,8 @@ static PyType_Slot package_slots[] = {
     {Py_tp_new, package_new},
     {Py_tp_traverse, package_traverse},
     {Py_tp_dealloc, package_dealloc},
-    {Py_tp_doc, "Package(raw_tagged_field, zero_uuid, nulled, unset, /)\n--\n\nWhat the plans of one package share."},
+    {Py_tp_doc, "Package(raw_tagged_field, zero_uuid, nulled, unset, as_derived, make_plan, /)\n--\n\nWhat the plans of one "
+                "package share. make_plan(cls) puts a plan or None into the class of a message, and returns it."},
     {0, NULL},
 };
 

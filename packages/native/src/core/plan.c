@@ -4,6 +4,7 @@
  * it, fields are slots of the class that was looked at, each of them is filled exactly once, numbers have bounds.
  */
 #include "core.h"
+#include <structmember.h>
 
 typedef struct {
     const char *p, *end;         /* `end` is the text's last newline or its terminating NUL: always readable */
@@ -556,6 +557,7 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *keywords
     Plan *plan = (Plan *)type->tp_alloc(type, 0);
     if (plan == NULL) return NULL;
     plan->package = (Package *)Py_NewRef(package);
+    plan->hint = 256;
     Text text = {.p = utf8, .end = utf8 + size, .line = 1, .plan = plan, .classes = classes};
     int failed = make_room(&text) < 0 || read_lines(&text) < 0 || own_all_releases(plan) < 0;
     PyMem_Free(text.ranges);
@@ -576,7 +578,17 @@ static int plan_traverse(Plan *plan, visitproc visit, void *arg)
             Py_VISIT(structure->fields[k].value);
         }
     }
-    return 0;                    /* no tp_clear: the classes, in every circle with it, let go of what they hold */
+    Py_VISIT(plan->readers[0]);
+    Py_VISIT(plan->readers[1]);
+    return 0;
+}
+
+/* The classes, in every other circle with it, let go of what they hold. */
+static int plan_clear(Plan *plan)
+{
+    Py_CLEAR(plan->readers[0]);
+    Py_CLEAR(plan->readers[1]);
+    return 0;
 }
 
 static void free_layout(Layout *layout)
@@ -611,15 +623,23 @@ static void plan_dealloc(Plan *plan)
     PyMem_Free(plan->layouts);
     PyMem_Free(plan->structs);
     PyMem_Free(plan->versions);
+    plan_clear(plan);
     Py_XDECREF(plan->package);
     type->tp_free(plan);
     Py_DECREF(type);
 }
 
+static PyMemberDef plan_members[] = {
+    {"declined", T_ULONGLONG, offsetof(Plan, declined), READONLY, "Calls that the pure methods had to deal with."},
+    {NULL, 0, 0, 0, NULL},
+};
+
 static PyType_Slot plan_slots[] = {
     {Py_tp_new, plan_new},
     {Py_tp_traverse, plan_traverse},
+    {Py_tp_clear, plan_clear},
     {Py_tp_dealloc, plan_dealloc},
+    {Py_tp_members, plan_members},
     {Py_tp_doc, "Plan(package, text, classes, /)\n--\n\nHow a message is read and written; ValueError or TypeError "
                 "for a text that is damaged or not of these classes."},
     {0, NULL},

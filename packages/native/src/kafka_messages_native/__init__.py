@@ -1,10 +1,10 @@
 """The native core of generated packages. They find it themselves; nothing here has to be called."""
 
 try:
-    from ._core import FORMAT, Maker, Package, Plan, Reader, Writer, filled, set_constructor
+    from ._core import FORMAT, Maker, Package, Plan, Reader, ReadMethod, WriteMethod, filled, use_maker
 except ModuleNotFoundError as error:
     from ._absent import reason
 
     raise ImportError(reason()) from error
 
-__all__ = ["FORMAT", "Maker", "Package", "Plan", "Reader", "Writer", "filled", "set_constructor"]
+__all__ = ["FORMAT", "Maker", "Package", "Plan", "ReadMethod", "Reader", "WriteMethod", "filled", "use_maker"]

@@ -6,40 +6,46 @@ FORMAT: Final[int]
 
 @final
 class Package:
-    def __new__(cls, raw_tagged_field: type, zero_uuid: object, nulled: object, unset: object, /) -> Package: ...
+    def __new__(
+        cls,
+        raw_tagged_field: type,
+        zero_uuid: object,
+        nulled: object,
+        unset: object,
+        as_derived: Callable[[Any, Any], object],
+        make_plan: Callable[[Any], Plan | None],
+        /,
+    ) -> Package: ...
 
 @final
 class Plan:
     def __new__(cls, package: Package, text: str, classes: dict[str, Any], /) -> Plan: ...
+    @property
+    def declined(self) -> int: ...
 
 @final
 class Maker:
     def __new__(cls, plan: Plan, owner: type, /) -> Maker: ...
 
-class _Call:
+@final
+class ReadMethod:
+    def __new__(cls, package: Package, base: type, name: Literal["read", "read_from"], /) -> ReadMethod: ...
+    def __get__(self, instance: object, owner: type | None = ...) -> Reader: ...
     @property
-    def declined(self) -> int: ...
+    def __wrapped__(self) -> Callable[..., Any]: ...
+
+@final
+class Reader:
     @property
     def __wrapped__(self) -> Callable[..., Any]: ...
     def __call__(self, *args: Any, **named: Any) -> Any: ...
 
 @final
-class Reader(_Call):
-    def __new__(
-        cls,
-        plan: Plan,
-        owner: type,
-        name: Literal["read", "read_from"],
-        pure: Callable[..., Any],
-        derived: Callable[..., Any] = ...,
-        /,
-    ) -> Reader: ...
+class WriteMethod:
+    def __new__(cls, package: Package, base: type, name: Literal["write", "chunks", "size"], /) -> WriteMethod: ...
+    @property
+    def __wrapped__(self) -> Callable[..., Any]: ...
+    def __call__(self, *args: Any, **named: Any) -> Any: ...
 
-@final
-class Writer(_Call):
-    def __new__(
-        cls, plan: Plan, owner: type, name: Literal["write", "chunks", "size"], pure: Callable[..., Any], /
-    ) -> Writer: ...
-
-def set_constructor(cls: type, is_native: bool, /) -> None: ...
+def use_maker(cls: type, /) -> None: ...
 def filled(cls: type, /, *values: object) -> Any: ...

@@ -1,32 +1,25 @@
-"""The door to the native columns: open where the native core is on, and closed where its extension is missing.
-
-``arrow`` and ``segments`` ask here at every call, so ``set_rendering()`` and its environment variable hold for them too.
-"""
+"""The native columns: the second extension of `kafka-messages-native`, chosen together with the first."""
 
 from __future__ import annotations
 
 from functools import cache
 
-from .native import FORMAT, rendering
+from .native import FORMAT, implementation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 
-def native_columns() -> Any:
-    """The extension that makes columns, ``kafka_messages_native._columns``; None where the pure code has to do it."""
-    return _extension() if rendering() == "native" else None
-
-
 @cache
-def _extension() -> Any:
-    from importlib import import_module
-
+def native_columns() -> Any:
+    """Return the extension that makes columns, or None if Python code has to do it."""
+    if implementation() == "pure":
+        return None
     try:
-        found = import_module("kafka_messages_native._columns")
-    except (MemoryError, RecursionError):  # of this moment: the next use asks again
+        found: Any = __import__("kafka_messages_native._columns")._columns
+    except (MemoryError, RecursionError):
         raise
-    except Exception:  # as the core's own door: whatever is wrong with it, the pure code needs none
+    except Exception:  # whatever is wrong with it, the pure code works without it
         return None
     return found if found.FORMAT == FORMAT else None

@@ -1,0 +1,285 @@
+"""The choice between the native core and the pure code, and native methods that are derived, patched or pickled."""
+
+from __future__ import annotations
+
+import pickle
+from unittest import mock
+
+import pytest
+from kafka_messages import HeartbeatRequest, LeaveGroupRequest
+
+from tests.support.renderings import script
+
+USED = """
+import kafka_messages
+from kafka_messages._core import native
+assert kafka_messages.HeartbeatRequest.read(kafka_messages.HeartbeatRequest(group_id="g").write(4), 4).group_id == "g"
+print(kafka_messages.implementation(), type(kafka_messages.HeartbeatRequest.read).__name__, native.reason)
+"""
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [("0", "pure method KAFKA_MESSAGES_NATIVE is 0\n"), ("1", "native Reader \n"), ("", "native Reader \n")],
+)
+def test_environment(value: str, wanted: str) -> None:
+    """The variable is read when the package is imported; only 0 switches the core off."""
+    assert script(USED, KAFKA_MESSAGES_NATIVE=value) == wanted
+
+
+def test_without_the_core() -> None:
+    """If the core is not installed, everything works purely."""
+    text = f"import sys; sys.modules['kafka_messages_native'] = None\n{USED}"
+    assert script(text) == "pure method import of kafka_messages_native halted; None in sys.modules\n"
+
+
+def test_a_core_of_another_format() -> None:
+    """A core that reads plans of another format is not used."""
+    text = f"import kafka_messages_native\nkafka_messages_native.FORMAT = 7\n{USED}"
+    assert script(text) == "pure method it reads plans of format 7, and those of this package have format 1\n"
+
+
+@pytest.mark.parametrize("error", ["MemoryError", "RecursionError"])
+def test_an_import_that_runs_out_of_memory(error: str) -> None:
+    """A shortage of memory while the core is imported is raised: it does not make the program pure for good."""
+    text = f"""
+import sys
+class Failing:
+    def find_spec(self, name, path=None, target=None):
+        if name == "kafka_messages_native":
+            raise {error}
+sys.meta_path.insert(0, Failing())
+import kafka_messages
+try:
+    kafka_messages.HeartbeatRequest
+except {error}:
+    sys.meta_path.pop(0)
+print(type(kafka_messages.HeartbeatRequest.read).__name__)
+"""
+    assert script(text) == "Reader\n"
+
+
+def test_a_plan_that_does_not_fit() -> None:
+    """A message with a damaged plan stays pure, with the reason in ``refused``; the others are native."""
+    text = """
+import kafka_messages
+from kafka_messages._core import native
+from kafka_messages import HeartbeatRequest, HeartbeatResponse
+owner = HeartbeatRequest.__mro__[1]
+owner._plan = owner._plan.replace("group_id/s", "group_id/x")
+assert HeartbeatRequest.read(HeartbeatRequest(group_id="g").write(4), 4) == HeartbeatRequest(group_id="g")
+assert HeartbeatResponse.read(HeartbeatResponse().write(4), 4) == HeartbeatResponse()
+print(kafka_messages.implementation(), type(HeartbeatRequest.read).__name__, type(HeartbeatResponse.read).__name__)
+print(native.refused)
+"""
+    assert script(text).splitlines() == [
+        "native method Reader",
+        "{'HeartbeatRequest': ValueError('line 2 of the plan: a letter that is no type')}",
+    ]
+
+
+def test_first_use_from_threads() -> None:
+    """Sixteen threads use messages for the first time, all of them natively."""
+    text = """
+import sys, threading
+sys.setswitchinterval(1e-5)
+import kafka_messages
+from kafka_messages._core import native
+names = [name for name in kafka_messages._MODULES if name.endswith(("Request", "Response"))][:60]
+start = threading.Barrier(16)
+wrong = []
+def work():
+    start.wait()
+    for name in names:
+        cls = getattr(kafka_messages, name)
+        version = cls.HIGHEST_SUPPORTED_VERSION
+        if version >= 0 and cls.read(cls().write(version), version) != cls():
+            wrong.append(cls)
+threads = [threading.Thread(target=work) for _ in range(16)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+classes = [getattr(kafka_messages, name) for name in names]
+kinds = {type(cls.read).__name__ for cls in classes if cls.HIGHEST_SUPPORTED_VERSION >= 0}
+print(wrong, native.refused, kinds, sum(cls._native.declined for cls in classes if cls.HIGHEST_SUPPORTED_VERSION >= 0))
+"""
+    assert script(text) == "[] {} {'Reader'} 0\n"
+
+
+def test_after_a_fork() -> None:
+    """A child process reads and writes natively, whether the message was used before the fork or not."""
+    text = """
+import os
+from kafka_messages import HeartbeatRequest, LeaveGroupRequest
+HeartbeatRequest().write(4)
+pid = os.fork()
+if pid == 0:
+    for cls in (HeartbeatRequest, LeaveGroupRequest):
+        assert cls.read(cls().write(4), 4) == cls() and cls._native.declined == 0
+    os._exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+    assert script(text) == "7\n"
+
+
+# --- methods of others ------------------------------------------------------------------------------------------------
+
+
+def test_overridden_methods() -> None:
+    """A subclass that overrides and calls ``super()`` gets what the pure code would give it."""
+
+    class Counted(HeartbeatRequest):
+        calls = 0
+
+        @classmethod
+        def read(cls, data, version):  # type: ignore[no-untyped-def]
+            cls.calls += 1
+            return super().read(data, version)
+
+        @classmethod
+        def read_from(cls, data, offset, version):  # type: ignore[no-untyped-def]
+            cls.calls += 1
+            return super().read_from(data, offset, version)
+
+        def write(self, version: int) -> bytes:
+            type(self).calls += 1
+            return b"<" + super().write(version)
+
+        def size(self, version: int) -> int:
+            type(self).calls += 1
+            return 1 + super().size(version)
+
+    message = Counted(group_id="g")
+    data = message.write(4)
+    assert data == b"<" + HeartbeatRequest(group_id="g").write(4)
+    assert message.size(4) == len(data)
+    assert Counted.read(data[1:], 4) == Counted.read_from(data, 1, 4)[0] == HeartbeatRequest(group_id="g")
+    assert Counted.calls == 4
+
+
+def test_patched_methods() -> None:
+    """``mock.patch.object`` on a message replaces a method, and puts it back."""
+    for name in ("read", "read_from", "write", "size"):
+        with mock.patch.object(LeaveGroupRequest, name, return_value="patched") as patched:
+            assert getattr(LeaveGroupRequest, name)(b"", 4) == "patched"
+            assert getattr(LeaveGroupRequest(), name)(4) == "patched"
+            assert patched.call_count == 2
+        assert type(getattr(LeaveGroupRequest, name)).__name__ in ("Reader", "WriteMethod")
+
+
+def test_a_stranger_patches_the_base() -> None:
+    """What the core is for one class, it is not for another: a Reader in a class of somebody's own reads its message."""
+
+    class Elsewhere:
+        read = HeartbeatRequest.read
+
+    data = HeartbeatRequest(group_id="g").write(4)
+    assert Elsewhere.read(data, 4) == Elsewhere().read(data, 4) == HeartbeatRequest(group_id="g")
+
+
+def test_a_module_imported_again() -> None:
+    """The classes of a module that was dropped and imported anew are opened natively too; the old ones go on."""
+    text = """
+import sys
+from kafka_messages.messages.heartbeat_request import HeartbeatRequest as Old
+data = Old(group_id="g").write(4)
+del sys.modules["kafka_messages.messages.heartbeat_request"]
+from kafka_messages.messages.heartbeat_request import HeartbeatRequest as New
+assert Old is not New
+assert Old.read(data, 4).write(4) == New.read(data, 4).write(4) == data
+assert (type(Old.read(data, 4)), type(New.read(data, 4))) == (Old, New)
+print(type(Old.read).__name__, type(New.read).__name__)
+"""
+    assert script(text) == "Reader Reader\n"
+
+
+def test_pickled_methods() -> None:
+    """Bound methods and readers are sent to other processes by name."""
+    message = HeartbeatRequest(group_id="g")
+    data = message.write(4)
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        assert pickle.loads(pickle.dumps(message.write, protocol))(4) == data
+        assert pickle.loads(pickle.dumps(HeartbeatRequest.read, protocol))(data, 4) == message
+
+
+def test_derived_classes() -> None:
+    """A class that is derived from a message reads objects of its own, also while and after other classes come and go."""
+    text = """
+import gc
+from kafka_messages import HeartbeatRequest
+data = HeartbeatRequest(group_id="g").write(4)
+kept = HeartbeatRequest.read
+class Beat(HeartbeatRequest):
+    pass
+class Deeper(Beat):
+    pass
+for cls in (HeartbeatRequest, Beat, Deeper):
+    for found in (cls.read(data, 4), cls.read_from(b"x" + data, 1, 4)[0], cls().read(data, 4), cls.read(version=4, data=data)):
+        assert type(found) is cls and found.group_id == "g"
+assert type(kept(data, 4)) is HeartbeatRequest
+print(type(Deeper.read).__name__, HeartbeatRequest._native.declined)
+del Beat, Deeper, cls, found
+gc.collect()
+assert HeartbeatRequest.read is kept and not HeartbeatRequest.__subclasses__()
+"""
+    assert script(text) == "Reader 0\n"
+
+
+SILENT = """
+from kafka_messages import HeartbeatRequest
+data = bytes.fromhex("0267 00000000 01 00 00")
+HeartbeatRequest.read(data, 4)
+class Silent:
+    def __init_subclass__(cls, **named):
+        pass  # without a call of super().__init_subclass__()
+class Mine(Silent, HeartbeatRequest):
+    pass
+print(*[type(cls.read(data, 4)).__name__ for cls in (Mine, HeartbeatRequest, Mine)], type(Mine.read_from(data, 0, 4)[0]).__name__)
+"""
+
+
+@pytest.mark.parametrize("is_native", ["0", "1"])
+def test_a_derived_class_with_a_base_that_does_not_call_super(is_native: str) -> None:
+    """A message in use needs no notice of a derived class: the class is looked at in each call."""
+    assert script(SILENT, KAFKA_MESSAGES_NATIVE=is_native) == "Mine HeartbeatRequest Mine Mine\n"
+
+
+@pytest.mark.parametrize("is_native", ["0", "1"])
+def test_a_wrapper_around_the_methods_of_all_messages(is_native: str) -> None:
+    """A wrapper that is put on ``Message.write`` sees every call, also of messages that were used before."""
+    text = """
+from kafka_messages import HeartbeatRequest, Message
+HeartbeatRequest().write(4)
+old, calls = Message.write, []
+def wrapper(self, version):
+    calls.append(type(self).__name__)
+    return old(self, version)
+Message.write = wrapper
+print(HeartbeatRequest().write(4) == HeartbeatRequest().write(version=4), calls)
+"""
+    assert script(text, KAFKA_MESSAGES_NATIVE=is_native) == "True ['HeartbeatRequest', 'HeartbeatRequest']\n"
+
+
+def test_readers_while_a_class_is_being_derived() -> None:
+    """Other threads read a message and a derived class while that is being created."""
+    text = """
+from concurrent.futures import ThreadPoolExecutor
+from kafka_messages import HeartbeatRequest
+data = HeartbeatRequest(group_id="g").write(4)
+
+class Reading:
+    def __set_name__(self, owner, name):
+        print(*[type(pool.submit(cls.read, data, 4).result()).__name__ for cls in (HeartbeatRequest, owner)])
+
+with ThreadPoolExecutor() as pool:
+    class Mine(HeartbeatRequest):
+        hook = Reading()
+    stop = []
+    running = pool.submit(lambda: {type(HeartbeatRequest.read(data, 4)) for _ in iter(lambda: bool(stop), True)})
+    for _ in range(200):
+        class Other(HeartbeatRequest):
+            pass
+        assert type(Other.read(data, 4)) is Other
+    stop.append(1)
+    print(*[cls.__name__ for cls in running.result() or {HeartbeatRequest}], HeartbeatRequest._native.declined)
+"""
+    assert script(text).splitlines() == ["HeartbeatRequest Mine", "HeartbeatRequest 0"]
