@@ -31,7 +31,7 @@ def install(base: type) -> None:
     if _core is not None:
         for name in ("read", "read_from"):
             setattr(base, name, _core.ReadMethod(_package, base, name))
-        for name in ("write", "parts", "size"):
+        for name in ("write", "chunks", "size"):
             setattr(base, name, _core.WriteMethod(_package, base, name))
 
 

@@ -29,7 +29,7 @@ PARTS = frozenset(
         "testing",
     }
 )
-"""The parts of the package."""
+"""The components of the package."""
 
 ERROR_FIELDS: tuple[str, ...] = (
     "error_code",

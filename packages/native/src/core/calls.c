@@ -139,7 +139,7 @@ static PyObject *written(const Call *self, PyObject *const *values, int in_piece
     if (UNLIKELY(plan == NULL)) return NULL;
     const Layout *layout = layout_at(plan, values[1]);
     PyObject *result = layout == NULL ? NULL
-                       : in_pieces    ? write_pieces(plan, layout, values[0])
+                       : in_pieces    ? write_chunks(plan, layout, values[0])
                                       : write_message(plan, layout, values[0], &plan->hint);
     if (UNLIKELY(result == NULL)) plan->declined++;
     Py_DECREF(plan);
