@@ -247,7 +247,7 @@ def release(session: nox.Session) -> None:
             session.run("kafka-message-generator", "check", *PACKAGE)
             build(session)
             session.run("twine", "check", "--strict", *map(str, sorted(Path("dist").iterdir())))
-            use(session, "generator", "native", "packages")
+            use(session, "generator", "native", "packages", "pages", "upstream")
             session.run(*PUBLISH, "uploads")
 
 
