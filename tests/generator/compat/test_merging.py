@@ -9,7 +9,7 @@ import pytest
 
 from kafka_message_generator import definitions, rules
 from kafka_message_generator.compat.atoms import layout_of
-from kafka_message_generator.compat.sides import Baseline, baseline, sides_of
+from kafka_message_generator.compat.definition_sets import Baseline, baseline, release_sets
 from kafka_message_generator.merging.collect import with_older
 from kafka_message_generator.plan import builder
 from kafka_message_generator.spec.model import COORDINATOR_KEY, Message
@@ -21,7 +21,7 @@ SPECS = ROOT / "specs" / "kafka"
 
 @pytest.fixture(scope="module")
 def older() -> Baseline:
-    return baseline("history", list(sides_of(ROOT / "specs" / "history")))
+    return baseline("history", list(release_sets(ROOT / "specs" / "history")))
 
 
 @pytest.fixture(scope="module")

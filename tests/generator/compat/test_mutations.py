@@ -33,14 +33,14 @@ PACKAGES = 20
 
 
 @dataclass(frozen=True)
-class Side:
+class DefinitionSet:
     """A definition and its plan."""
 
     definition: Json
     plan: MessagePlan
 
 
-def pairs(seed: int) -> Iterator[tuple[Side, Side]]:
+def pairs(seed: int) -> Iterator[tuple[DefinitionSet, DefinitionSet]]:
     """Definitions and edited ones, both of which the generator takes."""
     rng = random.Random(seed)
     folders = (
@@ -54,10 +54,10 @@ def pairs(seed: int) -> Iterator[tuple[Side, Side]]:
         changed = edited(definition, rng)
         before, after = plan_of(definition), plan_of(changed)
         if before is not None and after is not None:
-            yield Side(definition, before), Side(changed, after)
+            yield DefinitionSet(definition, before), DefinitionSet(changed, after)
 
 
-def exchanges(one: Side, other: Side) -> Iterator[tuple[int, Side, Side]]:
+def exchanges(one: DefinitionSet, other: DefinitionSet) -> Iterator[tuple[int, DefinitionSet, DefinitionSet]]:
     """The newest versions that both sides have, in both directions: version, who writes, who reads."""
     for version in sorted(set(one.plan.valid) & set(other.plan.valid))[-3:]:
         yield version, one, other

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from kafka_message_generator.compat.atoms import layout_of
 from kafka_message_generator.compat.compare import Difference, difference
-from kafka_message_generator.compat.sides import Side
+from kafka_message_generator.compat.definition_sets import DefinitionSet
 from kafka_message_generator.compat.since import Since, Today, names_of
 from kafka_message_generator.compat.store import CodeLife
 from kafka_message_generator.spec.versions import NONE, Versions
@@ -61,7 +61,7 @@ class Changes:
         return not any((self.brought, self.defined, self.dropped, self.late, self.differing, *codes))
 
 
-def changes(found: Since, sides: Sequence[Side], today: Today, codes: Mapping[str, CodeLife]) -> list[Changes]:
+def changes(found: Since, sides: Sequence[DefinitionSet], today: Today, codes: Mapping[str, CodeLife]) -> list[Changes]:
     """What every release changed, from the oldest to the newest.
 
     ``sides`` are the releases that ``found`` tells of, and ``codes`` the lives of error codes by their names.
@@ -121,7 +121,7 @@ def _without(these: Versions, those: Versions) -> tuple[int, ...]:
     return tuple(version for version in these if version not in those)
 
 
-def _differing(before: Side, now: Side, names: Mapping[str, str]) -> Iterator[Differing]:
+def _differing(before: DefinitionSet, now: DefinitionSet, names: Mapping[str, str]) -> Iterator[Differing]:
     """The versions that both releases have, as stable ones of the former, and that do not read each other's bytes."""
     for name, plan in before.plans.items():
         other = now.plans.get(name)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kafka_message_generator.compat import formats
 from kafka_message_generator.compat.findings import LEVELS, RULES
-from kafka_message_generator.compat.inputs import HISTORY, KINDS, SPECS, InputError, ReadFolder, placed, sides_of_words
+from kafka_message_generator.compat.inputs import HISTORY, KINDS, SPECS, InputError, ReadFolder, placed, sets_of_words
 from kafka_message_generator.compat.past import page
 from kafka_message_generator.compat.report import Report, compare
 from kafka_message_generator.compat.store import HistoryError
@@ -73,8 +73,8 @@ def _write(text: str) -> None:
 
 
 def _report(read_folder: ReadFolder, arguments: argparse.Namespace) -> Report:
-    old, new = sides_of_words(arguments.old, arguments.new, arguments.history, read_folder)
-    report = placed(compare(old, new), *old.sides, new)
+    old, new = sets_of_words(arguments.old, arguments.new, arguments.history, read_folder)
+    report = placed(compare(old, new), *old.sets, new)
     if arguments.waivers is None:
         return report
     report, warnings = waived(report, read_waivers(arguments.waivers), arguments.waivers)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kafka_message_generator.compat.atoms import labels, layout_of
+from kafka_message_generator.compat.definition_sets import Baseline, DefinitionSet
 from kafka_message_generator.compat.findings import Finding
 from kafka_message_generator.compat.renames import last, path_now, renames
-from kafka_message_generator.compat.sides import Baseline, Side
 from kafka_message_generator.plan.model import FieldPlan, ranges
 from kafka_message_generator.rules.defaults import Empty, default_of
 from kafka_message_generator.rules.names import camel_case, snake_case
@@ -18,7 +18,7 @@ _JSON = {"bool": "a boolean", "string": "a text", "uuid": "a text", "bytes": "a 
 _PYTHON = {"bool": "bool", "string": "str", "uuid": "UUID", "float64": "float", "bytes": "bytes", "records": "bytes"}
 
 
-def declared_findings(old: Baseline, new: Side) -> Iterator[Finding]:
+def declared_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
     """Every difference between the newest release and the new side that bytes do not show."""
     newest = old.newest
     keys = {(message.kind, message.api_key) for message in new.messages.values() if message.api_key is not None}
@@ -36,14 +36,14 @@ def declared_findings(old: Baseline, new: Side) -> Iterator[Finding]:
     yield from _listeners(newest, new)
 
 
-def _removed(name: str, newest: Side, new: Side) -> Finding:
+def _removed(name: str, newest: DefinitionSet, new: DefinitionSet) -> Finding:
     place = new if name in new.messages else newest
     valid = str(newest.plans[name].valid)
     what = f"{name}, versions {valid}, is gone"
     return Finding("MESSAGE_REMOVED", name, "", (), what, "keep it", place.location(name), valid, "none", newest.name)
 
 
-def _versions(name: str, old: Baseline, new: Side) -> Iterator[Finding]:
+def _versions(name: str, old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
     newest, message = old.newest, new.messages[name]
     released = [version for version in newest.plans[name].valid if version != newest.unstable(name)]
     before, after = ranges(released), str(message.valid)
@@ -63,7 +63,7 @@ def _versions(name: str, old: Baseline, new: Side) -> Iterator[Finding]:
     yield from _empty_versions(name, old, new)
 
 
-def _empty_versions(name: str, old: Baseline, new: Side) -> Iterator[Finding]:
+def _empty_versions(name: str, old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
     plan, released = new.plans[name], old.versions.get(name, {})
     for version in plan.valid:
         if version in released or version - 1 not in plan.valid:
@@ -77,7 +77,7 @@ def _empty_versions(name: str, old: Baseline, new: Side) -> Iterator[Finding]:
             )
 
 
-def _rename(name: str, before: str, after: str, newest: Side, new: Side) -> Iterator[Finding]:
+def _rename(name: str, before: str, after: str, newest: DefinitionSet, new: DefinitionSet) -> Iterator[Finding]:
     place = new.location(name, after)
     for rule, called in (("JSON_NAME_CHANGED", camel_case), ("FIELD_RENAMED", snake_case)):
         one, two = called(last(before)), called(last(after))
@@ -86,7 +86,7 @@ def _rename(name: str, before: str, after: str, newest: Side, new: Side) -> Iter
             yield Finding(rule, name, after, (), what, "keep the name", place, one, two, newest.name)
 
 
-def _fields(name: str, moves: dict[str, str], newest: Side, new: Side) -> Iterator[Finding]:
+def _fields(name: str, moves: dict[str, str], newest: DefinitionSet, new: DefinitionSet) -> Iterator[Finding]:
     now, gone = dict(new.members(name)), set[str]()
     for path, before in newest.members(name):
         at = path_now(path, moves)
@@ -101,7 +101,7 @@ def _fields(name: str, moves: dict[str, str], newest: Side, new: Side) -> Iterat
 
 
 def _changes(
-    name: str, former: tuple[str, Field], now: tuple[str, Field], newest: Side, new: Side
+    name: str, former: tuple[str, Field], now: tuple[str, Field], newest: DefinitionSet, new: DefinitionSet
 ) -> Iterator[Finding]:
     """What another release says of a field that is still there; a field is given with its path."""
     (path, _), (at, after) = former, now
@@ -112,7 +112,7 @@ def _changes(
         yield Finding(rule, name, path, (), words, "keep it", after.location, was, is_, newest.name)
 
 
-def _is_lacked(name: str, path: str, new: Side) -> bool:
+def _is_lacked(name: str, path: str, new: DefinitionSet) -> bool:
     """Whether one of the versions has what holds a field, and not the field: only there it can be dropped or refused."""
     held, fields = new.messages[name].valid, dict(new.members(name))
     holder = _holder(path)
@@ -127,7 +127,7 @@ def _holder(path: str) -> str:
 
 
 def _properties(
-    name: str, former: tuple[str, Field], now: tuple[str, Field], newest: Side, new: Side
+    name: str, former: tuple[str, Field], now: tuple[str, Field], newest: DefinitionSet, new: DefinitionSet
 ) -> Iterator[tuple[str, str, str, str]]:
     """Rule, former value, value, and what it is a value of."""
     (path, before), (at, after) = former, now
@@ -152,7 +152,7 @@ def _json(member: Field) -> str:
     return f"an array, each {each}" if member.type.is_array else each
 
 
-def _plan_of(side: Side, name: str, path: str) -> FieldPlan | None:
+def _plan_of(side: DefinitionSet, name: str, path: str) -> FieldPlan | None:
     plan, found = side.plans[name], None
     struct = plan.body
     for part in path.split("."):
@@ -172,7 +172,7 @@ def _python(plan: FieldPlan | None, member: Field) -> str:
     return f"{text} | None" if plan is not None and plan.nullable else text
 
 
-def _keys(side: Side, name: str, member: Field) -> str:
+def _keys(side: DefinitionSet, name: str, member: Field) -> str:
     if not (member.type.is_struct and member.type.is_array):
         return "none"
     struct = next((each for each in side.plans[name].structs if each.name == member.type.name), None)
@@ -180,7 +180,7 @@ def _keys(side: Side, name: str, member: Field) -> str:
     return ", ".join(keys) or "none"
 
 
-def _listeners(newest: Side, new: Side) -> Iterator[Finding]:
+def _listeners(newest: DefinitionSet, new: DefinitionSet) -> Iterator[Finding]:
     for name, message in sorted(newest.messages.items()):
         now: Message | None = new.messages.get(name)
         gone = set(message.listeners) - set(now.listeners if now is not None else message.listeners)

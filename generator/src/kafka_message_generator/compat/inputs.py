@@ -11,8 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from kafka_message_generator.compat import store
+from kafka_message_generator.compat.definition_sets import (
+    Baseline,
+    DefinitionSet,
+    baseline,
+    release_sets,
+    set_of_release,
+)
 from kafka_message_generator.compat.report import Report
-from kafka_message_generator.compat.sides import Baseline, Side, baseline, side_of_release, sides_of
 from kafka_message_generator.spec.source import Location, SpecError
 
 GIT, RELEASE, HISTORY = "git:", "release:", "history"
@@ -22,7 +28,7 @@ SPECS = "specs/kafka"
 TIMEOUT_SECONDS = 300
 
 
-ReadFolder = Callable[[Path], Side]
+ReadFolder = Callable[[Path], DefinitionSet]
 """Reads and checks the definitions below a folder; raises SpecError. A later stage has it."""
 
 
@@ -30,7 +36,7 @@ class InputError(Exception):
     """What is to be compared cannot be obtained; the text says which and why. Never to be taken for compatible."""
 
 
-def sides_of_words(old: str, new: str, history: Path, read_folder: ReadFolder) -> tuple[Baseline, Side]:
+def sets_of_words(old: str, new: str, history: Path, read_folder: ReadFolder) -> tuple[Baseline, DefinitionSet]:
     """What was released and what is compared with it, by two words of the command line.
 
     A state of git without a folder is that of the folder of the other side. Raises InputError, and SpecError for
@@ -45,12 +51,12 @@ def sides_of_words(old: str, new: str, history: Path, read_folder: ReadFolder) -
         before = _side_of(old, new, history, read_folder)
         return baseline(before.name, [before]), after
     try:
-        return baseline(f"every release in {history.as_posix()}", list(sides_of(history))), after
+        return baseline(f"every release in {history.as_posix()}", list(release_sets(history))), after
     except store.HistoryError as error:
         raise InputError(str(error)) from None
 
 
-def placed(report: Report, *sides: Side) -> Report:
+def placed(report: Report, *sides: DefinitionSet) -> Report:
     """The report with places as the sides have them, and not where these were unpacked to be read."""
     findings = report.findings
     for side in sides:
@@ -62,7 +68,7 @@ def _placed(location: Location, unpacked: str) -> Location:
     return replace(location, file=location.file.removeprefix(unpacked))
 
 
-def _side_of(text: str, other: str, history: Path, read_folder: ReadFolder) -> Side:
+def _side_of(text: str, other: str, history: Path, read_folder: ReadFolder) -> DefinitionSet:
     if text == HISTORY:
         raise InputError(f"{HISTORY} is many releases; name one of them, such as release:4.3.0")
     if text.startswith(GIT):
@@ -72,7 +78,7 @@ def _side_of(text: str, other: str, history: Path, read_folder: ReadFolder) -> S
         if not release:
             raise InputError(f"{text}: names no release; write for example {RELEASE}4.3.0")
         try:
-            return side_of_release(history, release)
+            return set_of_release(history, release)
         except store.HistoryError as error:
             raise InputError(str(error)) from None
     folder = Path(text)
@@ -81,7 +87,7 @@ def _side_of(text: str, other: str, history: Path, read_folder: ReadFolder) -> S
     return read_folder(folder)
 
 
-def _side_of_git(text: str, other: str, read_folder: ReadFolder) -> Side:
+def _side_of_git(text: str, other: str, read_folder: ReadFolder) -> DefinitionSet:
     ref, _, folder = text.removeprefix(GIT).partition(":")
     if not ref or ref.startswith("-"):
         raise InputError(f"{text}: names no state; write for example {GIT}main")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from kafka_message_generator.compat.atoms import Atoms, Tags, insides, layout_of
 from kafka_message_generator.compat.compare import difference
-from kafka_message_generator.compat.sides import Side
+from kafka_message_generator.compat.definition_sets import DefinitionSet
 from kafka_message_generator.plan.model import MessagePlan
 
 
@@ -43,7 +43,7 @@ def last(path: str) -> str:
     return path.rpartition(".")[2]
 
 
-def renames(name: str, before: Side, after: Side) -> dict[str, str]:
+def renames(name: str, before: DefinitionSet, after: DefinitionSet) -> dict[str, str]:
     """The paths of a message's fields by their former ones, for those that have another name."""
     former, now = ({path for path, _ in side.members(name)} for side in (before, after))
     return renamed(before.plans[name], after.plans[name], former, now) if former - now else {}

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from kafka_message_generator.compat.declared import declared_findings
+from kafka_message_generator.compat.definition_sets import Baseline, DefinitionSet
 from kafka_message_generator.compat.findings import ADVICE, LEVELS, Finding
-from kafka_message_generator.compat.sides import Baseline, Side
 from kafka_message_generator.compat.tags import tag_findings
 from kafka_message_generator.compat.wire import header_findings, key_findings, verdicts
 
@@ -58,7 +58,7 @@ class Report:
         return [finding for finding in self.at(level) if finding.level != ADVICE]
 
 
-def compare(old: Baseline, new: Side) -> Report:
+def compare(old: Baseline, new: DefinitionSet) -> Report:
     """Apply every rule to what was released and a new side."""
     found = list(verdicts(old, new))
     states = Counter(verdict.state for verdict in found)
@@ -75,7 +75,7 @@ def compare(old: Baseline, new: Side) -> Report:
     return Report(old.name, new.name, counts, tuple(sorted(_joined(findings), key=_order)))
 
 
-def _dropped(name: str, old: Baseline, new: Side) -> int:
+def _dropped(name: str, old: Baseline, new: DefinitionSet) -> int:
     left = new.plans[name].valid if name in new.plans else ()
     unstable = old.newest.unstable(name)
     return sum(version not in left and version != unstable for version in old.newest.plans[name].valid)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kafka_message_generator.compat.atoms import labels, layout_of
-from kafka_message_generator.compat.sides import Side, baseline, members_of, successor
+from kafka_message_generator.compat.definition_sets import DefinitionSet, baseline, members_of, successor
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.spec.model import COORDINATOR_KEY, REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.versions import NONE, Versions
@@ -84,12 +84,12 @@ class Since:
         return found
 
 
-def since(sides: Sequence[Side], today: Today, older: Mapping[str, Versions] | None = None) -> Since:
+def since(sides: Sequence[DefinitionSet], today: Today, older: Mapping[str, Versions] | None = None) -> Since:
     """What the releases, from the oldest to the newest, have of the messages of a package."""
     releases = tuple(side.name.removeprefix("Kafka ") for side in sides)
     found = Since(releases, older=older or {})
     names = names_of(sides, today)
-    former: dict[str, list[tuple[int, Side, str]]] = {}
+    former: dict[str, list[tuple[int, DefinitionSet, str]]] = {}
     for number, side in enumerate(sides):
         for name in side.messages:
             if (now := names.get(name)) is not None:
@@ -112,7 +112,7 @@ def _key(message: Message) -> Key:
     return message.name
 
 
-def names_of(sides: Sequence[Side], today: Today) -> dict[str, str]:
+def names_of(sides: Sequence[DefinitionSet], today: Today) -> dict[str, str]:
     """The names of today by those of any release."""
     keys = {_key(message): name for name, (message, _) in today.items()}
     messages = {name: message for name, (message, _) in today.items()}
@@ -129,7 +129,7 @@ def names_of(sides: Sequence[Side], today: Today) -> dict[str, str]:
     return found
 
 
-def _runs(today: Message, places: list[tuple[int, Side, str]], count: int) -> Iterable[Run]:
+def _runs(today: Message, places: list[tuple[int, DefinitionSet, str]], count: int) -> Iterable[Run]:
     by_number = {number: (side, name) for number, side, name in places}
     before = Run(-1, NONE)
     for number in range(count):
@@ -148,7 +148,7 @@ def _runs(today: Message, places: list[tuple[int, Side, str]], count: int) -> It
 
 
 def _late(
-    found: Since, name: str, message: Message, plan: MessagePlan, places: list[tuple[int, Side, str]]
+    found: Since, name: str, message: Message, plan: MessagePlan, places: list[tuple[int, DefinitionSet, str]]
 ) -> dict[str, int]:
     """The fields that a release brought into versions that there were already, such as tagged ones."""
     wanted: dict[int, list[str]] = {}

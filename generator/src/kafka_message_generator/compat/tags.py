@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from kafka_message_generator.compat.atoms import Tags, layout_of, tag_atoms
 from kafka_message_generator.compat.compare import difference
+from kafka_message_generator.compat.definition_sets import Baseline, DefinitionSet
 from kafka_message_generator.compat.findings import Finding
 from kafka_message_generator.compat.renames import path_now, renames
-from kafka_message_generator.compat.sides import Baseline, Side
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.spec.model import Field
 
@@ -56,13 +56,13 @@ _Key = tuple[str, bool, int]
 """Path of the struct, whether the tag is of an optional-field buffer, and the tag."""
 
 
-def tag_findings(old: Baseline, new: Side) -> Iterator[Finding]:
+def tag_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
     """Tags that stand for another field, and fields with another tag, than in any release."""
     for name in sorted(new.plans):
-        yield from _of_message(name, [side for side in old.sides if name in side.plans], new)
+        yield from _of_message(name, [side for side in old.sets if name in side.plans], new)
 
 
-def _of_message(name: str, sides: list[Side], new: Side) -> Iterator[Finding]:
+def _of_message(name: str, sides: list[DefinitionSet], new: DefinitionSet) -> Iterator[Finding]:
     used: dict[_Key, Use] = {}
     for before, side in zip([None, *sides], sides, strict=False):
         now = dict(_uses(name, side))
@@ -82,7 +82,7 @@ def _of_message(name: str, sides: list[Side], new: Side) -> Iterator[Finding]:
             yield _finding("TAG_MOVED", name, use, what, remedy, str(same.field.tag), str(tag), same.release)
 
 
-def _followed(name: str, used: dict[_Key, Use], before: Side | None, after: Side) -> dict[_Key, Use]:
+def _followed(name: str, used: dict[_Key, Use], before: DefinitionSet | None, after: DefinitionSet) -> dict[_Key, Use]:
     """Uses up to a side, at the places where the next one has what they belong to."""
     moves = renames(name, before, after) if before is not None and used else {}
     return {
@@ -91,7 +91,7 @@ def _followed(name: str, used: dict[_Key, Use], before: Side | None, after: Side
     }
 
 
-def _uses(name: str, side: Side) -> Iterator[tuple[_Key, Use]]:
+def _uses(name: str, side: DefinitionSet) -> Iterator[tuple[_Key, Use]]:
     for path, member in side.members(name):
         if member.tag is not None:
             struct = path.rpartition(".")[0]

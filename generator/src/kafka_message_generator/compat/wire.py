@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from kafka_message_generator.compat.atoms import Atoms, digest, labels, layout_of
 from kafka_message_generator.compat.compare import Difference, added_tags, difference
+from kafka_message_generator.compat.definition_sets import Baseline, DefinitionSet, Released
 from kafka_message_generator.compat.findings import Direction, Finding
-from kafka_message_generator.compat.sides import Baseline, Released, Side
 from kafka_message_generator.compat.witness import Witness, witness
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.rules.headers import header_versions
@@ -28,7 +28,7 @@ class Verdict:
     findings: tuple[Finding, ...] = ()
 
 
-def verdicts(old: Baseline, new: Side) -> Iterator[Verdict]:
+def verdicts(old: Baseline, new: DefinitionSet) -> Iterator[Verdict]:
     """A verdict for each released version that the new side has, in the order of names."""
     for name in sorted(old.versions.keys() & new.plans.keys()):
         for version, released in sorted(old.versions[name].items()):
@@ -36,7 +36,7 @@ def verdicts(old: Baseline, new: Side) -> Iterator[Verdict]:
                 yield _verdict(name, version, released, new)
 
 
-def _verdict(name: str, version: int, released: Released, new: Side) -> Verdict:
+def _verdict(name: str, version: int, released: Released, new: DefinitionSet) -> Verdict:
     before, after = layout_of(released.plan, version), layout_of(new.plans[name], version)
     if before == after and list(labels(before)) == list(labels(after)):
         return Verdict(name, version, EQUAL)
@@ -51,7 +51,7 @@ def _verdict(name: str, version: int, released: Released, new: Side) -> Verdict:
         new.location(name),
         before=digest(before),
         after=digest(after),
-        since=released.side.name,
+        since=released.source.name,
     )
     if forth is None and back is None:
         advice = tuple(_tag_advice(finding, before, after, new))
@@ -59,7 +59,7 @@ def _verdict(name: str, version: int, released: Released, new: Side) -> Verdict:
     return Verdict(name, version, CHANGED, (_changed(finding, forth, back, released, new),))
 
 
-def _tag_advice(finding: Finding, before: Atoms, after: Atoms, new: Side) -> Iterator[Finding]:
+def _tag_advice(finding: Finding, before: Atoms, after: Atoms, new: DefinitionSet) -> Iterator[Finding]:
     for rule, found, verb in (
         ("TAGGED_FIELD_ADDED", added_tags(before, after), "is new"),
         ("TAGGED_FIELD_REMOVED", added_tags(after, before), "is gone"),
@@ -76,7 +76,7 @@ def _tag_advice(finding: Finding, before: Atoms, after: Atoms, new: Side) -> Ite
 
 
 def _changed(
-    finding: Finding, forth: Difference | None, back: Difference | None, released: Released, new: Side
+    finding: Finding, forth: Difference | None, back: Difference | None, released: Released, new: DefinitionSet
 ) -> Finding:
     name, version = finding.message, finding.versions[0]
     main = forth or back
@@ -104,7 +104,7 @@ def _direction(found: Difference | None, data: Witness | None) -> Direction:
     return Direction("differs" if data is None else data.outcome, data)
 
 
-def header_findings(old: Baseline, new: Side) -> Iterator[Finding]:
+def header_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
     """Released versions with another header in front of them."""
     for name, released in sorted(old.versions.items()):
         message = new.messages.get(name)
@@ -112,9 +112,9 @@ def header_findings(old: Baseline, new: Side) -> Iterator[Finding]:
             continue
         by_change: dict[tuple[int, int, str], list[int]] = {}
         for version, each in sorted(released.items()):
-            before, after = _header(each.side.messages[name], version), _header(message, version)
+            before, after = _header(each.source.messages[name], version), _header(message, version)
             if version in message.valid and before != after:
-                by_change.setdefault((before, after, each.side.name), []).append(version)
+                by_change.setdefault((before, after, each.source.name), []).append(version)
         for (before, after, since), versions in by_change.items():
             what = f"had header version {before}, has {after}"
             yield Finding(
@@ -135,11 +135,11 @@ def _header(message: Message, version: int) -> int:
     return next(header for first, header in reversed(header_versions(message)) if first <= version)
 
 
-def key_findings(old: Baseline, new: Side) -> Iterator[Finding]:
+def key_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
     """Messages with other keys, and keys with other messages, than any release had."""
     owners: dict[tuple[str, int], tuple[str, str]] = {}
     last: dict[str, tuple[Message, str]] = {}
-    for side in old.sides:
+    for side in old.sets:
         for message in side.messages.values():
             last[message.name] = (message, side.name)
             if message.api_key is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kafka_message_generator.compat.sides import sides_of
+from kafka_message_generator.compat.definition_sets import release_sets
 from kafka_message_generator.compat.since import Since, Today, since
 from kafka_message_generator.compat.store import read_error_codes, read_older
 from kafka_message_generator.definitions import Definitions
@@ -28,7 +28,7 @@ def since_of(definitions: Definitions) -> Since | None:
     """What the releases have of the messages of a package; None without a history. Raises HistoryError and SpecError."""
     if definitions.history is None:
         return None
-    sides = list(sides_of(definitions.history))
+    sides = list(release_sets(definitions.history))
     return since(sides, today_of(definitions), read_older(definitions.history))
 
 

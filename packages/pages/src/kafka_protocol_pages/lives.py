@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from kafka_message_generator.compat.changes import Changes, changes
-from kafka_message_generator.compat.sides import sides_of
+from kafka_message_generator.compat.definition_sets import release_sets
 from kafka_message_generator.compat.since import Since
 from kafka_message_generator.compat.store import CodeLife, read_error_codes
 from kafka_message_generator.definitions import Definitions
@@ -135,7 +135,7 @@ def past_of(definitions: Definitions) -> Past:
     if found is None or definitions.history is None:
         return Past()
     codes = read_error_codes(definitions.history)
-    sides = list(sides_of(definitions.history))
+    sides = list(release_sets(definitions.history))
     return Past(Lives(found, codes), tuple(changes(found, sides, today_of(definitions), codes)))
 
 

@@ -122,7 +122,9 @@ def _entity_types(specs: Path, before: Mapping[str, Json]) -> Iterator[Decision]
         what = (
             f"{name}: a new entity type: name it in EntityType of runtime/connection of the generator, describe it in"
         )
-        yield Decision(ENTITY_TYPES, "", "", f"{what} pages/indexes.py, and in {ENTITIES} the fields without it")
+        yield Decision(
+            ENTITY_TYPES, "", "", f"{what} indexes.py of packages/pages, and in {ENTITIES} the fields without it"
+        )
 
 
 def _lines(path: Path) -> list[str]:

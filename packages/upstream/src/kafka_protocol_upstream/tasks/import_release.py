@@ -13,8 +13,8 @@ from pathlib import Path
 
 from kafka_message_generator import definitions
 from kafka_message_generator.compat import store
+from kafka_message_generator.compat.definition_sets import baseline, set_of_release
 from kafka_message_generator.compat.report import compare
-from kafka_message_generator.compat.sides import baseline, side_of_release
 from kafka_message_generator.compat.store import order
 from kafka_message_generator.compat.texts import text
 from kafka_message_generator.spec.source import SpecError
@@ -148,8 +148,8 @@ def _renew(jars: Jars, specs: Path, history: Path) -> Iterator[str]:
         changes += [f"write {SETTINGS}"] if _set_version(specs / SETTINGS, release) else []
         yield from _changed(specs, changes, f"is Kafka {release} already")
     if before:
-        old = side_of_release(history, before[-1])
-        yield text(compare(baseline(old.name, [old]), side_of_release(history, release)), LEVEL).rstrip("\n")
+        old = set_of_release(history, before[-1])
+        yield text(compare(baseline(old.name, [old]), set_of_release(history, release)), LEVEL).rstrip("\n")
     if not is_newest:
         yield f"Kafka {release} is not the newest release: {specs.as_posix()} is left as it is"
         return

@@ -13,9 +13,9 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+from kafka_message_generator.compat.definition_sets import DefinitionSet, baseline, release_sets
 from kafka_message_generator.compat.findings import Direction, Finding
 from kafka_message_generator.compat.report import compare
-from kafka_message_generator.compat.sides import Side, baseline, sides_of
 from kafka_message_generator.spec.model import HEADER, REQUEST, RESPONSE
 
 ABOUT = "have Kafka's own classes exchange the bytes that docs/history.md shows (needs a JDK)"
@@ -44,7 +44,7 @@ def run(jars: Path, history: Path) -> int:
     with tempfile.TemporaryDirectory() as compiled:
         subprocess.run(["javac", "-d", compiled, str(PROGRAM)], check=True, timeout=TIMEOUT_SECONDS)
         wrong, count = [], 0
-        for before, side in pairwise(sides_of(history)):
+        for before, side in pairwise(release_sets(history)):
             for finding, writer, reader, data in exchanges(before, side):
                 count += 1
                 own, other = (said(finding, each, data, jars, compiled) for each in (writer, reader))
@@ -59,7 +59,9 @@ def run(jars: Path, history: Path) -> int:
     return int(bool(wrong))
 
 
-def exchanges(before: Side, side: Side) -> Iterator[tuple[Finding, Side, Side, bytes]]:
+def exchanges(
+    before: DefinitionSet, side: DefinitionSet
+) -> Iterator[tuple[Finding, DefinitionSet, DefinitionSet, bytes]]:
     """Each witness between two releases, with the side that wrote it and the one that reads it."""
     for finding in compare(baseline(before.name, [before]), side).findings:
         if finding.level == "wire":
@@ -71,7 +73,7 @@ def exchanges(before: Side, side: Side) -> Iterator[tuple[Finding, Side, Side, b
                     yield finding, writer, reader, direction.witness.data
 
 
-def said(finding: Finding, side: Side, data: bytes, jars: Path, compiled: str) -> str:
+def said(finding: Finding, side: DefinitionSet, data: bytes, jars: Path, compiled: str) -> str:
     """What the classes of a release make of bytes."""
     folder = jars / side.name.removeprefix("Kafka ")
     kind = side.messages[finding.message].kind

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kafka_message_generator import definitions
-from kafka_message_generator.compat.sides import baseline, sides_of
+from kafka_message_generator.compat.definition_sets import baseline, release_sets
 from kafka_protocol_upstream.kafka.artifacts import FOLDERS, Jars, version_of
 from kafka_protocol_upstream.kafka.published import jars_of, published
 from kafka_protocol_upstream.vectors.definitions import read_definition
@@ -21,14 +21,14 @@ def cases_of(specs: Path, history: Path) -> dict[str, list[Case]]:
     Raises SpecError and HistoryError.
     """
     own = {plan.name: plan.valid for plan in definitions.load(specs, more=None).plans}
-    released = baseline("history", list(sides_of(history))).versions
+    released = baseline("history", list(release_sets(history))).versions
     found: dict[str, list[Case]] = {}
     for plan in sorted(definitions.load(specs).plans, key=lambda plan: plan.name):
         known = released.get(plan.name, {})
         shift = min(known, default=0) if plan.kind.startswith("coordinator") and plan.name not in own else 0
         for version in plan.valid:
             if plan.name not in own or version not in own[plan.name]:
-                last = known[version + shift].side
+                last = known[version + shift].source
                 release = last.name.removeprefix("Kafka ")
                 place = Path(last.messages[plan.name].location.file)
                 file = f"{last.folders[plan.name]}/{plan.name}.json"

@@ -18,7 +18,7 @@ from kafka_message_generator.spec.source import Location, Problems, SpecError
 
 
 @dataclass(frozen=True)
-class Side:
+class DefinitionSet:
     """Sound definitions by the names of their messages. ``name`` is for reports: ``Kafka 4.3.0``, ``specs/kafka``."""
 
     name: str
@@ -73,7 +73,7 @@ def _members(
 class Released:
     """One message version that was released: what it was, and where it was so last."""
 
-    side: Side
+    source: DefinitionSet
     plan: MessagePlan
 
 
@@ -82,15 +82,15 @@ class Baseline:
     """What was released: sides from the oldest to the newest, and of each message version the last one that had it."""
 
     name: str
-    sides: tuple[Side, ...]
+    sets: tuple[DefinitionSet, ...]
     versions: dict[str, dict[int, Released]] = field(default_factory=dict)
 
     @property
-    def newest(self) -> Side:
-        return self.sides[-1]
+    def newest(self) -> DefinitionSet:
+        return self.sets[-1]
 
 
-def baseline(name: str, sides: Sequence[Side]) -> Baseline:
+def baseline(name: str, sides: Sequence[DefinitionSet]) -> Baseline:
     """What was released in some sides, from the oldest to the newest. Unstable versions were not."""
     versions: dict[str, dict[int, Released]] = {}
     for side in sides:
@@ -101,21 +101,21 @@ def baseline(name: str, sides: Sequence[Side]) -> Baseline:
     return Baseline(name, tuple(sides), versions)
 
 
-def sides_of(root: Path) -> Iterator[Side]:
+def release_sets(root: Path) -> Iterator[DefinitionSet]:
     """Every release of a history, from the oldest to the newest; raises HistoryError and SpecError."""
     for release, found in store.read(root).walk():
         yield _side(release, found)
 
 
-def side_of_release(root: Path, release: str) -> Side:
+def set_of_release(root: Path, release: str) -> DefinitionSet:
     """One release of a history; raises HistoryError and SpecError."""
     return _side(release, store.read(root).definitions(release))
 
 
-def side_of_files(folder: Path, files: Sequence[Path]) -> Side:
+def set_of_files(folder: Path, files: Sequence[Path]) -> DefinitionSet:
     """The definitions of a folder, each checked alone; raises SpecError."""
     root = folder if folder.is_dir() else folder.parent
-    side = Side(folder.as_posix(), {}, {})
+    side = DefinitionSet(folder.as_posix(), {}, {})
     for path in files:
         message, plan = _load(path, is_released=False)
         side.messages[message.name] = message
@@ -125,12 +125,12 @@ def side_of_files(folder: Path, files: Sequence[Path]) -> Side:
     return side
 
 
-def _side(release: str, found: dict[str, store.Definition]) -> Side:
+def _side(release: str, found: dict[str, store.Definition]) -> DefinitionSet:
     loaded = {name: _loaded(definition.path) for name, definition in found.items()}
     messages = {name: message for name, (message, _) in loaded.items()}
     plans = {name: plan for name, (_, plan) in loaded.items() if plan is not None}
     folders = {name: definition.folder for name, definition in found.items()}
-    return Side(f"Kafka {release}", messages, plans, folders)
+    return DefinitionSet(f"Kafka {release}", messages, plans, folders)
 
 
 @cache
@@ -162,10 +162,10 @@ def successor(
     versions = older.versions[name]
     if not versions:
         return None
-    last = versions[max(versions)].side.messages[name]
+    last = versions[max(versions)].source.messages[name]
     for candidate, message in today.items():
         may_be = last.api_key is None and candidate.startswith(name) and message.kind == last.kind
-        if not may_be or any({name, candidate} <= side.messages.keys() for side in older.sides):
+        if not may_be or any({name, candidate} <= side.messages.keys() for side in older.sets):
             continue
         if all(version in message.valid for version in versions):
             plan = plan_of(candidate)
