@@ -14,7 +14,7 @@ from kafka_message_generator.spec.entities import read_entity_types
 from kafka_message_generator.spec.model import ENTITY_TYPES as KNOWN_TYPES
 from kafka_protocol_upstream.kafka import facts
 from kafka_protocol_upstream.kafka.artifacts import FOLDERS, GROUP, Jars
-from kafka_protocol_upstream.kafka.fixups import completed, mended
+from kafka_protocol_upstream.kafka.fixups import completed, fixed
 
 MARK = b'"validVersions"'
 """What every definition has, and no other JSON in the jars."""
@@ -69,7 +69,7 @@ def _texts(jars: Jars, artifact: str, folder: str, root: Path) -> list[tuple[str
                 data = jar.read(name)
                 if MARK not in data:
                     continue
-                data, _ = mended(name.rpartition("/")[2], jars.release, data)
+                data, _ = fixed(name.rpartition("/")[2], jars.release, data)
                 definition = completed(_read(f"{jars.jar(artifact).name}!{name}", data))
                 target = f"{folder}/{definition['name']}.json"
                 found.append((target, facts.render(facts.facts(definition, _kept(root / target)))))

@@ -1,4 +1,4 @@
-"""Definitions of old releases that a reader of today refuses: what is mended in them, visibly and nowhere else."""
+"""Definitions of old releases that a reader of today refuses: what is fixed in them, visibly and nowhere else."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kafka_protocol_upstream.kafka.facts import Json
 
 
 @dataclass(frozen=True)
-class Mend:
+class Fixup:
     """A text in a file of some releases, and what stands there instead."""
 
     file: str
@@ -19,8 +19,8 @@ class Mend:
     why: str
 
 
-MENDS = (
-    Mend(
+FIXUPS = (
+    Fixup(
         "DescribeProducersRequest.json",
         ("2.8.0", "2.8.1", "2.8.2"),
         b"    ]}\n  ]\n}",
@@ -31,13 +31,13 @@ MENDS = (
 """Each is used at every import of its releases; an import says so, and fails where the text is not there."""
 
 
-def mended(file: str, release: str, data: bytes) -> tuple[bytes, str | None]:
-    """The bytes of a definition file with what is mended in them, and why; raises ValueError where it is not there."""
-    for mend in MENDS:
-        if mend.file == file and release in mend.releases:
-            if data.count(mend.text) != 1:
-                raise ValueError(f"what is mended in {file} of {release} is not there: {mend.text!r}")
-            return data.replace(mend.text, mend.instead), mend.why
+def fixed(file: str, release: str, data: bytes) -> tuple[bytes, str | None]:
+    """The bytes of a definition file with what is fixed in them, and why; raises ValueError where it is not there."""
+    for fixup in FIXUPS:
+        if fixup.file == file and release in fixup.releases:
+            if data.count(fixup.text) != 1:
+                raise ValueError(f"what is fixed in {file} of {release} is not there: {fixup.text!r}")
+            return data.replace(fixup.text, fixup.instead), fixup.why
     return data, None
 
 

@@ -16,7 +16,7 @@ from kafka_protocol_upstream.kafka import facts
 from kafka_protocol_upstream.kafka.artifacts import CORE, FOLDERS
 from kafka_protocol_upstream.kafka.constants import error_codes
 from kafka_protocol_upstream.kafka.definitions import MARK
-from kafka_protocol_upstream.kafka.fixups import completed, mended
+from kafka_protocol_upstream.kafka.fixups import completed, fixed
 from kafka_protocol_upstream.kafka.published import WITHOUT_CORE
 
 FIRST = "2.2.0"
@@ -37,7 +37,7 @@ class Found:
 def import_history(jars: dict[str, list[Path]], root: Path, say: Say = lambda line: None) -> list[str]:
     """Write the history of releases, each with its jars; returns what changed.
 
-    ``say`` is told what is mended on the way. Raises HistoryError for a definition that cannot be read, or two of one name.
+    ``say`` is told what is fixed on the way. Raises HistoryError for a definition that cannot be read, or two of one name.
     """
     releases: store.Releases = {}
     codes: store.Codes = {}
@@ -128,11 +128,11 @@ def _definitions(jar: Path, release: str, say: Say) -> Iterator[Found]:
 def _definition(jar: Path, name: str, data: bytes, folder: str, release: str, say: Say) -> Found:
     place = f"{jar.name}!{name}"
     try:
-        data, why = mended(name.rpartition("/")[2], release, data)
+        data, why = fixed(name.rpartition("/")[2], release, data)
     except ValueError as error:
         raise store.HistoryError(f"{place}: {error}") from None
     if why is not None:
-        say(f"{place}: mended: {why}")
+        say(f"{place}: fixed: {why}")
     problems = source.Problems()
     node = source.decode(place, data, problems)
     plain = node.plain() if node is not None else None

@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         copies = _copies(arguments.specs, arguments.history, Path(folder))
         try:
             jars = _jars(arguments.what, arguments.work)
-            said = "".join(f"{line}\n" for line in _renew(jars, *copies.values()))
+            said = "".join(f"{line}\n" for line in _update(jars, *copies.values()))
         except (ArtifactError, store.HistoryError, ImportSpecsError, SpecError) as error:
             print(_at_home(str(error), copies), file=sys.stderr)
             print("nothing was written", file=sys.stderr)
@@ -135,7 +135,7 @@ def _known(release: str, found: list[Path]) -> Jars:
     return Jars(release, versions, jars)
 
 
-def _renew(jars: Jars, specs: Path, history: Path) -> Iterator[str]:
+def _update(jars: Jars, specs: Path, history: Path) -> Iterator[str]:
     """Import a release, and yield the lines that say what it changed and what is left to decide."""
     release = jars.release
     before = [name for name in store.read(history).names if order(name) < order(release)]
