@@ -169,7 +169,7 @@ def test_the_page_on_the_past_is_what_the_history_says() -> None:
     assert (ROOT / "docs" / "history.md").read_text() == page(HISTORY)
 
 
-def test_error_codes_have_a_life(tmp_path: Path) -> None:
+def test_error_codes_have_a_lifetime(tmp_path: Path) -> None:
     """A code that goes and comes back is there again; the file is not touched where nothing changed."""
     codes = {
         "2.2.0": {"NONE": 0, "OLD": 6, "BACK": 7},
@@ -179,10 +179,10 @@ def test_error_codes_have_a_life(tmp_path: Path) -> None:
     assert store.write(tmp_path, {}, codes) == ["write error-codes.json", "write releases.json"]
     assert store.write(tmp_path, {}, codes) == []
     assert store.read_error_codes(tmp_path) == {
-        "BACK": store.CodeLife("2.2.0", None, 7),
-        "NEW": store.CodeLife("2.11.0", None, 6),
-        "NONE": store.CodeLife("2.2.0", None, 0),
-        "OLD": store.CodeLife("2.2.0", "2.10.0", 6),
+        "BACK": store.CodeLifetime("2.2.0", None, 7),
+        "NEW": store.CodeLifetime("2.11.0", None, 6),
+        "NONE": store.CodeLifetime("2.2.0", None, 0),
+        "OLD": store.CodeLifetime("2.2.0", "2.10.0", 6),
     }
     with pytest.raises(store.HistoryError, match=r"^error code BACK is 8 in 3\.0\.0, and was 7 before$"):
         store.write(tmp_path, {}, codes | {"3.0.0": {"BACK": 8}})

@@ -10,7 +10,7 @@ from kafka_message_generator.compat.atoms import layout_of
 from kafka_message_generator.compat.compare import Difference, difference
 from kafka_message_generator.compat.definition_sets import DefinitionSet
 from kafka_message_generator.compat.since import Since, Today, names_of
-from kafka_message_generator.compat.store import CodeLife
+from kafka_message_generator.compat.store import CodeLifetime
 from kafka_message_generator.spec.versions import NONE, Versions
 
 Versioned = dict[str, tuple[int, ...]]
@@ -61,17 +61,19 @@ class Changes:
         return not any((self.brought, self.defined, self.dropped, self.late, self.differing, *codes))
 
 
-def changes(found: Since, sides: Sequence[DefinitionSet], today: Today, codes: Mapping[str, CodeLife]) -> list[Changes]:
+def changes(
+    found: Since, sides: Sequence[DefinitionSet], today: Today, codes: Mapping[str, CodeLifetime]
+) -> list[Changes]:
     """What every release changed, from the oldest to the newest.
 
-    ``sides`` are the releases that ``found`` tells of, and ``codes`` the lives of error codes by their names.
+    ``sides`` are the releases that ``found`` tells of, and ``codes`` the lifetimes of error codes by their names.
     """
     names = names_of(sides, today)
     differing = [(), *(tuple(_differing(before, now, names)) for before, now in pairwise(sides))]
     return [_changes(found, number, codes, differing[number]) for number in range(len(sides))]
 
 
-def _changes(found: Since, number: int, codes: Mapping[str, CodeLife], differing: tuple[Differing, ...]) -> Changes:
+def _changes(found: Since, number: int, codes: Mapping[str, CodeLifetime], differing: tuple[Differing, ...]) -> Changes:
     release = found.releases[number]
     brought: Versioned = {}
     dropped: Versioned = {}
@@ -96,8 +98,8 @@ def _changes(found: Since, number: int, codes: Mapping[str, CodeLife], differing
             gone |= {name} if now.empty else set()
     late = {name: tuple(path for path, by in paths.items() if by == number) for name, paths in found.late.items()}
     later = {name: tuple(path for path, by in paths.items() if by > number) for name, paths in found.late.items()}
-    came = sorted(name for name, life in codes.items() if life.first == release)
-    went = sorted(name for name, life in codes.items() if life.last == release)
+    came = sorted(name for name, lifetime in codes.items() if lifetime.first == release)
+    went = sorted(name for name, lifetime in codes.items() if lifetime.last == release)
     renamed = {old: new for old in went for new in came if codes[old].code == codes[new].code}
     return Changes(
         release,

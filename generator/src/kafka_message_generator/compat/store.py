@@ -66,7 +66,7 @@ class Definition:
 
 
 @dataclass(frozen=True)
-class CodeLife:
+class CodeLifetime:
     """An error code under one of its names: the first release that has it, the first that does not, and its number."""
 
     first: str
@@ -213,12 +213,13 @@ def releases_of(root: Path) -> Releases:
 
 def codes_of(root: Path, releases: Iterable[str]) -> Codes:
     """The error codes of releases, as ``write`` was given them; raises HistoryError."""
-    lives = read_error_codes(root).items()
+    lifetimes = read_error_codes(root).items()
     return {
         release: {
-            name: life.code
-            for name, life in lives
-            if order(life.first) <= order(release) and (life.last is None or order(release) < order(life.last))
+            name: lifetime.code
+            for name, lifetime in lifetimes
+            if order(lifetime.first) <= order(release)
+            and (lifetime.last is None or order(release) < order(lifetime.last))
         }
         for release in releases
     }
@@ -244,39 +245,39 @@ def write(root: Path, releases: Releases, codes: Codes) -> list[str]:
             "gone": gone,
         }
         before = definitions
-    files[root / ERROR_CODES] = error_codes = _lives(codes)
+    files[root / ERROR_CODES] = error_codes = _lifetimes(codes)
     sealed = {"errorCodes": digest_of(error_codes), "releases": table}
     files[root / TABLE] = _printed({"digest": digest_of(_printed(sealed)), **sealed})
     return _written(root, files)
 
 
-def _lives(codes: Codes) -> str:
+def _lifetimes(codes: Codes) -> str:
     """The first release with each error code, the first one without it, and its number, as text.
 
     Raises HistoryError for a name with two numbers.
     """
-    lives: dict[str, CodeLife] = {}
+    lifetimes: dict[str, CodeLifetime] = {}
     for release in sorted(codes, key=order):
         for name, code in codes[release].items():
-            life = lives.get(name, CodeLife(release, None, code))
-            if life.code != code:
-                raise HistoryError(f"error code {name} is {code} in {release}, and was {life.code} before")
-            lives[name] = replace(life, last=None)
-        for name, life in lives.items():
-            if life.last is None and name not in codes[release]:
-                lives[name] = replace(life, last=release)
-    rows = {name: [life.first, life.last, life.code] for name, life in sorted(lives.items())}
+            lifetime = lifetimes.get(name, CodeLifetime(release, None, code))
+            if lifetime.code != code:
+                raise HistoryError(f"error code {name} is {code} in {release}, and was {lifetime.code} before")
+            lifetimes[name] = replace(lifetime, last=None)
+        for name, lifetime in lifetimes.items():
+            if lifetime.last is None and name not in codes[release]:
+                lifetimes[name] = replace(lifetime, last=release)
+    rows = {name: [lifetime.first, lifetime.last, lifetime.code] for name, lifetime in sorted(lifetimes.items())}
     return json.dumps(rows, separators=(",", ": ")).replace("],", "],\n ") + "\n"
 
 
-def read_error_codes(root: Path) -> dict[str, CodeLife]:
-    """The lives of error codes by their names; none where the file is not there. Raises HistoryError."""
+def read_error_codes(root: Path) -> dict[str, CodeLifetime]:
+    """The lifetimes of error codes by their names; none where the file is not there. Raises HistoryError."""
     path = root / ERROR_CODES
     if not path.exists():
         return {}
     try:
         rows = json.loads(path.read_text(encoding="utf-8")).items()
-        return {name: CodeLife(first, last, code) for name, (first, last, code) in rows}
+        return {name: CodeLifetime(first, last, code) for name, (first, last, code) in rows}
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise HistoryError(f"{path}: is not a table of error codes: {error!r}") from None
 

@@ -54,8 +54,8 @@ def table(definitions: Definitions, found: Since | None) -> Table:
         for name, runs in sorted(found.runs.items())
     )
     codes = (
-        (name, (numbers[life.first], None if life.last is None else numbers[life.last], life.code))
-        for name, life in sorted(read_error_codes(definitions.history).items())
+        (name, (numbers[lifetime.first], None if lifetime.last is None else numbers[lifetime.last], lifetime.code))
+        for name, lifetime in sorted(read_error_codes(definitions.history).items())
     )
     older = ((name, (each.lowest, each.highest)) for name, each in sorted(found.older.items()) if name in found.runs)
     late = tuple(sorted(found.late.items()))

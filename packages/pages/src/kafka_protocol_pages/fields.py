@@ -27,7 +27,7 @@ from kafka_message_generator.plan.model import (
 from kafka_message_generator.rules.entities import Named, named_fields
 from kafka_message_generator.spec.enumerations import API_KEY, ERROR_CODE
 from kafka_message_generator.spec.versions import Versions
-from kafka_protocol_pages.lives import NOTHING, UNKNOWN, Life, Lives
+from kafka_protocol_pages.lifetimes import NOTHING, UNKNOWN, Lifetime, Lifetimes
 
 
 def title_of(versions: Versions) -> str:
@@ -105,7 +105,7 @@ class Field:
     """Whether it is absent in some version that has what it is in, so that it can be set and not be written."""
     entities: tuple[str, ...]
     """What it names; several where the value of another field says which."""
-    life: Life = UNKNOWN
+    lifetime: Lifetime = UNKNOWN
 
     @property
     def about(self) -> str:
@@ -175,11 +175,11 @@ def runs_of(plan: MessagePlan) -> tuple[Versions, ...]:
 
 
 def fields_of(
-    plan: MessagePlan, runs: tuple[Versions, ...], named: Iterable[Named] = (), lives: Lives = NOTHING
+    plan: MessagePlan, runs: tuple[Versions, ...], named: Iterable[Named] = (), lifetimes: Lifetimes = NOTHING
 ) -> tuple[Field, ...]:
     """Every field in the order of the definition, those of a struct behind the field that holds it.
 
-    ``named`` are facts about what fields name, of any message, and ``lives`` what is known of releases.
+    ``named`` are facts about what fields name, of any message, and ``lifetimes`` what is known of releases.
     """
     facts = json.loads(plan.facts)
     wires = {version: dict(Wires(plan).of(plan.name, version)) for version in plan.valid}
@@ -194,9 +194,9 @@ def fields_of(
             versions = frozenset(found)
             said = own.get((struct, member["name"]))
             entities = () if said is None else said.entities
-            life = lives.field(plan.name, path, found)
+            lifetime = lifetimes.field(plan.name, path, found)
             yield Field(
-                path, depth, member["name"], member["type"], member, found, cells, versions != there, entities, life
+                path, depth, member["name"], member["type"], member, found, cells, versions != there, entities, lifetime
             )
             yield from walk(member["type"].removeprefix("[]"), path, depth + 1, versions)
 

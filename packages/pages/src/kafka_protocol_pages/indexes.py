@@ -14,7 +14,7 @@ from kafka_message_generator.spec.enumerations import ERROR_CODE, Member
 from kafka_message_generator.spec.model import HEADER
 from kafka_message_generator.spec.versions import Versions
 from kafka_protocol_pages.fields import Field, title_of
-from kafka_protocol_pages.lives import Life, Lives
+from kafka_protocol_pages.lifetimes import Lifetime, Lifetimes
 from kafka_protocol_pages.message import KINDS, Fact, MessagePage, header_runs
 
 
@@ -88,7 +88,7 @@ class CodeRow:
     name: str
     retriable: str
     about: str
-    life: Life
+    lifetime: Lifetime
     former_names: tuple[str, ...]
 
 
@@ -215,17 +215,17 @@ def headers(definitions: Definitions, messages: Sequence[MessagePage]) -> dict[s
     return {"headers": found, "apis": rows, "is_kafkas": is_kafkas} if found and rows else {}
 
 
-def errors(definitions: Definitions, messages: Sequence[MessagePage], lives: Lives) -> dict[str, object]:
+def errors(definitions: Definitions, messages: Sequence[MessagePage], lifetimes: Lifetimes) -> dict[str, object]:
     """The error codes, and every field that holds one."""
-    codes = [_code(code, lives) for code in definitions.error_codes]
+    codes = [_code(code, lifetimes) for code in definitions.error_codes]
     chosen = ([field for field in page.fields if field.enumeration == ERROR_CODE] for page in messages)
-    return {"codes": codes, "holders": holders(messages, chosen), "has_lives": lives.is_known}
+    return {"codes": codes, "holders": holders(messages, chosen), "has_lifetimes": lifetimes.is_known}
 
 
-def _code(code: ErrorCode, lives: Lives) -> CodeRow:
+def _code(code: ErrorCode, lifetimes: Lifetimes) -> CodeRow:
     retriable = "yes, with fresh metadata" if code.retriable and code.refresh else "yes" if code.retriable else ""
-    life, shown = lives.code(code.code), code.code.to_bytes(2, "big", signed=True).hex(" ")
-    return CodeRow(code.code, shown, code.name, retriable, code.about, life, lives.former_names(code.code))
+    lifetime, shown = lifetimes.code(code.code), code.code.to_bytes(2, "big", signed=True).hex(" ")
+    return CodeRow(code.code, shown, code.name, retriable, code.about, lifetime, lifetimes.former_names(code.code))
 
 
 def enumerations(definitions: Definitions, messages: Sequence[MessagePage]) -> list[EnumerationTable]:

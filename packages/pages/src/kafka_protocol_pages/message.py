@@ -16,7 +16,7 @@ from kafka_protocol_pages.boxes import Box, boxes_of
 from kafka_protocol_pages.fields import Field, fields_of, runs_of, shown, title_of
 from kafka_protocol_pages.framed import framed
 from kafka_protocol_pages.inspector import Inspector, inspect
-from kafka_protocol_pages.lives import NOTHING, Life, Lives, Release
+from kafka_protocol_pages.lifetimes import NOTHING, Lifetime, Lifetimes, Release
 from kafka_protocol_pages.package import Package
 from kafka_protocol_pages.samples import Samples
 
@@ -91,41 +91,41 @@ class MessagePage:
     facts: tuple[Fact, ...]
     runs: tuple[Versions, ...]
     fields: tuple[Field, ...]
-    life: Life
-    lives: dict[int, Life]
+    lifetime: Lifetime
+    lifetimes: dict[int, Lifetime]
     """By version."""
 
     @property
     def has_life(self) -> bool:
         """Whether any release is known to have it."""
-        return self.life.since is not None
+        return self.lifetime.since is not None
 
     @property
     def has_end(self) -> bool:
         """Whether newer releases do not have some version any more."""
-        return any(life.until is not None for life in self.lives.values())
+        return any(lifetime.until is not None for lifetime in self.lifetimes.values())
 
     @property
     def has_gaps(self) -> bool:
         """Whether some release does not have a version that older and newer ones have."""
-        return any(life.gaps for life in self.lives.values())
+        return any(lifetime.gaps for lifetime in self.lifetimes.values())
 
     def since(self, versions: Versions) -> tuple[Told, ...]:
         """The releases that brought some versions."""
-        return self._told(versions, lambda life: (life.since,))
+        return self._told(versions, lambda lifetime: (lifetime.since,))
 
     def gaps(self, versions: Versions) -> tuple[Told, ...]:
         """The releases that do not have some versions, though older and newer ones have them."""
-        return self._told(versions, lambda life: life.gaps)
+        return self._told(versions, lambda lifetime: lifetime.gaps)
 
     def until(self, versions: Versions) -> tuple[Told, ...]:
         """The first releases without some versions."""
-        return self._told(versions, lambda life: (life.until,))
+        return self._told(versions, lambda lifetime: (lifetime.until,))
 
-    def _told(self, versions: Versions, say: Callable[[Life], Sequence[Release | None]]) -> tuple[Told, ...]:
+    def _told(self, versions: Versions, say: Callable[[Lifetime], Sequence[Release | None]]) -> tuple[Told, ...]:
         by_release: dict[Release, list[int]] = {}
         for version in versions:
-            for release in say(self.lives[version]):
+            for release in say(self.lifetimes[version]):
                 if release is not None:
                     by_release.setdefault(release, []).append(version)
         every = list(versions)
@@ -150,15 +150,15 @@ class MessagePage:
         return str(self.plan.flexible.intersect(self.plan.valid))
 
 
-def page_of(plan: MessagePlan, definitions: Definitions, lives: Lives = NOTHING) -> MessagePage:
+def page_of(plan: MessagePlan, definitions: Definitions, lifetimes: Lifetimes = NOTHING) -> MessagePage:
     """What is said of a message on its page, but for its versions."""
     message = next(each for each in definitions.messages if each.name == plan.name)
     runs = runs_of(plan)
-    life = lives.message(plan.name, plan.valid)
-    facts = (*_facts(plan, message, definitions), *_facts_of_life(life))
-    fields = fields_of(plan, runs, definitions.entities, lives)
-    by_version = {version: lives.version(plan.name, version) for version in plan.valid}
-    return MessagePage(plan, message, KINDS[plan.kind], facts, runs, fields, life, by_version)
+    lifetime = lifetimes.message(plan.name, plan.valid)
+    facts = (*_facts(plan, message, definitions), *_facts_of_lifetime(lifetime))
+    fields = fields_of(plan, runs, definitions.entities, lifetimes)
+    by_version = {version: lifetimes.version(plan.name, version) for version in plan.valid}
+    return MessagePage(plan, message, KINDS[plan.kind], facts, runs, fields, lifetime, by_version)
 
 
 def parts_of(
@@ -209,12 +209,12 @@ def _facts(plan: MessagePlan, message: Message, definitions: Definitions) -> Ite
     yield Fact("Definition", plan.file)
 
 
-def _facts_of_life(life: Life) -> Iterator[Fact]:
+def _facts_of_lifetime(lifetime: Lifetime) -> Iterator[Fact]:
     """Since when the message is there, where that is known."""
-    if life.since is not None:
-        yield Fact("Since", life.since.since, life.since.link)
-    if life.until is not None:
-        yield Fact("Until", f"Kafka {life.until.name}", life.until.link)
+    if lifetime.since is not None:
+        yield Fact("Since", lifetime.since.since, lifetime.since.link)
+    if lifetime.until is not None:
+        yield Fact("Until", f"Kafka {lifetime.until.name}", lifetime.until.link)
 
 
 def _sayer(message: Message, messages: Sequence[Message]) -> Message:

@@ -10,7 +10,7 @@ from kafka_message_generator.compat.changes import Changes, Differing
 from kafka_message_generator.compat.compare import REASONS
 from kafka_message_generator.compat.since import place
 from kafka_protocol_pages.fields import Field, Wire, shown
-from kafka_protocol_pages.lives import FOLDER, Release
+from kafka_protocol_pages.lifetimes import FOLDER, Release
 from kafka_protocol_pages.message import KINDS, MessagePage
 
 
@@ -213,7 +213,7 @@ def _late(changes: Changes, pages: Mapping[str, MessagePage]) -> Iterator[Late]:
 def _departures(changes: Changes, pages: Mapping[str, MessagePage]) -> Iterator[Departure]:
     for name, versions in sorted(changes.dropped.items()):
         page, is_last = pages[name], name in changes.gone
-        fields = () if is_last else (field for field in page.fields if _is(field.life.until, changes.release))
+        fields = () if is_last else (field for field in page.fields if _is(field.lifetime.until, changes.release))
         yield Departure(page, versions, is_last, outermost(fields))
 
 

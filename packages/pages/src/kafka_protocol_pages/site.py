@@ -10,7 +10,7 @@ from kafka_message_generator.export import document
 from kafka_message_generator.export.command import SCHEMA_FILE
 from kafka_protocol_pages import indexes, search, worked
 from kafka_protocol_pages.environment import ASSETS, ENVIRONMENT
-from kafka_protocol_pages.lives import Past, past_of
+from kafka_protocol_pages.lifetimes import Past, past_of
 from kafka_protocol_pages.message import MessagePage, page_of, parts_of
 from kafka_protocol_pages.package import Package, PagesError
 from kafka_protocol_pages.prose import NONE, Prose, view
@@ -92,7 +92,7 @@ def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files
     for plan in plans:
         site.package.check(plan)
     past = past_of(site.definitions)
-    messages = [page_of(plan, site.definitions, past.lives) for plan in plans]
+    messages = [page_of(plan, site.definitions, past.lifetimes) for plan in plans]
     history = releases(past.changes, messages)
     general = pages(site, messages, past, history)
     navigation = doors(general, site.prose)
@@ -160,7 +160,7 @@ def release_pages(site: Site, history: Sequence[ReleasePage]) -> Iterator[Page]:
 def pages(site: Site, messages: list[MessagePage], past: Past, history: Sequence[ReleasePage]) -> list[Page]:
     """The pages that are about neither one message nor one release."""
     definitions = site.definitions
-    listed = {"groups": indexes.groups(messages), "has_lives": past.lives.is_known}
+    listed = {"groups": indexes.groups(messages), "has_lifetimes": past.lifetimes.is_known}
     found = [
         Page("messages.html", "All messages", "messages.html", listed),
         Page("entities.html", "Entities", "entities.html", {"entities": indexes.entities(messages)}),
@@ -168,7 +168,7 @@ def pages(site: Site, messages: list[MessagePage], past: Past, history: Sequence
         Page("types.html", "Types on the wire", "types.html", {"types": worked.types(site.package)}),
     ]
     if definitions.error_codes:
-        errors = indexes.errors(definitions, messages, past.lives)
+        errors = indexes.errors(definitions, messages, past.lifetimes)
         found.append(Page("errors.html", "Error codes", "errors.html", errors))
     if names := indexes.enumerations(definitions, messages):
         found.append(Page("enumerations.html", "Enumerations", "enumerations.html", {"enumerations": names}))

@@ -104,8 +104,8 @@ def _of_the_whole(specs: Path, release: str, history: Path) -> Iterator[Decision
     errors = specs / "errors.json"
     if errors.exists():
         described = {each["name"] for each in json.loads(errors.read_text(encoding="utf-8")) if each.get("about")}
-        for name, life in sorted(store.read_error_codes(history).items()):
-            if life.last is None and name not in described:
+        for name, lifetime in sorted(store.read_error_codes(history).items()):
+            if lifetime.last is None and name not in described:
                 yield Decision(
                     "errors.json",
                     name,

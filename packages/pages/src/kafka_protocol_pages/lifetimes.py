@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from kafka_message_generator.compat.changes import Changes, changes
 from kafka_message_generator.compat.definition_sets import release_sets
 from kafka_message_generator.compat.since import Since
-from kafka_message_generator.compat.store import CodeLife, read_error_codes
+from kafka_message_generator.compat.store import CodeLifetime, read_error_codes
 from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.render.since import since_of, since_words, today_of
 
@@ -40,7 +40,7 @@ class Release:
 
 
 @dataclass(frozen=True)
-class Life:
+class Lifetime:
     """The first release that has something, and the first that does not have it any more."""
 
     since: Release | None = None
@@ -57,16 +57,16 @@ class Life:
         return ", ".join([*words, *([f"until Kafka {self.until.name}"] if self.until is not None else [])])
 
 
-UNKNOWN = Life()
+UNKNOWN = Lifetime()
 """Of what no release is known to have."""
 
 
 @dataclass(frozen=True)
-class Lives:
+class Lifetimes:
     """What is known of releases; of a package without a history nothing is."""
 
     found: Since | None = None
-    codes: Mapping[str, CodeLife] = field(default_factory=dict)
+    codes: Mapping[str, CodeLifetime] = field(default_factory=dict)
     """Error codes by their names."""
 
     @property
@@ -74,41 +74,47 @@ class Lives:
         """Whether there is a history."""
         return self.found is not None
 
-    def code(self, number: int) -> Life:
+    def code(self, number: int) -> Lifetime:
         """Of an error code that the newest release has, under whatever name it began with."""
         if self.found is None:
             return UNKNOWN
-        first = (self.found.releases.index(life.first) for life in self.codes.values() if life.code == number)
-        return self._life(min(first, default=None), None)
+        first = (
+            self.found.releases.index(lifetime.first) for lifetime in self.codes.values() if lifetime.code == number
+        )
+        return self._lifetime(min(first, default=None), None)
 
     def former_names(self, number: int) -> tuple[str, ...]:
         """What releases called an error code that call it something else now."""
-        return tuple(name for name, life in self.codes.items() if life.code == number and life.last is not None)
+        return tuple(
+            name for name, lifetime in self.codes.items() if lifetime.code == number and lifetime.last is not None
+        )
 
-    def version(self, message: str, version: int) -> Life:
+    def version(self, message: str, version: int) -> Lifetime:
         """Of a version of a message."""
         if self.found is None:
             return UNKNOWN
         gaps = self.found.gaps(message, version)
         since = self.found.first(message, version)
         is_later = self.found.is_older(message, (version,), since)
-        return self._life(since, self.found.until(message, version), gaps, is_later)
+        return self._lifetime(since, self.found.until(message, version), gaps, is_later)
 
-    def message(self, message: str, versions: Iterable[int]) -> Life:
+    def message(self, message: str, versions: Iterable[int]) -> Lifetime:
         """Of a message with these versions."""
         return self.field(message, "", versions)
 
-    def field(self, message: str, path: str, versions: Iterable[int]) -> Life:
+    def field(self, message: str, path: str, versions: Iterable[int]) -> Lifetime:
         """Of a field that stands in these versions."""
         if self.found is None:
             return UNKNOWN
         known = list(versions)
         since, until = self.found.field(message, path, known)
-        return self._life(since, until, is_later=self.found.is_older(message, known, since))
+        return self._lifetime(since, until, is_later=self.found.is_older(message, known, since))
 
-    def _life(self, since: int | None, until: int | None, gaps: Iterable[int] = (), is_later: bool = False) -> Life:
+    def _lifetime(
+        self, since: int | None, until: int | None, gaps: Iterable[int] = (), is_later: bool = False
+    ) -> Lifetime:
         missing = (self._release(number) for number in gaps)
-        return Life(self._release(since, is_later), self._release(until), distinct(missing))
+        return Lifetime(self._release(since, is_later), self._release(until), distinct(missing))
 
     def _release(self, number: int | None, is_later: bool = False) -> Release | None:
         if number is None or self.found is None:
@@ -116,7 +122,7 @@ class Lives:
         return Release(self.found.releases[number], number == 0, is_later)
 
 
-NOTHING = Lives()
+NOTHING = Lifetimes()
 """Of definitions without a history."""
 
 
@@ -124,7 +130,7 @@ NOTHING = Lives()
 class Past:
     """What the history of the definitions says; nothing where they have none."""
 
-    lives: Lives = NOTHING
+    lifetimes: Lifetimes = NOTHING
     changes: tuple[Changes, ...] = ()
     """Of every release, from the oldest to the newest."""
 
@@ -136,7 +142,7 @@ def past_of(definitions: Definitions) -> Past:
         return Past()
     codes = read_error_codes(definitions.history)
     sides = list(release_sets(definitions.history))
-    return Past(Lives(found, codes), tuple(changes(found, sides, today_of(definitions), codes)))
+    return Past(Lifetimes(found, codes), tuple(changes(found, sides, today_of(definitions), codes)))
 
 
 def distinct(releases: Iterable[Release | None]) -> tuple[Release, ...]:
