@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from kafka_message_generator.compat import store
+from kafka_message_generator.compat.availability import availability
 from kafka_message_generator.compat.changes import Changes, changes
 from kafka_message_generator.compat.definition_sets import release_sets, set_of_release
 from kafka_message_generator.compat.past import page
-from kafka_message_generator.compat.since import since
 from tests.support.pages import ROOT
 
 SPECS = ROOT / "specs" / "kafka"
@@ -197,7 +197,7 @@ def of_releases() -> dict[str, Changes]:
     sides = list(release_sets(HISTORY))
     newest = sides[-1]
     today = {name: (newest.messages[name], plan) for name, plan in newest.plans.items()}
-    found = changes(since(sides, today), sides, today, store.read_error_codes(HISTORY))
+    found = changes(availability(sides, today), sides, today, store.read_error_codes(HISTORY))
     return {each.release: each for each in found}
 
 

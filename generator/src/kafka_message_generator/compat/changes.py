@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from kafka_message_generator.compat.atoms import layout_of
+from kafka_message_generator.compat.availability import Availability, Today, names_of
 from kafka_message_generator.compat.compare import Difference, difference
 from kafka_message_generator.compat.definition_sets import DefinitionSet
-from kafka_message_generator.compat.since import Since, Today, names_of
 from kafka_message_generator.compat.store import CodeLifetime
 from kafka_message_generator.spec.versions import NONE, Versions
 
@@ -62,7 +62,7 @@ class Changes:
 
 
 def changes(
-    found: Since, sides: Sequence[DefinitionSet], today: Today, codes: Mapping[str, CodeLifetime]
+    found: Availability, sides: Sequence[DefinitionSet], today: Today, codes: Mapping[str, CodeLifetime]
 ) -> list[Changes]:
     """What every release changed, from the oldest to the newest.
 
@@ -73,7 +73,9 @@ def changes(
     return [_changes(found, number, codes, differing[number]) for number in range(len(sides))]
 
 
-def _changes(found: Since, number: int, codes: Mapping[str, CodeLifetime], differing: tuple[Differing, ...]) -> Changes:
+def _changes(
+    found: Availability, number: int, codes: Mapping[str, CodeLifetime], differing: tuple[Differing, ...]
+) -> Changes:
     release = found.releases[number]
     brought: Versioned = {}
     dropped: Versioned = {}

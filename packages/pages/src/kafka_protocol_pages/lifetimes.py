@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from kafka_message_generator.compat.availability import Availability
 from kafka_message_generator.compat.changes import Changes, changes
 from kafka_message_generator.compat.definition_sets import release_sets
-from kafka_message_generator.compat.since import Since
 from kafka_message_generator.compat.store import CodeLifetime, read_error_codes
 from kafka_message_generator.definitions import Definitions
-from kafka_message_generator.render.since import since_of, since_words, today_of
+from kafka_message_generator.render.availability import availability_of, since_words, today_of
 
 FOLDER = "releases"
 
@@ -65,7 +65,7 @@ UNKNOWN = Lifetime()
 class Lifetimes:
     """What is known of releases; of a package without a history nothing is."""
 
-    found: Since | None = None
+    found: Availability | None = None
     codes: Mapping[str, CodeLifetime] = field(default_factory=dict)
     """Error codes by their names."""
 
@@ -137,7 +137,7 @@ class Past:
 
 def past_of(definitions: Definitions) -> Past:
     """Read the history beside the definitions. Raises HistoryError and SpecError."""
-    found = since_of(definitions)
+    found = availability_of(definitions)
     if found is None or definitions.history is None:
         return Past()
     codes = read_error_codes(definitions.history)

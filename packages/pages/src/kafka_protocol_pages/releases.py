@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from kafka_message_generator.compat.availability import place
 from kafka_message_generator.compat.changes import Changes, Differing
 from kafka_message_generator.compat.compare import REASONS
-from kafka_message_generator.compat.since import place
 from kafka_protocol_pages.fields import Field, Wire, shown
 from kafka_protocol_pages.lifetimes import FOLDER, Release
 from kafka_protocol_pages.message import KINDS, MessagePage

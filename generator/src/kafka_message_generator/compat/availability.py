@@ -30,7 +30,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Since:
+class Availability:
     """What releases have, by the names of messages of today."""
 
     releases: tuple[str, ...]
@@ -84,10 +84,12 @@ class Since:
         return found
 
 
-def since(sides: Sequence[DefinitionSet], today: Today, older: Mapping[str, Versions] | None = None) -> Since:
+def availability(
+    sides: Sequence[DefinitionSet], today: Today, older: Mapping[str, Versions] | None = None
+) -> Availability:
     """What the releases, from the oldest to the newest, have of the messages of a package."""
     releases = tuple(side.name.removeprefix("Kafka ") for side in sides)
-    found = Since(releases, older=older or {})
+    found = Availability(releases, older=older or {})
     names = names_of(sides, today)
     former: dict[str, list[tuple[int, DefinitionSet, str]]] = {}
     for number, side in enumerate(sides):
@@ -148,7 +150,7 @@ def _runs(today: Message, places: list[tuple[int, DefinitionSet, str]], count: i
 
 
 def _late(
-    found: Since, name: str, message: Message, plan: MessagePlan, places: list[tuple[int, DefinitionSet, str]]
+    found: Availability, name: str, message: Message, plan: MessagePlan, places: list[tuple[int, DefinitionSet, str]]
 ) -> dict[str, int]:
     """The fields that a release brought into versions that there were already, such as tagged ones."""
     wanted: dict[int, list[str]] = {}
