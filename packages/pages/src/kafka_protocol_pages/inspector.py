@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
-from kafka_protocol_pages.framed import Framed
+from kafka_protocol_pages.frames import Frame
 from kafka_protocol_pages.package import Explanation, Package, Span
 from kafka_protocol_pages.recipes import Recipe, recipes
 
@@ -62,7 +62,7 @@ class Inspector:
     """How to get the same; none where bytes are hidden."""
 
 
-def inspect(package: Package, shown: Framed) -> Inspector:
+def inspect(package: Package, shown: Frame) -> Inspector:
     """What is shown of some bytes. Raises PagesError if the package cannot read them."""
     found = shown.explained(package)
     has_records = any(each.type.startswith("RECORD_BATCH") for each in found.root.all())

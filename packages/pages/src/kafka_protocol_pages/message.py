@@ -12,9 +12,9 @@ from kafka_message_generator.render.tables import logs
 from kafka_message_generator.rules.headers import HeaderVersions, header_versions
 from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, METADATA, REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.versions import MAX_VERSION, Versions
-from kafka_protocol_pages.boxes import Box, boxes_of
+from kafka_protocol_pages.byte_view import Box, boxes_of
 from kafka_protocol_pages.fields import Field, fields_of, runs_of, shown, title_of
-from kafka_protocol_pages.framed import framed
+from kafka_protocol_pages.frames import framed
 from kafka_protocol_pages.inspector import Inspector, inspect
 from kafka_protocol_pages.lifetimes import NOTHING, Lifetime, Lifetimes, Release
 from kafka_protocol_pages.package import Package

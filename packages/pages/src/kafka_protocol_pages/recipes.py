@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kafka_protocol_pages.framed import Framed
+from kafka_protocol_pages.frames import Frame
 from kafka_protocol_pages.package import Package
 
 
@@ -18,7 +18,7 @@ class Recipe:
     text: str
 
 
-def recipes(package: Package, shown: Framed, has_records: bool) -> Iterator[Recipe]:
+def recipes(package: Package, shown: Frame, has_records: bool) -> Iterator[Recipe]:
     """What explains the same bytes; of a frame also what explains its body alone."""
     option = " --records" if has_records else ""
     body = f"{package.command} explain {shown.name} {shown.version} {_word(shown.body)}{option}"
@@ -37,7 +37,7 @@ def _word(data: bytes) -> str:
     return data.hex() or "''"
 
 
-def _body_in_python(package: str, shown: Framed, has_records: bool) -> str:
+def _body_in_python(package: str, shown: Frame, has_records: bool) -> str:
     name, version = shown.name, shown.version
     return (
         f"from {package} import {name}\nfrom {package}.explain import explain\n\n"
@@ -47,7 +47,7 @@ def _body_in_python(package: str, shown: Framed, has_records: bool) -> str:
     )
 
 
-def _frame_in_python(package: str, shown: Framed, has_records: bool) -> str:
+def _frame_in_python(package: str, shown: Frame, has_records: bool) -> str:
     side = "request" if shown.is_request else "response"
     which = "" if shown.is_request else f", {shown.name}, {shown.version}"
     message = "" if shown.is_request else f"from {package} import {shown.name}\n"

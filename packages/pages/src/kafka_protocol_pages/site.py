@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.export import document
 from kafka_message_generator.export.command import SCHEMA_FILE
-from kafka_protocol_pages import indexes, search, worked
+from kafka_protocol_pages import examples, indexes, search
 from kafka_protocol_pages.environment import ASSETS, ENVIRONMENT
 from kafka_protocol_pages.lifetimes import Past, past_of
 from kafka_protocol_pages.message import MessagePage, page_of, parts_of
@@ -165,7 +165,7 @@ def pages(site: Site, messages: list[MessagePage], past: Past, history: Sequence
         Page("messages.html", "All messages", "messages.html", listed),
         Page("entities.html", "Entities", "entities.html", {"entities": indexes.entities(messages)}),
         Page("tags.html", "Tagged fields", "tags.html", {"tags": indexes.tags(messages)}),
-        Page("types.html", "Types on the wire", "types.html", {"types": worked.types(site.package)}),
+        Page("types.html", "Types on the wire", "types.html", {"types": examples.types(site.package)}),
     ]
     if definitions.error_codes:
         errors = indexes.errors(definitions, messages, past.lifetimes)
@@ -181,7 +181,7 @@ def pages(site: Site, messages: list[MessagePage], past: Past, history: Sequence
     if history:
         found.append(Page("releases.html", "Releases", "releases.html", {"releases": history[::-1]}))
     found.append(Page("paste.html", "Paste your bytes", "paste.html", {}, PASTE))
-    if batches := worked.batches(site.package):
+    if batches := examples.batches(site.package):
         found.append(Page("batches.html", "Record batches", "batches.html", batches))
     return found
 

@@ -14,7 +14,7 @@ CORRELATION_ID, CLIENT_ID = 7, "a-client"
 
 
 @dataclass(frozen=True)
-class Framed:
+class Frame:
     """The bytes of a message version; ``frame`` has length and header before them, and is empty where none belong there."""
 
     name: str
@@ -34,12 +34,12 @@ class Framed:
         return package.explain_response(self.frame, self.name, self.version, records=self.is_opened)
 
 
-def framed(package: Package, plan: MessagePlan, version: int, sample: Sample) -> Framed:
+def framed(package: Package, plan: MessagePlan, version: int, sample: Sample) -> Frame:
     """A sample with what stands before it on a connection: what was sent, or else a header of ours."""
     frame = sample.frame
     if not frame and plan.kind in (REQUEST, RESPONSE) and package.has("protocol"):
         frame = _frame(package, plan, version, sample.data)
-    return Framed(plan.name, version, plan.kind == REQUEST, sample.data, frame, sample.origin, sample.is_opened)
+    return Frame(plan.name, version, plan.kind == REQUEST, sample.data, frame, sample.origin, sample.is_opened)
 
 
 def _frame(package: Package, plan: MessagePlan, version: int, body: bytes) -> bytes:
