@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from kafka_message_generator.compat.annotated import parting
-from kafka_message_generator.compat.atoms import layout_of
 from kafka_message_generator.compat.compare import difference
+from kafka_message_generator.compat.signatures import signature_of
 from kafka_message_generator.compat.witness import (
     REWRITES_DIFFERENTLY,
     Witness,
@@ -86,7 +86,7 @@ def test_verdicts_are_what_exchanging_messages_shows() -> None:
     rng, counts, wrong = random.Random(7), Counter[str](), []
     for number, pair in zip(range(EDITS), pairs(11), strict=False):
         for version, writer, reader in exchanges(*pair):
-            found = difference(layout_of(writer.plan, version), layout_of(reader.plan, version))
+            found = difference(signature_of(writer.plan, version), signature_of(reader.plan, version))
             write, read = (schemas_of_plan(side.plan.facts)[version] for side in (writer, reader))
             data = [each for _ in range(MESSAGES) if (each := written(write, rng)) is not None]
             shown = [each for one in data if (each := exchanged(one, write, read)) is not None]
@@ -135,7 +135,7 @@ def test_generated_packages_exchange_what_the_verdict_says(tmp_path: Path) -> No
     for number, pair in zip(range(PACKAGES), pairs(3), strict=False):
         classes = {id(side): build_message(tmp_path, alone(side.definition)) for side in pair}
         for version, writer, reader in exchanges(*pair):
-            found = difference(layout_of(writer.plan, version), layout_of(reader.plan, version))
+            found = difference(signature_of(writer.plan, version), signature_of(reader.plan, version))
             sides = classes[id(writer)], classes[id(reader)]
             case = (number, writer.plan.name, version, found)
             if found is None:

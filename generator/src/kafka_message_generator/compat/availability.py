@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kafka_message_generator.compat.atoms import labels, layout_of
 from kafka_message_generator.compat.definition_sets import DefinitionSet, baseline, members_of, successor
+from kafka_message_generator.compat.signatures import labels, signature_of
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.spec.model import COORDINATOR_KEY, REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.versions import NONE, Versions
@@ -180,8 +180,8 @@ def _late(
 
 def _present(before: tuple[MessagePlan, int], now: tuple[MessagePlan, int], paths: list[str]) -> Iterable[str]:
     """Those fields of today that an older version has; where layouts are equal, names do not matter."""
-    former = layout_of(*before)
-    if former == layout_of(*now):
+    former = signature_of(*before)
+    if former == signature_of(*now):
         return paths
     had = set(labels(former))
     return [path for path in paths if path in had]

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from kafka_message_generator.compat.atoms import layout_of
 from kafka_message_generator.compat.availability import Availability, Today, names_of
 from kafka_message_generator.compat.compare import Difference, difference
 from kafka_message_generator.compat.definition_sets import DefinitionSet
+from kafka_message_generator.compat.signatures import signature_of
 from kafka_message_generator.compat.store import CodeLifetime
 from kafka_message_generator.spec.versions import NONE, Versions
 
@@ -134,7 +134,7 @@ def _differing(before: DefinitionSet, now: DefinitionSet, names: Mapping[str, st
         groups: dict[Difference, list[int]] = {}
         for version in plan.valid:
             if version in other.valid and version != before.unstable(name):
-                old, new = layout_of(plan, version), layout_of(other, version)
+                old, new = signature_of(plan, version), signature_of(other, version)
                 found = None if old == new else difference(old, new) or difference(new, old)
                 if found is not None:
                     groups.setdefault(found, []).append(version)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kafka_message_generator.compat.atoms import (
+from kafka_message_generator.compat.order import Order, Parts, displaced, parts, reordered
+from kafka_message_generator.compat.signatures import (
     TOP,
     Above,
     Atom,
-    Atoms,
     Inside,
     Nullable,
     Number,
@@ -16,10 +16,10 @@ from kafka_message_generator.compat.atoms import (
     Sized,
     TagAtom,
     Tags,
+    WireSignature,
     inside_of,
     insides,
 )
-from kafka_message_generator.compat.order import Order, Parts, displaced, parts, reordered
 
 REASONS = {
     "FIELD_ADDED": "a field stands where none was",
@@ -54,7 +54,7 @@ class Difference:
     """The reader's."""
 
 
-def difference(writer: Atoms, reader: Atoms) -> Difference | None:
+def difference(writer: WireSignature, reader: WireSignature) -> Difference | None:
     """Why ``reader`` may not read everything that ``writer`` writes as the same values; None where it proves to.
 
     A reader may take more than a writer gives: null where the writer has none, tagged fields that the writer does not
@@ -69,7 +69,7 @@ def _ordered(found: Order | None) -> Difference | None:
     return None if found is None else Difference("REORDERED", found.path, found.wrote, found.reads)
 
 
-def added_tags(old: Atoms, new: Atoms) -> list[TagAtom]:
+def added_tags(old: WireSignature, new: WireSignature) -> list[TagAtom]:
     """The tagged fields that ``new`` has beyond those of ``old``, where both have sections at the same place."""
     found: list[TagAtom] = []
     for before, after in zip(old, new, strict=False):
@@ -77,11 +77,11 @@ def added_tags(old: Atoms, new: Atoms) -> list[TagAtom]:
             known = {each.tag for each in before.fields}
             found += [each for each in after.fields if each.tag not in known]
     for one, two in insides(old, new):
-        found += added_tags(one.atoms, two.atoms)
+        found += added_tags(one.signature, two.signature)
     return found
 
 
-def _sequence(writer: Atoms, reader: Atoms, above: Above = TOP) -> Difference | None:
+def _sequence(writer: WireSignature, reader: WireSignature, above: Above = TOP) -> Difference | None:
     for index in range(min(len(writer), len(reader))):
         found = _pair(writer[index:], reader[index:], above)
         if found is not None:
@@ -102,7 +102,7 @@ def _end(wrote: Atom | None, reads: Atom | None) -> Difference:
     return Difference(reason, more.label, _words(wrote), _words(reads))
 
 
-def _pair(writer: Atoms, reader: Atoms, above: Above) -> Difference | None:
+def _pair(writer: WireSignature, reader: WireSignature, above: Above) -> Difference | None:
     """The first two of some atoms; what follows tells why they differ."""
     wrote, reads = writer[0], reader[0]
     if isinstance(wrote, Number) and isinstance(reads, Number) and wrote.form == reads.form:
@@ -119,7 +119,7 @@ def _pair(writer: Atoms, reader: Atoms, above: Above) -> Difference | None:
 
 
 def _within(wrote: Inside, reads: Inside) -> Difference | None:
-    return _sequence(wrote.atoms, reads.atoms, (wrote, reads))
+    return _sequence(wrote.signature, reads.signature, (wrote, reads))
 
 
 def _lengths(wrote: Sized | Repeated, reads: Sized | Repeated) -> Difference | None:
@@ -153,7 +153,7 @@ def _sections(wrote: Tags, reads: Tags) -> Difference | None:
     return None
 
 
-def _other(writer: Atoms, reader: Atoms, above: Above) -> Difference:
+def _other(writer: WireSignature, reader: WireSignature, above: Above) -> Difference:
     """Two first atoms of different kinds or forms: which of several reasons it is, told by what follows."""
     wrote, reads = writer[0], reader[0]
     words = (_words(wrote), _words(reads))
@@ -172,7 +172,7 @@ def _other(writer: Atoms, reader: Atoms, above: Above) -> Difference:
     return Difference(reason, reads.label, *words)
 
 
-def _names(atoms: Atoms, above: Inside) -> list[Parts]:
+def _names(atoms: WireSignature, above: Inside) -> list[Parts]:
     return [parts(each.label, above.path) for each in atoms]
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafka_message_generator.compat.atoms import labels, layout_of
 from kafka_message_generator.compat.definition_sets import Baseline, DefinitionSet
 from kafka_message_generator.compat.findings import Finding
 from kafka_message_generator.compat.renames import last, path_now, renames
+from kafka_message_generator.compat.signatures import labels, signature_of
 from kafka_message_generator.plan.model import FieldPlan, ranges
 from kafka_message_generator.rules.defaults import Empty, default_of
 from kafka_message_generator.rules.names import camel_case, snake_case
@@ -68,7 +68,7 @@ def _empty_versions(name: str, old: Baseline, new: DefinitionSet) -> Iterator[Fi
     for version in plan.valid:
         if version in released or version - 1 not in plan.valid:
             continue
-        before, after = layout_of(plan, version - 1), layout_of(plan, version)
+        before, after = signature_of(plan, version - 1), signature_of(plan, version)
         if before == after and list(labels(before)) == list(labels(after)):
             what = f"version {version} has the layout of version {version - 1}"
             place = new.messages[name].at("validVersions")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kafka_message_generator import rules
 from kafka_message_generator.compat import store
-from kafka_message_generator.compat.atoms import layout_of
+from kafka_message_generator.compat.signatures import signature_of
 from kafka_message_generator.plan import builder
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.spec import reader, source
@@ -169,6 +169,8 @@ def successor(
             continue
         if all(version in message.valid for version in versions):
             plan = plan_of(candidate)
-            if all(layout_of(each.plan, version) == layout_of(plan, version) for version, each in versions.items()):
+            if all(
+                signature_of(each.plan, version) == signature_of(plan, version) for version, each in versions.items()
+            ):
                 return candidate
     return None

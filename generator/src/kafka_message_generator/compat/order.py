@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kafka_message_generator.compat.atoms import (
+from kafka_message_generator.compat.signatures import (
     TOP,
     Above,
-    Atoms,
     Inside,
     Nullable,
     Repeated,
     Tags,
+    WireSignature,
     inside_of,
     inside_tags,
     insides,
@@ -28,7 +28,7 @@ class Order:
     reads: str
 
 
-def reordered(writer: Atoms, reader: Atoms, above: Above = TOP) -> Order | None:
+def reordered(writer: WireSignature, reader: WireSignature, above: Above = TOP) -> Order | None:
     """Fields of one name in another order: they would be read as each other, whatever their types are."""
     wrote, reads = _own(writer, above[0]), _own(reader, above[1])
     both = [each for each in wrote if each in set(reads)]
@@ -38,12 +38,12 @@ def reordered(writer: Atoms, reader: Atoms, above: Above = TOP) -> Order | None:
             one, two = (_path(each, above[0]) for each in (before, after))
             return Order(one, f"{one} stands before {two}", f"{two} before {one}")
     for inside in _of_one_name(writer, reader, above):
-        if (found := reordered(inside[0].atoms, inside[1].atoms, inside)) is not None:
+        if (found := reordered(inside[0].signature, inside[1].signature, inside)) is not None:
             return found
     return None
 
 
-def _of_one_name(writer: Atoms, reader: Atoms, above: Above) -> Iterator[tuple[Inside, Inside]]:
+def _of_one_name(writer: WireSignature, reader: WireSignature, above: Above) -> Iterator[tuple[Inside, Inside]]:
     """What is inside the fields of one name, wherever they stand, and inside tagged fields of one tag."""
     sections = ([each for each in side if isinstance(each, Tags)] for side in (writer, reader))
     for before, after in zip(*sections, strict=False):
@@ -55,7 +55,7 @@ def _of_one_name(writer: Atoms, reader: Atoms, above: Above) -> Iterator[tuple[I
             yield inside_of(one), inside_of(two)
 
 
-def displaced(writer: Atoms, reader: Atoms, above: Above = TOP) -> Order | None:
+def displaced(writer: WireSignature, reader: WireSignature, above: Above = TOP) -> Order | None:
     """A field of layouts that are equal otherwise, at the place of another one, at another tag, or at one and by a tag."""
     wrote, reads = _own(writer, above[0]), _own(reader, above[1])
     for field, before, after in moved(wrote, reads):
@@ -69,7 +69,7 @@ def displaced(writer: Atoms, reader: Atoms, above: Above = TOP) -> Order | None:
             path = _path(field, above[0])
             return Order(path, f"{path} {words}", f"{path} {two[field]}")
     for pair in insides(writer, reader):
-        if (found := displaced(pair[0].atoms, pair[1].atoms, pair)) is not None:
+        if (found := displaced(pair[0].signature, pair[1].signature, pair)) is not None:
             return found
     return None
 
@@ -80,12 +80,12 @@ def _words(own: list[Parts], tags: dict[Parts, int]) -> dict[Parts, str]:
     return regular | {field: f"by tag {tag}" for field, tag in tags.items()}
 
 
-def _own(atoms: Atoms, above: Inside) -> list[Parts]:
+def _own(atoms: WireSignature, above: Inside) -> list[Parts]:
     """The fields of a struct in the order of the wire, but for tagged ones."""
     return [parts(atom.label, above.path) for atom in atoms if not isinstance(atom, Tags)]
 
 
-def _tags(atoms: Atoms, above: Inside) -> dict[Parts, int]:
+def _tags(atoms: WireSignature, above: Inside) -> dict[Parts, int]:
     """The tagged fields of a struct by their paths."""
     return {parts(each.label, above.path): each.tag for atom in atoms if isinstance(atom, Tags) for each in atom.fields}
 

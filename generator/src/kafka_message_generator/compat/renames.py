@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from kafka_message_generator.compat.atoms import Atoms, Tags, insides, layout_of
 from kafka_message_generator.compat.compare import difference
 from kafka_message_generator.compat.definition_sets import DefinitionSet
+from kafka_message_generator.compat.signatures import Tags, WireSignature, insides, signature_of
 from kafka_message_generator.plan.model import MessagePlan
 
 
@@ -19,7 +19,7 @@ def renamed(before: MessagePlan, after: MessagePlan, former: Collection[str], no
     for version in before.valid:
         if version not in after.valid:
             continue
-        one, two = layout_of(before, version), layout_of(after, version)
+        one, two = signature_of(before, version), signature_of(after, version)
         if difference(one, two) is None and difference(two, one) is None:
             for was, path in _paired(one, two):
                 if was not in now and path not in former and was.count(".") == path.count("."):
@@ -27,7 +27,7 @@ def renamed(before: MessagePlan, after: MessagePlan, former: Collection[str], no
     return {was: path for was, path in found.items() if last(was) != last(path)}
 
 
-def _paired(one: Atoms, two: Atoms) -> Iterator[tuple[str, str]]:
+def _paired(one: WireSignature, two: WireSignature) -> Iterator[tuple[str, str]]:
     """The fields at the same places of two layouts without a difference: in the order of the wire, or by their tags."""
     for before, after in zip(one, two, strict=True):
         if not isinstance(before, Tags):
@@ -35,7 +35,7 @@ def _paired(one: Atoms, two: Atoms) -> Iterator[tuple[str, str]]:
     for former, now in insides(one, two):
         if not former.path.endswith("[]"):
             yield former.path, now.path
-        yield from _paired(former.atoms, now.atoms)
+        yield from _paired(former.signature, now.signature)
 
 
 def last(path: str) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from kafka_message_generator.compat.atoms import Tags, layout_of, tag_atoms
 from kafka_message_generator.compat.compare import difference
 from kafka_message_generator.compat.definition_sets import Baseline, DefinitionSet
 from kafka_message_generator.compat.findings import Finding
 from kafka_message_generator.compat.renames import path_now, renames
+from kafka_message_generator.compat.signatures import Tags, signature_of, tag_signatures
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.spec.model import Field
 
@@ -46,7 +46,7 @@ class Use:
         """What the tag is on the wire, by the versions that have it, each alone in a section."""
         found: dict[int, Tags] = {}
         for version in self.plan.valid:
-            for each in tag_atoms(layout_of(self.plan, version)):
+            for each in tag_signatures(signature_of(self.plan, version)):
                 if each.label == self.place:
                     found[version] = Tags("", "", (each,))
         return found

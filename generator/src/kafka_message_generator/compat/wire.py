@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from kafka_message_generator.compat.atoms import Atoms, digest, labels, layout_of
 from kafka_message_generator.compat.compare import Difference, added_tags, difference
 from kafka_message_generator.compat.definition_sets import Baseline, DefinitionSet, Released
 from kafka_message_generator.compat.findings import Direction, Finding
+from kafka_message_generator.compat.signatures import WireSignature, digest, labels, signature_of
 from kafka_message_generator.compat.witness import Witness, witness
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.rules.headers import header_versions
@@ -37,7 +37,7 @@ def verdicts(old: Baseline, new: DefinitionSet) -> Iterator[Verdict]:
 
 
 def _verdict(name: str, version: int, released: Released, new: DefinitionSet) -> Verdict:
-    before, after = layout_of(released.plan, version), layout_of(new.plans[name], version)
+    before, after = signature_of(released.plan, version), signature_of(new.plans[name], version)
     if before == after and list(labels(before)) == list(labels(after)):
         return Verdict(name, version, EQUAL)
     forth, back = difference(before, after), difference(after, before)
@@ -59,7 +59,7 @@ def _verdict(name: str, version: int, released: Released, new: DefinitionSet) ->
     return Verdict(name, version, CHANGED, (_changed(finding, forth, back, released, new),))
 
 
-def _tag_advice(finding: Finding, before: Atoms, after: Atoms, new: DefinitionSet) -> Iterator[Finding]:
+def _tag_advice(finding: Finding, before: WireSignature, after: WireSignature, new: DefinitionSet) -> Iterator[Finding]:
     for rule, found, verb in (
         ("TAGGED_FIELD_ADDED", added_tags(before, after), "is new"),
         ("TAGGED_FIELD_REMOVED", added_tags(after, before), "is gone"),
@@ -163,7 +163,7 @@ def key_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
 def _has_layouts_of(released: dict[int, Released], plan: MessagePlan) -> bool:
     """Whether a message of another name is the same to the wire, in the versions that both have; there must be some."""
     pairs = [
-        (layout_of(each.plan, version), layout_of(plan, version))
+        (signature_of(each.plan, version), signature_of(plan, version))
         for version, each in released.items()
         if version in plan.valid
     ]

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kafka_message_generator import rules
-from kafka_message_generator.compat.atoms import layout_of
 from kafka_message_generator.compat.compare import difference
 from kafka_message_generator.compat.definition_sets import Baseline, DefinitionSet, Released, members_of, successor
 from kafka_message_generator.compat.renames import renamed
+from kafka_message_generator.compat.signatures import signature_of
 from kafka_message_generator.compat.witness import Witness, witness
 from kafka_message_generator.merging.coordinators import with_record_types
 from kafka_message_generator.merging.union import CannotMerge, union
@@ -119,7 +119,7 @@ def _sides(extra: dict[int, Released]) -> list[DefinitionSet]:
 
 def _prove(plan: MessagePlan, released: Released, version: int) -> None:
     """Raise CannotMerge unless a version of the whole and that of the release read each other's bytes as the same."""
-    before, after = layout_of(released.plan, version), layout_of(plan, version)
+    before, after = signature_of(released.plan, version), signature_of(plan, version)
     found = None if before == after else difference(before, after) or difference(after, before)
     if found is None:  # or one has tagged fields that the other passes over
         return

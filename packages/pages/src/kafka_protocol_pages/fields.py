@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from kafka_message_generator.compat.atoms import layout_of
+from kafka_message_generator.compat.signatures import signature_of
 from kafka_message_generator.plan.model import (
     Array,
     Blob,
@@ -168,7 +168,7 @@ def _merged(cells: tuple[Cell, ...], fits: Callable[[Cell], bool]) -> Iterator[V
 def runs_of(plan: MessagePlan) -> tuple[Versions, ...]:
     """The versions of a message in runs of equal layouts."""
     found = []
-    for _, group in groupby(plan.valid, key=lambda version: layout_of(plan, version)):
+    for _, group in groupby(plan.valid, key=lambda version: signature_of(plan, version)):
         versions = list(group)
         found.append(Versions(versions[0], versions[-1]))
     return tuple(found)

@@ -64,7 +64,7 @@ class Repeated:
     label: str = field(compare=False)
     compact: bool
     nullable: bool
-    element: Atoms
+    element: WireSignature
 
     def __str__(self) -> str:
         return _marked(f"[{_text(self.element)}]", self.compact, self.nullable)
@@ -76,7 +76,7 @@ class Nullable:
 
     label: str = field(compare=False)
     is_tagged: bool
-    inside: Atoms
+    inside: WireSignature
 
     def __str__(self) -> str:
         return f"{'varint' if self.is_tagged else 'int8'}?({_text(self.inside)})"
@@ -88,7 +88,7 @@ class TagAtom:
 
     label: str = field(compare=False)
     tag: int
-    value: Atoms
+    value: WireSignature
     default: str
     """What is meant by its absence, as text. A struct is the defaults of its regular fields: its tagged ones say theirs."""
 
@@ -111,20 +111,20 @@ class Tags:
 
 
 Atom = Number | Sized | Repeated | Nullable | Tags
-Atoms = tuple[Atom, ...]
+WireSignature = tuple[Atom, ...]
 
 
-def layout_of(plan: MessagePlan, version: int) -> Atoms:
+def signature_of(plan: MessagePlan, version: int) -> WireSignature:
     """The atoms of a valid version of a message."""
     return _Unfolder(plan).layout(plan.body, version, "")
 
 
-def digest(atoms: Atoms) -> str:
+def digest(atoms: WireSignature) -> str:
     """Sixteen hexadecimal digits that are the same for equal layouts and different for others."""
     return hashlib.sha256(_text(atoms).encode()).hexdigest()[:16]
 
 
-def labels(atoms: Atoms) -> Iterator[str]:
+def labels(atoms: WireSignature) -> Iterator[str]:
     """The fields in the order of the wire, by their paths, those inside others behind them."""
     for atom in atoms:
         if isinstance(atom, Tags):
@@ -138,23 +138,23 @@ def labels(atoms: Atoms) -> Iterator[str]:
                 yield from labels(atom.inside)
 
 
-def tag_atoms(atoms: Atoms) -> Iterator[TagAtom]:
+def tag_signatures(atoms: WireSignature) -> Iterator[TagAtom]:
     """The tagged fields, those inside others behind them."""
     for atom in atoms:
         if isinstance(atom, Tags):
             for each in atom.fields:
-                yield from (each, *tag_atoms(each.value))
+                yield from (each, *tag_signatures(each.value))
         elif isinstance(atom, Repeated):
-            yield from tag_atoms(atom.element)
+            yield from tag_signatures(atom.element)
         elif isinstance(atom, Nullable):
-            yield from tag_atoms(atom.inside)
+            yield from tag_signatures(atom.inside)
 
 
-def _is_struct(atoms: Atoms) -> bool:
+def _is_struct(atoms: WireSignature) -> bool:
     return len(atoms) != 1 or isinstance(atoms[0], Repeated | Nullable)
 
 
-def _text(atoms: Atoms) -> str:
+def _text(atoms: WireSignature) -> str:
     return ", ".join(map(str, atoms))
 
 
@@ -168,7 +168,7 @@ class _Unfolder:
     def __init__(self, plan: MessagePlan) -> None:
         self._structs = {struct.name: struct for struct in plan.structs}
 
-    def layout(self, struct: StructPlan, version: int, path: str) -> Atoms:
+    def layout(self, struct: StructPlan, version: int, path: str) -> WireSignature:
         found = next(layout for layout in struct.layouts if version in layout.versions)
         return tuple(self._atoms(struct, found, path))
 
@@ -237,7 +237,7 @@ class _Unfolder:
         else:
             yield Number(label, operation.element)
 
-    def _inner(self, ref: LayoutRef, path: str) -> Atoms:
+    def _inner(self, ref: LayoutRef, path: str) -> WireSignature:
         return self.layout(self._structs[ref.struct], ref.version, path)
 
     def _default(self, struct: StructPlan, name: str, version: int) -> str:
@@ -276,10 +276,10 @@ class Inside:
     """The atoms inside a field, and their path."""
 
     path: str
-    atoms: Atoms
+    signature: WireSignature
 
 
-def insides(one: Atoms, two: Atoms) -> Iterator[tuple[Inside, Inside]]:
+def insides(one: WireSignature, two: WireSignature) -> Iterator[tuple[Inside, Inside]]:
     """What is inside the fields at the same places of two sides, tagged fields of one tag among them."""
     for before, after in zip(one, two, strict=False):
         if isinstance(before, Tags) and isinstance(after, Tags):
