@@ -1,4 +1,4 @@
-"""What each release changed against the one before it: messages, versions, fields, error codes, and bytes of old versions."""
+"""Changes between neighbouring releases: messages, versions, fields, error codes, and versions with a changed layout."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from kafka_message_generator.compat.store import CodeLifetime
 from kafka_message_generator.spec.versions import NONE, Versions
 
 Versioned = dict[str, tuple[int, ...]]
-"""Versions by the name of their message."""
+"""Versions by message name."""
 
 
 @dataclass(frozen=True)
 class Differing:
-    """Released versions of a message whose bytes mean something else than in the release before."""
+    """Released versions of a message whose bytes changed their meaning since the previous release."""
 
     message: str
     versions: tuple[int, ...]
@@ -28,35 +28,34 @@ class Differing:
 
 @dataclass(frozen=True)
 class Changes:
-    """What a release changed against the one before it. Messages have the names of today, and fields Kafka's paths."""
+    """Changes from the previous release, with current message names and Kafka's field paths."""
 
     release: str
     before: str | None
-    """None for the first release: all that it has is new."""
+    """The previous release; None for the first one, where everything is new."""
     brought: Versioned = field(default_factory=dict)
     dropped: Versioned = field(default_factory=dict)
     new: frozenset[str] = frozenset()
-    """Those messages of ``brought`` of which no release before had a version."""
+    """The part of ``brought`` whose messages no earlier release had."""
     back: Versioned = field(default_factory=dict)
-    """Those versions of ``brought`` that an older release had."""
+    """The part of ``brought`` that an older release had."""
     defined: Versioned = field(default_factory=dict)
-    """Versions that are older than this release, whose definitions have them first; they are not in ``brought``."""
+    """Versions older than this release that it is the first to define; not in ``brought``."""
     gone: frozenset[str] = frozenset()
-    """Those of ``dropped`` of which no version is left."""
+    """The part of ``dropped`` with no version left."""
     late: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Fields in versions that were there already."""
+    """Fields added to existing versions."""
     later: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Fields that only later releases have, in versions that were there before them."""
+    """Fields that later releases add to existing versions."""
     differing: tuple[Differing, ...] = ()
     codes: tuple[str, ...] = ()
-    """Error codes that the release before did not have."""
+    """New error codes."""
     codes_gone: tuple[str, ...] = ()
     codes_renamed: dict[str, str] = field(default_factory=dict)
-    """The new names of error codes by their former ones."""
+    """New names of error codes by former name."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing changed."""
         codes = (self.codes, self.codes_gone, self.codes_renamed)
         return not any((self.brought, self.defined, self.dropped, self.late, self.differing, *codes))
 
@@ -64,9 +63,9 @@ class Changes:
 def changes(
     found: Availability, sides: Sequence[DefinitionSet], today: Today, codes: Mapping[str, CodeLifetime]
 ) -> list[Changes]:
-    """What every release changed, from the oldest to the newest.
+    """Return the changes of every release, oldest first.
 
-    ``sides`` are the releases that ``found`` tells of, and ``codes`` the lifetimes of error codes by their names.
+    ``sides`` are the releases of ``found``, and ``codes`` the lifetimes of error codes by name.
     """
     names = names_of(sides, today)
     differing = [(), *(tuple(_differing(before, now, names)) for before, now in pairwise(sides))]
@@ -126,7 +125,7 @@ def _without(these: Versions, those: Versions) -> tuple[int, ...]:
 
 
 def _differing(before: DefinitionSet, now: DefinitionSet, names: Mapping[str, str]) -> Iterator[Differing]:
-    """The versions that both releases have, as stable ones of the former, and that do not read each other's bytes."""
+    """Yield versions that both releases have, stable in the former, that cannot read each other's bytes."""
     for name, plan in before.plans.items():
         other = now.plans.get(name)
         if other is None or other is plan or name not in names:

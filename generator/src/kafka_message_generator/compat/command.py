@@ -1,4 +1,4 @@
-"""The command ``compat``: what a change of definitions breaks, with the bytes that show it."""
+"""The command ``compat``: reports what a change of definitions breaks, with bytes that show it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser, read_folder: ReadFolder) -> N
 
 
 def run(read_folder: ReadFolder, arguments: argparse.Namespace) -> int:
-    """Compare and print; the exit code tells."""
+    """Compare, print the report and return the exit code."""
     if arguments.list_rules:
         _write(rules_text())
         return COMPATIBLE
@@ -67,7 +67,7 @@ def run(read_folder: ReadFolder, arguments: argparse.Namespace) -> int:
 
 
 def _write(text: str) -> None:
-    """Print a text, with escapes for what the terminal's encoding lacks: an error there would pass for findings."""
+    """Print a text and escape what the terminal's encoding lacks: an encoding error would exit like a finding."""
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
@@ -84,7 +84,7 @@ def _report(read_folder: ReadFolder, arguments: argparse.Namespace) -> Report:
 
 
 def rules_text() -> str:
-    """Every rule: name and level, what it finds, why, and where that is said."""
+    """Return a description of every rule."""
     return "\n".join(
         f"{rule.name}  [{rule.level}]\n  {rule.finds}\n  {rule.reason}\n  source: {rule.source}\n"
         for rule in RULES.values()

@@ -1,4 +1,4 @@
-"""Definitions ready to be compared: those of a release or a folder, and what was ever released."""
+"""Sets of definitions to compare: a release, a folder, or every released version."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from kafka_message_generator.spec.source import Location, Problems, SpecError
 
 @dataclass(frozen=True)
 class DefinitionSet:
-    """Sound definitions by the names of their messages. ``name`` is for reports: ``Kafka 4.3.0``, ``specs/kafka``."""
+    """Valid definitions by message name. ``name`` is for reports: ``Kafka 4.3.0``, ``specs/kafka``."""
 
     name: str
     messages: dict[str, Message]
-    """Removed APIs too."""
+    """All messages, including removed APIs."""
     plans: dict[str, MessagePlan]
     folders: dict[str, str] = field(default_factory=dict)
-    """The folder of a definition below ``specs/kafka``, in a release of a history."""
+    """Folder of each definition below ``specs/kafka``, for a release of a history."""
     unpacked: str = ""
-    """Where the definitions were for a moment; their places are told without it."""
+    """Temporary folder of the definitions; stripped from reported paths."""
 
     def unstable(self, name: str) -> int | None:
-        """The version of a message that may still change; a response has that of its request, which says it."""
+        """Return the version of a message that may still change; a response shares that of its request."""
         message = self.messages[name]
         if message.kind == RESPONSE:
             request = self.messages.get(f"{name.removesuffix('Response')}Request")
@@ -40,18 +40,18 @@ class DefinitionSet:
         return message.valid.highest if message.latest_version_unstable else None
 
     def members(self, name: str) -> Iterator[tuple[str, Field]]:
-        """The fields of a message with their paths, such as ``Topics[].Partitions[].Leader``."""
+        """Yield the fields of a message with paths such as ``Topics[].Partitions[].Leader``."""
         return members_of(self.messages[name])
 
     def location(self, name: str, path: str = "") -> Location:
-        """Where a message or the field at a path is defined."""
+        """Return where a message or the field at a path is defined."""
         message = self.messages[name]
         found = next((member for at, member in self.members(name) if at == path), None) if path else None
         return message.location if found is None else found.location
 
 
 def members_of(message: Message) -> Iterator[tuple[str, Field]]:
-    """The fields of a message with their paths, such as ``Topics[].Partitions[].Leader``."""
+    """Yield the fields of a message with paths such as ``Topics[].Partitions[].Leader``."""
     structs = {struct.name: struct.members for struct in message.common_structs}
     for member in message.walk():
         if member.fields or member.optional_fields:
@@ -71,7 +71,7 @@ def _members(
 
 @dataclass(frozen=True)
 class Released:
-    """One message version that was released: what it was, and where it was so last."""
+    """A released message version, from the last release that had it."""
 
     source: DefinitionSet
     plan: MessagePlan
@@ -79,7 +79,7 @@ class Released:
 
 @dataclass(frozen=True)
 class Baseline:
-    """What was released: sides from the oldest to the newest, and of each message version the last one that had it."""
+    """All released versions: sets from oldest to newest, and each message version from the last set that has it."""
 
     name: str
     sets: tuple[DefinitionSet, ...]
@@ -91,7 +91,7 @@ class Baseline:
 
 
 def baseline(name: str, sides: Sequence[DefinitionSet]) -> Baseline:
-    """What was released in some sides, from the oldest to the newest. Unstable versions were not."""
+    """Collect the released versions of sets, oldest first. Unstable versions do not count."""
     versions: dict[str, dict[int, Released]] = {}
     for side in sides:
         for message, plan in side.plans.items():
@@ -102,18 +102,18 @@ def baseline(name: str, sides: Sequence[DefinitionSet]) -> Baseline:
 
 
 def release_sets(root: Path) -> Iterator[DefinitionSet]:
-    """Every release of a history, from the oldest to the newest; raises HistoryError and SpecError."""
+    """Yield every release of a history, oldest first. Raises HistoryError and SpecError."""
     for release, found in store.read(root).walk():
         yield _side(release, found)
 
 
 def set_of_release(root: Path, release: str) -> DefinitionSet:
-    """One release of a history; raises HistoryError and SpecError."""
+    """Return one release of a history. Raises HistoryError and SpecError."""
     return _side(release, store.read(root).definitions(release))
 
 
 def set_of_files(folder: Path, files: Sequence[Path]) -> DefinitionSet:
-    """The definitions of a folder, each checked alone; raises SpecError."""
+    """Return the definitions of a folder, each checked alone. Raises SpecError."""
     root = folder if folder.is_dir() else folder.parent
     side = DefinitionSet(folder.as_posix(), {}, {})
     for path in files:
@@ -135,12 +135,12 @@ def _side(release: str, found: dict[str, store.Definition]) -> DefinitionSet:
 
 @cache
 def _loaded(path: Path) -> tuple[Message, MessagePlan | None]:
-    """A definition of the history, whose files do not change."""
+    """Load a definition of the history; cached, because its files do not change."""
     return _load(path, is_released=True)
 
 
 def _load(path: Path, is_released: bool) -> tuple[Message, MessagePlan | None]:
-    """A definition with its plan; what a release once published is checked alone, not with its partner."""
+    """Load a definition and its plan. A released definition is checked without its request or response."""
     problems = Problems(is_released=is_released)
     node = source.load(path, path.as_posix(), problems)
     message = reader.read_message(node, problems) if node is not None else None
@@ -155,9 +155,9 @@ def _load(path: Path, is_released: bool) -> tuple[Message, MessagePlan | None]:
 def successor(
     name: str, older: Baseline, today: Mapping[str, Message], plan_of: Callable[[str], MessagePlan]
 ) -> str | None:
-    """The message of today without a key whose name begins with the former one, and that has each of its versions as it was.
+    """Return the new name of a renamed message without a key, or None.
 
-    Two messages that a release has both are two, however alike they are. None where there is no such message.
+    The new name begins with the old one, and every version has the same layout. No release has both messages.
     """
     versions = older.versions[name]
     if not versions:

@@ -1,4 +1,4 @@
-"""What can be compared: a folder, a state in git, a release of the history, or the whole history."""
+"""Inputs of a comparison: a folder, a Git revision, a release of the history, or the whole history."""
 
 from __future__ import annotations
 
@@ -24,23 +24,22 @@ from kafka_message_generator.spec.source import Location, SpecError
 GIT, RELEASE, HISTORY = "git:", "release:", "history"
 KINDS = "a folder, git:REF, git:REF:FOLDER, release:VERSION or history"
 SPECS = "specs/kafka"
-"""The folder where no other is said."""
+"""Default folder of definitions."""
 TIMEOUT_SECONDS = 300
 
 
 ReadFolder = Callable[[Path], DefinitionSet]
-"""Reads and checks the definitions below a folder; raises SpecError. A later stage has it."""
+"""Loads and checks the definitions of a folder. Raises SpecError. A later stage provides it."""
 
 
 class InputError(Exception):
-    """What is to be compared cannot be obtained; the text says which and why. Never to be taken for compatible."""
+    """An input cannot be read. Must never pass for compatible."""
 
 
 def sets_of_words(old: str, new: str, history: Path, read_folder: ReadFolder) -> tuple[Baseline, DefinitionSet]:
-    """What was released and what is compared with it, by two words of the command line.
+    """Return the baseline and the set to compare, from two arguments of the command line.
 
-    A state of git without a folder is that of the folder of the other side. Raises InputError, and SpecError for
-    definitions that are not sound.
+    A Git revision without a folder uses the folder of the other argument. Raises InputError and SpecError.
     """
     for word in (old, new):
         if (word == HISTORY or word.startswith(RELEASE)) and not (history / store.TABLE).exists():
@@ -57,7 +56,7 @@ def sets_of_words(old: str, new: str, history: Path, read_folder: ReadFolder) ->
 
 
 def placed(report: Report, *sides: DefinitionSet) -> Report:
-    """The report with places as the sides have them, and not where these were unpacked to be read."""
+    """Replace temporary paths in a report by the paths of the sets."""
     findings = report.findings
     for side in sides:
         findings = tuple(replace(each, location=_placed(each.location, side.unpacked)) for each in findings)
@@ -113,7 +112,7 @@ def _side_of_git(text: str, other: str, read_folder: ReadFolder) -> DefinitionSe
 
 
 def _inside(beside: Path, top: Path, text: str) -> str:
-    """A folder as git has it, from the top."""
+    """Return the path of a folder relative to the top of its Git repository."""
     try:
         return beside.resolve().relative_to(top).as_posix()
     except ValueError:

@@ -1,4 +1,4 @@
-"""Fields of one name at two places: each would be read as another one, though names are not on the wire."""
+"""Fields that changed places: the bytes still parse, but each value ends up in another field."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kafka_message_generator.compat.signatures import (
 
 @dataclass(frozen=True)
 class Order:
-    """A field that both sides have, and in words where it stands to the writer and to the reader."""
+    """A field at different places, with a description for the writer and one for the reader."""
 
     path: str
     wrote: str
@@ -29,7 +29,7 @@ class Order:
 
 
 def reordered(writer: WireSignature, reader: WireSignature, above: Above = TOP) -> Order | None:
-    """Fields of one name in another order: they would be read as each other, whatever their types are."""
+    """Return the first pair of fields whose order differs, whatever their types are."""
     wrote, reads = _own(writer, above[0]), _own(reader, above[1])
     both = [each for each in wrote if each in set(reads)]
     other = [each for each in reads if each in set(wrote)]
@@ -44,7 +44,7 @@ def reordered(writer: WireSignature, reader: WireSignature, above: Above = TOP) 
 
 
 def _of_one_name(writer: WireSignature, reader: WireSignature, above: Above) -> Iterator[tuple[Inside, Inside]]:
-    """What is inside the fields of one name, wherever they stand, and inside tagged fields of one tag."""
+    """Yield the contents of fields with the same name, or the same tag, on both sides."""
     sections = ([each for each in side if isinstance(each, Tags)] for side in (writer, reader))
     for before, after in zip(*sections, strict=False):
         yield from inside_tags(before, after)
@@ -56,7 +56,7 @@ def _of_one_name(writer: WireSignature, reader: WireSignature, above: Above) -> 
 
 
 def displaced(writer: WireSignature, reader: WireSignature, above: Above = TOP) -> Order | None:
-    """A field of layouts that are equal otherwise, at the place of another one, at another tag, or at one and by a tag."""
+    """Return a field that moved, between layouts with the same bytes: to another place, another tag, or into a tag."""
     wrote, reads = _own(writer, above[0]), _own(reader, above[1])
     for field, before, after in moved(wrote, reads):
         path, other = (_path(each, above[0]) for each in (field, wrote[after[0]]))
@@ -75,18 +75,18 @@ def displaced(writer: WireSignature, reader: WireSignature, above: Above = TOP) 
 
 
 def _words(own: list[Parts], tags: dict[Parts, int]) -> dict[Parts, str]:
-    """Where each field stands."""
+    """Describe the place of each field."""
     regular = {field: f"at place {at[0] + 1}" for field, at in places(own).items()}
     return regular | {field: f"by tag {tag}" for field, tag in tags.items()}
 
 
 def _own(atoms: WireSignature, above: Inside) -> list[Parts]:
-    """The fields of a struct in the order of the wire, but for tagged ones."""
+    """Return the regular fields of a struct in wire order."""
     return [parts(atom.label, above.path) for atom in atoms if not isinstance(atom, Tags)]
 
 
 def _tags(atoms: WireSignature, above: Inside) -> dict[Parts, int]:
-    """The tagged fields of a struct by their paths."""
+    """Return the tags of a struct by field path."""
     return {parts(each.label, above.path): each.tag for atom in atoms if isinstance(atom, Tags) for each in atom.fields}
 
 
@@ -95,19 +95,18 @@ def _path(field: Parts, above: Inside) -> str:
 
 
 Parts = tuple[str, ...]
-"""A path name by name: of a field, or of what holds it."""
+"""A path split into names."""
 
 
 def parts(path: str, above: str = "") -> Parts:
-    """A path below the one of what holds it, name by name."""
+    """Split a path, relative to ``above``, into names."""
     return tuple(path.removeprefix(above).lstrip(".").split("."))
 
 
 def moved(wrote: Sequence[Parts], reads: Sequence[Parts]) -> Iterator[tuple[Parts, list[int], list[int]]]:
-    """The fields, and what holds some, that stand at none of their former places, with their places on both sides.
+    """Yield fields and structs that share no place with their former places, with both lists of places.
 
-    Both sides have as many fields, of the same bytes. What stands at the place of a field that is gone is that field
-    under another name, and the fields inside it are its.
+    Both sides have the same number of fields. A field at the place of a removed one counts as renamed, not moved.
     """
     one, two = places(wrote), places(_as_called(wrote, reads))
     for field, former in one.items():
@@ -117,7 +116,7 @@ def moved(wrote: Sequence[Parts], reads: Sequence[Parts]) -> Iterator[tuple[Part
 
 
 def places(paths: Sequence[Parts]) -> dict[Parts, list[int]]:
-    """The places of each field, and those of all fields inside one that holds some."""
+    """Return the places of each field; a struct has the places of all its fields."""
     found: dict[Parts, list[int]] = {}
     for place, path in enumerate(paths):
         for depth in range(1, len(path) + 1):
@@ -126,7 +125,7 @@ def places(paths: Sequence[Parts]) -> dict[Parts, list[int]]:
 
 
 def _as_called(by: Sequence[Parts], those: Sequence[Parts]) -> list[Parts]:
-    """Paths in the names of others, where one stands at the place of one that is gone."""
+    """Rename paths that took the place of a removed field to its name."""
     found = list(those)
     for depth in range(1, max(map(len, by), default=0) + 1):
         one, two = {path[:depth] for path in by}, {path[:depth] for path in found}

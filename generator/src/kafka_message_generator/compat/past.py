@@ -1,4 +1,4 @@
-"""The page on Kafka's own past: every wire difference between neighbouring releases, judged, with the bytes that show it."""
+"""The page docs/history.md: every wire difference between neighbouring Kafka releases, with bytes that show it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _CHANGES = """
 
 
 def page(root: Path) -> str:
-    """The page as Markdown; raises HistoryError and SpecError."""
+    """Return the page as Markdown. Raises HistoryError and SpecError."""
     sides = list(release_sets(root))
     pairs = list(pairwise(sides))
     reports = [compare(baseline(before.name, [before]), side) for before, side in pairs]
@@ -82,7 +82,7 @@ def _section(side: DefinitionSet, report: Report) -> Iterator[str]:
 
 
 def _is_exchanged(side: DefinitionSet, finding: Finding) -> bool:
-    """Whether the message goes between programs, and not into a log."""
+    """Return whether a message is sent on a connection, not stored in a log."""
     return side.messages[finding.message].kind in (REQUEST, RESPONSE)
 
 

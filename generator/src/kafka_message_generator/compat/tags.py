@@ -1,4 +1,4 @@
-"""Tags against everything that was ever released: a tag stands for one field, for ever."""
+"""Rules of tags: a released tag may never be reused for another field."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from kafka_message_generator.spec.model import Field
 
 @dataclass(frozen=True)
 class Use:
-    """A tag of a struct: the field it stands for, where, and in which release last."""
+    """A use of a tag: the struct and field, and the last release with it."""
 
     field: Field
     path: str
-    """Where it would be today, if what holds it has another name since."""
+    """Current path of the field, after renames of its parents."""
     place: str
-    """Where it is in its own plan."""
+    """Path in its own plan."""
     plan: MessagePlan
     release: str
     is_retired: bool = False
-    """Whether a later release has the message without it: then nothing but this very field may come back."""
+    """Whether a later release has the message without the tag; then only the same field may use it again."""
 
     def stays_in(self, other: Use) -> bool:
-        """Whether a later use is of this field: by its name, or under another one where the bytes stay what they are."""
+        """Return whether a later use is the same field: the same name, or the same bytes under a new name."""
         if self.field.name == other.field.name:
             return not self.is_retired or self._is_same_value(other)
         return not self.is_retired and self._is_same_value(other, in_one_version=True)
@@ -43,7 +43,7 @@ class Use:
         )
 
     def _values(self) -> dict[int, Tags]:
-        """What the tag is on the wire, by the versions that have it, each alone in a section."""
+        """Return the wire signatures of the tagged value by version."""
         found: dict[int, Tags] = {}
         for version in self.plan.valid:
             for each in tag_signatures(signature_of(self.plan, version)):
@@ -53,11 +53,11 @@ class Use:
 
 
 _Key = tuple[str, bool, int]
-"""Path of the struct, whether the tag is of an optional-field buffer, and the tag."""
+"""Path of the struct, whether the tag is in an optional-field buffer, and the tag."""
 
 
 def tag_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
-    """Tags that stand for another field, and fields with another tag, than in any release."""
+    """Yield tags that were reused for another field, and fields whose tag changed."""
     for name in sorted(new.plans):
         yield from _of_message(name, [side for side in old.sets if name in side.plans], new)
 
@@ -83,7 +83,7 @@ def _of_message(name: str, sides: list[DefinitionSet], new: DefinitionSet) -> It
 
 
 def _followed(name: str, used: dict[_Key, Use], before: DefinitionSet | None, after: DefinitionSet) -> dict[_Key, Use]:
-    """Uses up to a side, at the places where the next one has what they belong to."""
+    """Return the uses up to a set, at their paths in the next one."""
     moves = renames(name, before, after) if before is not None and used else {}
     return {
         (path_now(struct, moves), is_optional, tag): replace(use, path=path_now(use.path, moves))

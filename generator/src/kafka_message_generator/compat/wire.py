@@ -1,4 +1,4 @@
-"""Rules of bytes: every released version has its layout, each tag its field, each key its message, for ever."""
+"""Rules of bytes: a released version keeps its layout, a message keeps its key."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NEW_VERSION = "leave the released versions as they are; give the change a new v
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a released version stands: its layout is equal, understood by both sides, or changed."""
+    """The result for a released version: equal, compatible, or changed."""
 
     message: str
     version: int
@@ -29,7 +29,7 @@ class Verdict:
 
 
 def verdicts(old: Baseline, new: DefinitionSet) -> Iterator[Verdict]:
-    """A verdict for each released version that the new side has, in the order of names."""
+    """Yield a verdict for each released version that the new side has, sorted by name."""
     for name in sorted(old.versions.keys() & new.plans.keys()):
         for version, released in sorted(old.versions[name].items()):
             if version in new.plans[name].valid:
@@ -105,7 +105,7 @@ def _direction(found: Difference | None, data: Witness | None) -> Direction:
 
 
 def header_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
-    """Released versions with another header in front of them."""
+    """Yield released versions whose header version changed."""
     for name, released in sorted(old.versions.items()):
         message = new.messages.get(name)
         if message is None or message.kind not in (REQUEST, RESPONSE) or message.is_removed:
@@ -136,7 +136,7 @@ def _header(message: Message, version: int) -> int:
 
 
 def key_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
-    """Messages with other keys, and keys with other messages, than any release had."""
+    """Yield messages whose key changed, and keys reused for another message."""
     owners: dict[tuple[str, int], tuple[str, str]] = {}
     last: dict[str, tuple[Message, str]] = {}
     for side in old.sets:
@@ -161,7 +161,7 @@ def key_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
 
 
 def _has_layouts_of(released: dict[int, Released], plan: MessagePlan) -> bool:
-    """Whether a message of another name is the same to the wire, in the versions that both have; there must be some."""
+    """Return whether a message has the same layouts as a renamed one in the versions that both have; there must be some."""
     pairs = [
         (signature_of(each.plan, version), signature_of(plan, version))
         for version, each in released.items()
