@@ -1,4 +1,4 @@
-"""Writes the vectors of what only older releases have, by the classes of the last release that had it."""
+"""Vectors of versions that only older releases have, by the classes of the last release with them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,7 @@ from kafka_protocol_upstream.vectors.write import Case, ask, write_cases
 
 
 def cases_of(specs: Path, history: Path) -> dict[str, list[Case]]:
-    """The samples of every version that only older releases have, by the last release that had it.
-
-    Raises SpecError and HistoryError.
-    """
+    """Return the samples of these versions by release. Raises SpecError and HistoryError."""
     own = {plan.name: plan.valid for plan in definitions.load(specs, more=None).plans}
     released = baseline("history", list(release_sets(history))).versions
     found: dict[str, list[Case]] = {}
@@ -43,9 +40,9 @@ def _cases(path: Path, file: str, version: int, shift: int) -> Iterator[Case]:
 
 
 def write_older(specs: Path, history: Path, pinned: Jars, work: Path, target: Path) -> dict[str, int]:
-    """Write ``kafka-<release>/<folder>.jsonl.gz`` below ``target`` for each of these releases; how many vectors each has.
+    """Write ``kafka-<release>/<folder>.jsonl.gz`` below ``target`` for each of these releases; return their vector counts.
 
-    ``work`` is where ``import-history`` keeps its jars. Raises ArtifactError, OracleError, SpecError, HistoryError.
+    ``work`` has the jars of ``import-history``. Raises ArtifactError, OracleError, SpecError, HistoryError.
     """
     versions, counts = published(work), {}
     for release, cases in sorted(cases_of(specs, history).items()):
