@@ -1,4 +1,4 @@
-"""Since which release of Kafka messages, versions and fields are there, as pages show it, with links to the releases."""
+"""Lifetimes of messages, versions and fields in Kafka's releases, with links to the pages of releases."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ FOLDER = "releases"
 
 @dataclass(frozen=True)
 class Release:
-    """A release as cells of tables name it."""
+    """A release in a table cell."""
 
     name: str
     is_first: bool = False
-    """Whether it is the first that is known, so that what it has may be older."""
+    """Whether it is the first known release, so that its contents may be older."""
     is_later: bool = False
-    """Whether it has the first definition of what is older."""
+    """Whether it has the first definition of something older."""
 
     @property
     def link(self) -> str:
@@ -31,7 +31,7 @@ class Release:
 
     @property
     def shown(self) -> str:
-        """For narrow cells."""
+        """Return a short text for narrow cells."""
         return f"{'<' if self.is_later else '≤' if self.is_first else ''}{self.name}"
 
     @property
@@ -41,16 +41,16 @@ class Release:
 
 @dataclass(frozen=True)
 class Lifetime:
-    """The first release that has something, and the first that does not have it any more."""
+    """First release with something, and first release without it."""
 
     since: Release | None = None
     until: Release | None = None
     gaps: tuple[Release, ...] = ()
-    """Releases between them that do not have it."""
+    """Releases in between that lack it."""
 
     @property
     def title(self) -> str:
-        """In words; empty for what no release has."""
+        """Describe the lifetime; empty if unknown."""
         if self.since is None:
             return ""
         words = [f"since {self.since.since}", *(f"not in Kafka {each.name}" for each in self.gaps)]
@@ -58,24 +58,23 @@ class Lifetime:
 
 
 UNKNOWN = Lifetime()
-"""Of what no release is known to have."""
+"""Lifetime of something that no release has."""
 
 
 @dataclass(frozen=True)
 class Lifetimes:
-    """What is known of releases; of a package without a history nothing is."""
+    """All lifetimes; empty for a package without a history."""
 
     found: Availability | None = None
     codes: Mapping[str, CodeLifetime] = field(default_factory=dict)
-    """Error codes by their names."""
+    """Error codes by name."""
 
     @property
     def is_known(self) -> bool:
-        """Whether there is a history."""
         return self.found is not None
 
     def code(self, number: int) -> Lifetime:
-        """Of an error code that the newest release has, under whatever name it began with."""
+        """Return the lifetime of a current error code, under any name."""
         if self.found is None:
             return UNKNOWN
         first = (
@@ -84,13 +83,13 @@ class Lifetimes:
         return self._lifetime(min(first, default=None), None)
 
     def former_names(self, number: int) -> tuple[str, ...]:
-        """What releases called an error code that call it something else now."""
+        """Return the former names of an error code."""
         return tuple(
             name for name, lifetime in self.codes.items() if lifetime.code == number and lifetime.last is not None
         )
 
     def version(self, message: str, version: int) -> Lifetime:
-        """Of a version of a message."""
+        """Return the lifetime of a message version."""
         if self.found is None:
             return UNKNOWN
         gaps = self.found.gaps(message, version)
@@ -99,11 +98,11 @@ class Lifetimes:
         return self._lifetime(since, self.found.until(message, version), gaps, is_later)
 
     def message(self, message: str, versions: Iterable[int]) -> Lifetime:
-        """Of a message with these versions."""
+        """Return the lifetime of a message with these versions."""
         return self.field(message, "", versions)
 
     def field(self, message: str, path: str, versions: Iterable[int]) -> Lifetime:
-        """Of a field that stands in these versions."""
+        """Return the lifetime of a field in these versions."""
         if self.found is None:
             return UNKNOWN
         known = list(versions)
@@ -123,20 +122,20 @@ class Lifetimes:
 
 
 NOTHING = Lifetimes()
-"""Of definitions without a history."""
+"""Lifetimes of definitions without a history."""
 
 
 @dataclass(frozen=True)
 class Past:
-    """What the history of the definitions says; nothing where they have none."""
+    """The history of the definitions; empty if they have none."""
 
     lifetimes: Lifetimes = NOTHING
     changes: tuple[Changes, ...] = ()
-    """Of every release, from the oldest to the newest."""
+    """Changes of every release, oldest first."""
 
 
 def past_of(definitions: Definitions) -> Past:
-    """Read the history beside the definitions. Raises HistoryError and SpecError."""
+    """Read the history of the definitions. Raises HistoryError and SpecError."""
     found = availability_of(definitions)
     if found is None or definitions.history is None:
         return Past()
@@ -146,5 +145,5 @@ def past_of(definitions: Definitions) -> Past:
 
 
 def distinct(releases: Iterable[Release | None]) -> tuple[Release, ...]:
-    """Each release once, in their order."""
+    """Remove duplicates and keep the order."""
     return tuple(dict.fromkeys(each for each in releases if each is not None))
