@@ -97,19 +97,8 @@ def types(session: nox.Session) -> None:
     """Strict mypy on what is written by hand, the package and a sample client; pyright on package and client."""
     install(session, *PAGES, "./packages/upstream", *groups("types", "tests", "arrow", "spark"), "nox")
     adapters = ("adapter_kafka_messages_native", "adapter_kafka_python", "adapter_kio")  # which are imported by name
-    scripts = (
-        "compare",
-        "batches",
-        "other_languages",
-        "imports",
-        "command",
-        "encodings",
-        "plots",
-        "speed_chart",
-        "samples",
-        *adapters,
-    )
-    benchmarks = [f"benchmarks/{name}.py" for name in scripts]
+    scripts = ["compare", "batches", "other_languages", "imports", "command", "encodings", "plots", "speed_chart", "samples"]
+    benchmarks = [f"benchmarks/{name}.py" for name in (*scripts, *adapters)]
     session.run("python", "-m", "tests.support.proposals")
     session.run("mypy", "-p", "kafka_message_generator", "-p", "tests.support", "-p", "tests.fuzz")
     session.run("mypy", "noxfile.py", *benchmarks)
@@ -247,7 +236,7 @@ def release(session: nox.Session) -> None:
             session.run("kafka-message-generator", "check", *PACKAGE)
             build(session)
             session.run("twine", "check", "--strict", *map(str, sorted(Path("dist").iterdir())))
-            use(session, "generator", "native", "packages")
+            use(session, "generator", "native", "packages", "pages", "upstream")
             session.run(*PUBLISH, "uploads")
 
 
@@ -334,13 +323,7 @@ def bench(session: nox.Session) -> None:
 
 def bench_spark(session: nox.Session, *options: str) -> None:
     # The newest release of Spark whose connectors Maven Central has.
-    install(
-        session,
-        *groups("arrow"),
-        "pyspark==4.1.1",
-        "pandas>=2.2,<3",
-        "./generated",
-        "./packages/pipeline[java]",
-    )
+    spark = ("pyspark==4.1.1", "pandas>=2.2,<3")
+    install(session, *groups("arrow"), *spark, "./generated", "./packages/pipeline[java]")
     session.run("python", "benchmarks/spark_functions.py", *options)
     session.run("python", "benchmarks/segments.py", *options)

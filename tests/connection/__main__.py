@@ -22,7 +22,7 @@ from kafka_messages.protocol import apis
 from kafka_messages.schema import FieldFacts
 from kafka_messages.testing.draw import Chances, Draw
 
-from kafka_message_generator.compat.sides import baseline, sides_of
+from kafka_message_generator.compat.definition_sets import baseline, release_sets
 from tests.support.pages import ROOT
 
 HERE = Path(__file__).parent
@@ -68,13 +68,13 @@ def requests() -> dict[str, list[Asked]]:
 
     Versions that only another release could read, as its definitions say, are asked of the last one that had them.
     """
-    released = baseline("history", list(sides_of(HISTORY))).versions
+    released = baseline("history", list(release_sets(HISTORY))).versions
     found: dict[str, list[Asked]] = {"": []}
     for api in apis():
         for version in api.valid_versions:
             release = ""
             if version not in api.offered_versions:
-                release = released[api.request_name][version].side.name.removeprefix("Kafka ")
+                release = released[api.request_name][version].source.name.removeprefix("Kafka ")
             message = Numbered(api.request_class, version, random.Random(f"{api} {version}"), ALL).message()
             found.setdefault(release, []).append((int(api.key), version, message))
     return found

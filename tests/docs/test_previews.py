@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 from kafka_message_generator import definitions
-from kafka_message_generator.compat.atoms import layout_of
 from kafka_message_generator.compat.compare import difference
-from kafka_message_generator.compat.sides import sides_of
+from kafka_message_generator.compat.definition_sets import release_sets
+from kafka_message_generator.compat.signatures import signature_of
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.spec.model import REQUEST, RESPONSE
 
@@ -20,7 +20,7 @@ def differs(plan: MessagePlan, ours: MessagePlan | None, version: int) -> bool:
     """Whether bytes of a version by ``plan`` cannot be read by ``ours``."""
     if ours is None or version not in ours.valid:
         return True
-    wrote, reads = layout_of(plan, version), layout_of(ours, version)
+    wrote, reads = signature_of(plan, version), signature_of(ours, version)
     return wrote != reads and difference(wrote, reads) is not None
 
 
@@ -30,7 +30,7 @@ def unread_versions() -> dict[tuple[str, int], tuple[str, str]]:
     names = {(each.kind, each.api_key): each.name for each in loaded.messages}
     plans = {plan.name: plan for plan in loaded.plans}
     found: dict[tuple[str, int], tuple[str, str]] = {}
-    for side in sides_of(ROOT / "specs" / "history"):
+    for side in release_sets(ROOT / "specs" / "history"):
         release = side.name.removeprefix("Kafka ")
         for name, plan in side.plans.items():
             message = side.messages[name]

@@ -29,6 +29,13 @@ STAGES = (
 """Knowledge flows one way: each stage may import itself and those before it."""
 ROOMS = ("java", "_core", "_charts", "columns", "sources", "analyses", "jobs")
 """Of the pipeline, from the ground up: each may import itself and those before it."""
+PAGES = ROOT / "packages" / "pages" / "src" / "kafka_protocol_pages"
+UPSTREAM = ROOT / "packages" / "upstream" / "src" / "kafka_protocol_upstream"
+TASKS = ("publish", "kafka", "vectors", "tasks", "cli")
+"""Of what maintainers run: each may import itself and those before it."""
+DISTRIBUTIONS = pytest.mark.parametrize(
+    "folder", [GENERATOR, PIPELINE, PAGES, UPSTREAM], ids=lambda folder: folder.name
+)
 EXTRAS = ("numpy", "pyarrow", "hypothesis")
 """What parts of packages import that is neither theirs nor of the standard library."""
 QUICK = ("docs", "command", "upstream", "generator", "package", "connection", "proposals")
@@ -70,7 +77,7 @@ def arrows(folder: Path) -> Mapping[str, frozenset[str]]:
     return found
 
 
-@pytest.mark.parametrize("folder", [GENERATOR, PIPELINE], ids=["generator", "pipeline"])
+@DISTRIBUTIONS
 def test_no_imports_run_in_a_circle(folder: Path) -> None:
     """What imports each other can only be understood together, and breaks when it is imported in another order."""
     try:
@@ -95,25 +102,37 @@ def test_no_stage_imports_a_later_one(stage: str) -> None:
     assert wrong == []
 
 
-def test_no_room_of_the_pipeline_imports_one_above_it() -> None:
+@pytest.mark.parametrize(("folder", "rooms"), [(PIPELINE, ROOMS), (UPSTREAM, TASKS)], ids=["pipeline", "upstream"])
+def test_no_room_imports_one_above_it(folder: Path, rooms: tuple[str, ...]) -> None:
     """Workers load what a room stands on and no more, and a source that knew an analysis could not be used without it.
 
     What is on the face of the package is imported from where it lives: through the face all of it would hang together.
     """
     wrong = [
         f"{name} imports {target}"
-        for name, targets in arrows(PIPELINE).items()
+        for name, targets in arrows(folder).items()
         for target in targets
-        if "." in name and room(target) not in ROOMS[: ROOMS.index(room(name)) + 1]
+        if "." in name and room(name) != "__main__" and room(target) not in rooms[: rooms.index(room(name)) + 1]
     ]
     assert wrong == []
-    assert {path.name.removesuffix(".py") for path in PIPELINE.iterdir() if path.name[:2] != "__"} == {
-        *ROOMS,
-        "py.typed",
-    }
+    found = {path.name.removesuffix(".py") for path in folder.iterdir() if path.name[:2] != "__"}
+    assert found == {*rooms, "py.typed"}
 
 
-@pytest.mark.parametrize("folder", [GENERATOR, PIPELINE], ids=["generator", "pipeline"])
+@pytest.mark.parametrize("folder", [GENERATOR, PAGES, UPSTREAM], ids=lambda folder: folder.name)
+def test_no_distribution_imports_one_that_stands_on_it(folder: Path) -> None:
+    """The generator is installed without the pages, and the pages without what maintainers run."""
+    above = {GENERATOR: ("kafka_protocol_",), PAGES: (UPSTREAM.name,), UPSTREAM: (PAGES.name, "tests")}[folder]
+    wrong = [
+        f"{name} imports {target}"
+        for name, path in modules_below(folder).items()
+        for target in imports(name, path)
+        if target.startswith(above)
+    ]
+    assert wrong == []
+
+
+@DISTRIBUTIONS
 def test_no_function_stands_twice(folder: Path) -> None:
     """What is mended in one place would stay broken in the other; bodies of one statement may be alike by chance."""
     first: dict[str, str] = {}
@@ -172,7 +191,7 @@ def test_parts_stand_on_those_before_them() -> None:
     assert {path.name.removesuffix(".py") for path in RUNTIME.iterdir() if path.name[:2] != "__"} == before
 
 
-@pytest.mark.parametrize("folder", [GENERATOR, PIPELINE], ids=["generator", "pipeline"])
+@DISTRIBUTIONS
 def test_each_folder_says_what_lives_there(folder: Path) -> None:
     """A newcomer opens the first file of a folder to learn whether to go on."""
     for inner in {path.parent for path in folder.rglob("*.py")}:

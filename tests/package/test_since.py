@@ -34,7 +34,7 @@ from kafka_messages.history import (
 )
 from kafka_messages.protocol import ErrorCode, Versions, apis, encode_request
 
-from kafka_message_generator.compat.sides import side_of_release, sides_of
+from kafka_message_generator.compat.definition_sets import release_sets, set_of_release
 from tests.support.pages import ROOT
 from tests.support.vectors import RELEASE
 
@@ -60,7 +60,7 @@ def test_an_unknown_release_is_refused_with_those_that_are_known(release: str, s
 
 def test_versions_of_every_release_are_those_of_its_definitions() -> None:
     """The table is computed once and printed; here each release is asked again, API by API."""
-    for side in sides_of(HISTORY):
+    for side in release_sets(HISTORY):
         release = side.name.removeprefix("Kafka ")
         for api in apis():
             names = [name for name, each in side.messages.items() if each.kind == "request" and each.api_key == api.key]
@@ -251,7 +251,7 @@ def test_every_message_has_a_life() -> None:
 def test_announced_as_an_older_release() -> None:
     """What a mock of Kafka 2.4 says is what that release has; it takes a version that this one gave up, when asked."""
     announced = {each.api_key: (each.min_version, each.max_version) for each in announce(release="2.4.1").api_keys}
-    messages = side_of_release(HISTORY, "2.4.1").messages.values()
+    messages = set_of_release(HISTORY, "2.4.1").messages.values()
     assert announced == {
         each.api_key: (each.valid.lowest, each.valid.highest) for each in messages if each.kind == "request"
     }

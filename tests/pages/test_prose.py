@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("mdit_py_plugins", reason="the extra pages of the generator is not installed")
-
 from kafka_protocol_pages.markdown import Place, document
 from kafka_protocol_pages.package import PagesError
 from kafka_protocol_pages.prose_folder import read_prose

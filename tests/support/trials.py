@@ -1,6 +1,6 @@
 """Distributions tried as users have them: wheels in environments where nothing else is. Downloads what they depend on.
 
-python -m tests.support.trials generator|native|packages FOLDER
+python -m tests.support.trials generator|native|packages|pages|upstream FOLDER
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import os
 import sys
 import tempfile
 import time
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,6 +24,16 @@ said = metadata("acme-invoices")
 print(said["Name"], said["Version"], said["License-Expression"], said.get_all("License-File"), said.get_all("Requires-Dist"))
 """
 DESCRIBED = "acme-invoices 2.1.0 LicenseRef-Acme ['COPYING'] None\n"
+EMPTY_HISTORY = """
+import sys
+from pathlib import Path
+from kafka_message_generator.compat import store
+store.write(Path(sys.argv[1]), {}, {})
+"""
+RELEASED = """
+{ "type": "data", "name": "PayRecord", "validVersions": "0", "flexibleVersions": "0+",
+  "fields": [ { "name": "Sum", "type": "int32", "versions": "0+" } ] }
+"""
 IMPORT_ALL = """
 import importlib, pkgutil, sys
 for name in sys.argv[1:]:
@@ -104,7 +115,46 @@ def try_native(folder: Path, work: Path) -> None:
         print(f"{interpreter}: {run(place.python, '-m', 'tests.support.native_proof', folder=ROOT)}", end="")
 
 
-TRIALS = {"generator": try_generator, "native": try_native, "packages": try_packages}
+def try_pages(folder: Path, work: Path) -> None:
+    """The pages are installed with the generator and the package, and write the site of this repository."""
+    place = Place(work / "place")
+    wheels = [wheel(folder, name) for name in ("kafka_message_generator", "kafka_messages", "kafka_protocol_pages")]
+    place.install(*map(str, wheels))
+    command, site = str(place.commands / "kafka-protocol-pages"), work / "site"
+    same("--version", run(command, "--version"), f"kafka-protocol-pages {wheels[-1].name.split('-')[1]}\n")
+    specs = ROOT / "specs" / "kafka"
+    print(run(command, "--specs", str(specs), "--docs", str(ROOT), "--output", str(site), folder=work), end="")
+    for name in ("index.html", "messages/FetchRequest.html", "docs/pages.html", "assets/codec.js"):
+        if not (site / name).is_file():
+            raise Failed(f"the site has no {name}")
+
+
+def try_upstream(folder: Path, work: Path) -> None:
+    """The maintainers' tasks are installed with the generator and the package, and take a release out of a jar."""
+    place = Place(work / "place")
+    names = ("kafka_message_generator", "kafka_messages", "kafka_protocol_upstream")
+    place.install(*(str(wheel(folder, name)) for name in names))
+    print(place.run_script(IMPORT_ALL, "kafka_protocol_upstream"), end="")
+    history, jars = work / "history", work / "jars"
+    place.run_script(EMPTY_HISTORY, str(history))
+    jars.mkdir()
+    with zipfile.ZipFile(jars / "kafka-clients-3.0.0.jar", "w") as jar:
+        jar.writestr("common/message/PayRecord.json", RELEASED)
+    folders = ("--specs", str(work / "specs"), "--history", str(history))
+    task = (place.python, "-I", "-m", "kafka_protocol_upstream", "import-release", str(jars))
+    said = run(*task, *folders)
+    for line in (f"{history}: write definitions/PayRecord/3.0.0.json\n", "nothing was written: this was a trial;"):
+        if line not in said:
+            raise Failed(f"import-release does not print {line!r}:\n{said}")
+
+
+TRIALS = {
+    "pages": try_pages,
+    "upstream": try_upstream,
+    "generator": try_generator,
+    "native": try_native,
+    "packages": try_packages,
+}
 
 
 def main(arguments: Sequence[str]) -> int:

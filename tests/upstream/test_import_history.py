@@ -89,21 +89,21 @@ def test_a_definition_that_cannot_be_read(tmp_path: Path) -> None:
     )
 
 
-def test_a_mend_is_said_and_must_fit(tmp_path: Path) -> None:
+def test_a_fixup_is_said_and_must_fit(tmp_path: Path) -> None:
     """What is changed in a released file is told at each import, and never done where the text is another."""
-    mend = fixups.MENDS[0]
+    fixup = fixups.FIXUPS[0]
     broken = (
         '{ "name": "DescribeProducersRequest", "type": "request", "validVersions": "0",\n  "fields": [\n    ]}\n  ]\n}'
     )
     said: list[str] = []
-    file = mend.file.removesuffix(".json")
+    file = fixup.file.removesuffix(".json")
     for text in (broken, broken.replace("  ]\n", " ]\n")):
         path = jar(tmp_path, "kafka-clients-2.8.0.jar", **{file: text})
         if text is broken:
             importer.import_history({"2.8.0": [path]}, tmp_path / "history", said.append)
-            assert said == [f"kafka-clients-2.8.0.jar!common/message/{mend.file}: mended: {mend.why}"]
+            assert said == [f"kafka-clients-2.8.0.jar!common/message/{fixup.file}: fixed: {fixup.why}"]
         else:
             with pytest.raises(
-                store.HistoryError, match=r"what is mended in DescribeProducersRequest\.json of 2\.8\.0 is not there"
+                store.HistoryError, match=r"what is fixed in DescribeProducersRequest\.json of 2\.8\.0 is not there"
             ):
                 importer.import_history({"2.8.0": [path]}, tmp_path / "other")

@@ -147,7 +147,7 @@ def test_a_new_entity_type_is_left_to_decide(root: Path, capsys: pytest.CaptureF
     assert "/kafka: write entity-types.json\n" in said
     assert (
         "  /kafka/entity-types.json: tenantId: a new entity type: name it in EntityType of runtime/connection of the "
-        "generator, describe it in pages/indexes.py, and in entities.json the fields without it\n"
+        "generator, describe it in indexes.py of packages/pages, and in entities.json the fields without it\n"
     ) in said
     assert "refuses" not in said
     assert json.loads((root / "kafka" / "entity-types.json").read_text()) == {"tenantId": "string"}

@@ -79,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--components", type=_component_names, metavar="NAMES", help=what)
         command.add_argument("--warnings", action="store_true", help="show the accepted warnings, too")
         command.set_defaults(run=run)
-    compat_command.add_arguments(_add(commands, "compat", compat_command.ABOUT), definitions.side_of_folder)
+    compat_command.add_arguments(_add(commands, "compat", compat_command.ABOUT), definitions.set_of_folder)
     export_command.add_arguments(_add(commands, "export", export_command.ABOUT))
     cost_command.add_to(commands)
     return parser

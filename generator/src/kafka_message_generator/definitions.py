@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kafka_message_generator import rules
-from kafka_message_generator.compat.sides import Side
+from kafka_message_generator.compat.definition_sets import DefinitionSet
 from kafka_message_generator.compat.store import TABLE
 from kafka_message_generator.merging.sources import with_folders
 from kafka_message_generator.plan import builder
@@ -166,11 +166,11 @@ def load(
     )
 
 
-def side_of_folder(specs: Path) -> Side:
+def set_of_folder(specs: Path) -> DefinitionSet:
     """The definitions below a folder, to be compared with others; raises SpecError with every problem."""
     loaded = load(specs, more=None)  # the versions of older releases are what it is compared with
     messages = {message.name: message for message in loaded.messages}
-    return Side(specs.as_posix(), messages, {plan.name: plan for plan in loaded.plans})
+    return DefinitionSet(specs.as_posix(), messages, {plan.name: plan for plan in loaded.plans})
 
 
 def _is_imported(specs: Path) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kafka_message_generator.compat.annotated import parting, shown
-from kafka_message_generator.compat.atoms import layout_of
 from kafka_message_generator.compat.compare import difference
+from kafka_message_generator.compat.signatures import signature_of
 from kafka_message_generator.compat.witness import Witness, exchanged, schemas_of_plan, witness
 from kafka_message_generator.plan.model import MessagePlan
 from tests.support.edits import Json, plan_of
@@ -37,7 +37,7 @@ INNER = field("S", "Inner", fields=[field("Y"), tagged("A")])
 def test_the_sections_of_a_struct_and_of_what_holds_it_are_two() -> None:
     """They may stand side by side: a tag of one is not to be taken for the same tag of the other."""
     before, after = plan(field("N", "int16"), INNER, tagged("B", default="7")), plan(field("N", "int16"), INNER)
-    assert difference(layout_of(before, 0), layout_of(after, 0)) is None
+    assert difference(signature_of(before, 0), signature_of(after, 0)) is None
     assert sent("0000 00000000 00 00", before, after) is None
     assert sent("0000 00000000 00 01 00 04 00000001", before, after) is None
 
@@ -80,10 +80,10 @@ SWAPPED = {
 def test_fields_that_change_places_are_found_under_another_name_of_what_holds_them(case: str) -> None:
     """Two things that happen at once hide each other: each value would be taken for the other one."""
     before, after = SWAPPED[case]
-    found = difference(layout_of(before, 0), layout_of(after, 0))
+    found = difference(signature_of(before, 0), signature_of(after, 0))
     assert found is not None
     assert found.reason == "REORDERED"
-    assert difference(layout_of(before, 0), layout_of(before, 0)) is None
+    assert difference(signature_of(before, 0), signature_of(before, 0)) is None
 
 
 MOVED = {
@@ -136,7 +136,7 @@ def test_a_field_at_the_place_of_one_that_is_gone_has_moved(case: str) -> None:
     """Its neighbour has its values now: the same bytes under names that both sides know mean something else."""
     fields, others, wrote, reads = MOVED[case]
     before, after = plan(*fields), plan(*others)
-    found = difference(layout_of(before, 0), layout_of(after, 0))
+    found = difference(signature_of(before, 0), signature_of(after, 0))
     assert found is not None
     assert (found.reason, found.wrote, found.reads) == ("REORDERED", wrote, reads)
     shown_by = witness(before, after, 0)
@@ -170,7 +170,7 @@ KEPT = {
 def test_other_names_at_the_same_places_are_the_same(case: str) -> None:
     """Names are labels; who is told of a break where none is waives the next one, too."""
     before, after = (plan(*fields) for fields in KEPT[case])
-    assert difference(layout_of(before, 0), layout_of(after, 0)) is None
+    assert difference(signature_of(before, 0), signature_of(after, 0)) is None
     assert witness(before, after, 0) is None
 
 
@@ -189,7 +189,7 @@ def test_the_rows_part_where_what_is_left_out_has_another_name() -> None:
 
 
 def words_of(before: MessagePlan, after: MessagePlan) -> tuple[str, str, str]:
-    found = difference(layout_of(before, 0), layout_of(after, 0))
+    found = difference(signature_of(before, 0), signature_of(after, 0))
     assert found is not None
     return found.reason, found.wrote, found.reads
 
@@ -214,7 +214,7 @@ def test_the_words_of_a_difference() -> None:
 def test_a_struct_around_fields_takes_no_bytes() -> None:
     """Where no tags end it, it is its fields."""
     before, after = (plan(*fields, flexible="none") for fields in ([A, B], [field("S", "T", fields=[A, B])]))
-    assert difference(layout_of(before, 0), layout_of(after, 0)) is None
+    assert difference(signature_of(before, 0), signature_of(after, 0)) is None
     assert witness(before, after, 0) is None
 
 

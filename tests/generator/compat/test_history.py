@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from kafka_message_generator.compat import store
+from kafka_message_generator.compat.availability import availability
 from kafka_message_generator.compat.changes import Changes, changes
+from kafka_message_generator.compat.definition_sets import release_sets, set_of_release
 from kafka_message_generator.compat.past import page
-from kafka_message_generator.compat.sides import side_of_release, sides_of
-from kafka_message_generator.compat.since import since
 from tests.support.pages import ROOT
 
 SPECS = ROOT / "specs" / "kafka"
@@ -38,7 +38,7 @@ def test_the_newest_release_is_what_specs_has() -> None:
     newest = store.read(HISTORY).names[-1]
     assert newest == json.loads((SPECS / "SOURCE").read_text())["release"]
     names = {path.stem for path in SPECS.rglob("*.json") if path.parent != SPECS}
-    assert set(side_of_release(HISTORY, newest).messages) == names
+    assert set(set_of_release(HISTORY, newest).messages) == names
 
 
 def test_every_release_reads() -> None:
@@ -47,7 +47,7 @@ def test_every_release_reads() -> None:
     assert history.names[0] == "2.2.0"
     assert len(history.names) >= 60
     for release in ("2.2.0", "2.8.2", "3.9.2", "4.0.0"):
-        assert side_of_release(HISTORY, release).plans["MetadataRequest"]
+        assert set_of_release(HISTORY, release).plans["MetadataRequest"]
 
 
 def test_each_text_is_there_once() -> None:
@@ -169,7 +169,7 @@ def test_the_page_on_the_past_is_what_the_history_says() -> None:
     assert (ROOT / "docs" / "history.md").read_text() == page(HISTORY)
 
 
-def test_error_codes_have_a_life(tmp_path: Path) -> None:
+def test_error_codes_have_a_lifetime(tmp_path: Path) -> None:
     """A code that goes and comes back is there again; the file is not touched where nothing changed."""
     codes = {
         "2.2.0": {"NONE": 0, "OLD": 6, "BACK": 7},
@@ -179,10 +179,10 @@ def test_error_codes_have_a_life(tmp_path: Path) -> None:
     assert store.write(tmp_path, {}, codes) == ["write error-codes.json", "write releases.json"]
     assert store.write(tmp_path, {}, codes) == []
     assert store.read_error_codes(tmp_path) == {
-        "BACK": store.CodeLife("2.2.0", None, 7),
-        "NEW": store.CodeLife("2.11.0", None, 6),
-        "NONE": store.CodeLife("2.2.0", None, 0),
-        "OLD": store.CodeLife("2.2.0", "2.10.0", 6),
+        "BACK": store.CodeLifetime("2.2.0", None, 7),
+        "NEW": store.CodeLifetime("2.11.0", None, 6),
+        "NONE": store.CodeLifetime("2.2.0", None, 0),
+        "OLD": store.CodeLifetime("2.2.0", "2.10.0", 6),
     }
     with pytest.raises(store.HistoryError, match=r"^error code BACK is 8 in 3\.0\.0, and was 7 before$"):
         store.write(tmp_path, {}, codes | {"3.0.0": {"BACK": 8}})
@@ -194,10 +194,10 @@ def test_error_codes_have_a_life(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def of_releases() -> dict[str, Changes]:
     """What each release changed, by its name; the messages of today are those of the newest."""
-    sides = list(sides_of(HISTORY))
+    sides = list(release_sets(HISTORY))
     newest = sides[-1]
     today = {name: (newest.messages[name], plan) for name, plan in newest.plans.items()}
-    found = changes(since(sides, today), sides, today, store.read_error_codes(HISTORY))
+    found = changes(availability(sides, today), sides, today, store.read_error_codes(HISTORY))
     return {each.release: each for each in found}
 
 
@@ -230,7 +230,7 @@ def test_which_released_versions_changed(of_releases: Mapping[str, Changes]) -> 
         "FIELD_ADDED",
     )
     in_docs = (ROOT / "docs" / "history.md").read_text()
-    today = set(side_of_release(HISTORY, "4.4.0").messages)
+    today = set(set_of_release(HISTORY, "4.4.0").messages)
     for release, each in of_releases.items():
         section = in_docs.partition(f"\n### {release}\n")[2].partition("\n### ")[0]
         told = set(re.findall(r"^\| `(\w+)`", section, re.MULTILINE)) & today

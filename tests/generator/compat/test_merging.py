@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from kafka_message_generator import definitions, rules
-from kafka_message_generator.compat.atoms import layout_of
-from kafka_message_generator.compat.sides import Baseline, baseline, sides_of
+from kafka_message_generator.compat.definition_sets import Baseline, baseline, release_sets
+from kafka_message_generator.compat.signatures import signature_of
 from kafka_message_generator.merging.collect import with_older
 from kafka_message_generator.plan import builder
 from kafka_message_generator.spec.model import COORDINATOR_KEY, Message
@@ -21,7 +21,7 @@ SPECS = ROOT / "specs" / "kafka"
 
 @pytest.fixture(scope="module")
 def older() -> Baseline:
-    return baseline("history", list(sides_of(ROOT / "specs" / "history")))
+    return baseline("history", list(release_sets(ROOT / "specs" / "history")))
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_every_version_that_any_release_had(older: Baseline, today: dict[str, Me
         checked = rules.check_alone(message, Problems())
         plan = builder.build(checked, name)
         for version, each in released.items():
-            assert layout_of(plan, version) == layout_of(each.plan, version), (name, version)
+            assert signature_of(plan, version) == signature_of(each.plan, version), (name, version)
             count += name not in today or version not in today[name].valid
     assert count > 110
     for name, message in today.items():

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from kafka_message_generator.compat.annotated import parting
-from kafka_message_generator.compat.atoms import layout_of
 from kafka_message_generator.compat.compare import difference
+from kafka_message_generator.compat.signatures import signature_of
 from kafka_message_generator.compat.witness import (
     REWRITES_DIFFERENTLY,
     Witness,
@@ -33,14 +33,14 @@ PACKAGES = 20
 
 
 @dataclass(frozen=True)
-class Side:
+class DefinitionSet:
     """A definition and its plan."""
 
     definition: Json
     plan: MessagePlan
 
 
-def pairs(seed: int) -> Iterator[tuple[Side, Side]]:
+def pairs(seed: int) -> Iterator[tuple[DefinitionSet, DefinitionSet]]:
     """Definitions and edited ones, both of which the generator takes."""
     rng = random.Random(seed)
     folders = (
@@ -54,10 +54,10 @@ def pairs(seed: int) -> Iterator[tuple[Side, Side]]:
         changed = edited(definition, rng)
         before, after = plan_of(definition), plan_of(changed)
         if before is not None and after is not None:
-            yield Side(definition, before), Side(changed, after)
+            yield DefinitionSet(definition, before), DefinitionSet(changed, after)
 
 
-def exchanges(one: Side, other: Side) -> Iterator[tuple[int, Side, Side]]:
+def exchanges(one: DefinitionSet, other: DefinitionSet) -> Iterator[tuple[int, DefinitionSet, DefinitionSet]]:
     """The newest versions that both sides have, in both directions: version, who writes, who reads."""
     for version in sorted(set(one.plan.valid) & set(other.plan.valid))[-3:]:
         yield version, one, other
@@ -86,7 +86,7 @@ def test_verdicts_are_what_exchanging_messages_shows() -> None:
     rng, counts, wrong = random.Random(7), Counter[str](), []
     for number, pair in zip(range(EDITS), pairs(11), strict=False):
         for version, writer, reader in exchanges(*pair):
-            found = difference(layout_of(writer.plan, version), layout_of(reader.plan, version))
+            found = difference(signature_of(writer.plan, version), signature_of(reader.plan, version))
             write, read = (schemas_of_plan(side.plan.descriptor)[version] for side in (writer, reader))
             data = [each for _ in range(MESSAGES) if (each := written(write, rng)) is not None]
             shown = [each for one in data if (each := exchanged(one, write, read)) is not None]
@@ -135,7 +135,7 @@ def test_generated_packages_exchange_what_the_verdict_says(tmp_path: Path) -> No
     for number, pair in zip(range(PACKAGES), pairs(3), strict=False):
         classes = {id(side): build_message(tmp_path, alone(side.definition)) for side in pair}
         for version, writer, reader in exchanges(*pair):
-            found = difference(layout_of(writer.plan, version), layout_of(reader.plan, version))
+            found = difference(signature_of(writer.plan, version), signature_of(reader.plan, version))
             sides = classes[id(writer)], classes[id(reader)]
             case = (number, writer.plan.name, version, found)
             if found is None:

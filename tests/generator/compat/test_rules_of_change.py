@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from kafka_message_generator.compat.compare import REASONS
+from kafka_message_generator.compat.definition_sets import DefinitionSet, baseline
 from kafka_message_generator.compat.findings import RULES, Finding
 from kafka_message_generator.compat.report import compare
-from kafka_message_generator.compat.sides import Side, baseline
 from kafka_message_generator.compat.texts import lines_of
-from kafka_message_generator.definitions import side_of_folder
+from kafka_message_generator.definitions import set_of_folder
 
 Json = dict[str, object]
 Edit = Callable[[dict[str, Json]], None]
@@ -64,10 +64,10 @@ def definitions() -> dict[str, Json]:
     return {str(each["name"]): each for each in (request, response, record)}
 
 
-def side(folder: Path, found: Mapping[str, Json], name: str) -> Side:
+def side(folder: Path, found: Mapping[str, Json], name: str) -> DefinitionSet:
     for message, definition in found.items():
         (folder / f"{message}.json").write_text(json.dumps(definition))
-    return replace(side_of_folder(folder), name=name)
+    return replace(set_of_folder(folder), name=name)
 
 
 def findings(tmp_path: Path, *edits: Edit) -> list[Finding]:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from kafka_message_generator.compat.definition_sets import baseline
 from kafka_message_generator.compat.report import compare
-from kafka_message_generator.compat.sides import baseline
 from kafka_message_generator.compat.texts import lines_of
-from kafka_message_generator.definitions import side_of_folder
+from kafka_message_generator.definitions import set_of_folder
 
 Json = dict[str, object]
 
@@ -35,7 +35,7 @@ def tag_findings(tmp_path: Path, *releases: list[Json]) -> list[str]:
         folder.mkdir()
         definition = {"type": "data", "name": "Foo", "validVersions": "0", "flexibleVersions": "0+", "fields": fields}
         (folder / "Foo.json").write_text(json.dumps(definition))
-        sides.append(replace(side_of_folder(folder), name=f"release {number}"))
+        sides.append(replace(set_of_folder(folder), name=f"release {number}"))
     found = compare(baseline("releases", sides[:-1]), sides[-1]).findings
     return ["\n".join(lines_of(each)).split(": ", 2)[2] for each in found if each.rule in ("TAG_REUSED", "TAG_MOVED")]
 

@@ -1,4 +1,4 @@
-"""Bytes as one side has them: a row for each leaf of the tree of spans, and where the rows of two sides part."""
+"""A message's bytes explained for two versions: one row for each leaf of the span tree, and the first row that differs."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from kafka_message_generator.runtime.schema.spans import FAULT, LENGTH, REST, ST
 from kafka_message_generator.runtime.schema.struct import Field
 
 _MOST_BYTES = 8
-"""Of one row in a text; the bytes as a whole stand above the rows."""
+"""Maximum bytes shown in a row; all bytes are printed above the rows."""
 _MOST_ROWS = 5
 _BEFORE = 1
-"""Rows that are the same on both sides, in front of those that are not."""
+"""Number of equal rows shown before the first difference."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A leaf: bytes ``start`` to ``end`` of a message, and what they are to one side."""
+    """A leaf span, bytes ``start`` to ``end`` of a message, as one side reads it."""
 
     start: int
     data: bytes
@@ -30,16 +30,15 @@ class Row:
     value: object
     note: str
     absent: Mapping[int, object] = field(default_factory=dict)
-    """What the fields by tag that a section does not have are by that."""
+    """Defaults of the tagged fields that a section leaves out."""
 
     def means(self, other: Row) -> bool:
-        """Whether the same bytes mean the same to both sides; names are labels, and of types only values count."""
+        """Return whether the bytes have the same meaning on both sides; names and types do not count, values do."""
         mine, its = ((each.start, each.data, each.role, _exact(each.value)) for each in (self, other))
         both = self.absent.keys() & other.absent.keys()
         return mine == its and all(_exact(self.absent[tag]) == _exact(other.absent[tag]) for tag in both)
 
     def plain(self) -> dict[str, object]:
-        """The row as JSON values."""
         return {
             "start": self.start,
             "hex": self.data.hex(),
@@ -52,12 +51,12 @@ class Row:
 
 
 class _Walk(Walk):
-    """A walk that says what absent tagged fields are."""
+    """Collects spans and the defaults of absent tagged fields."""
 
     def __init__(self, data: bytes) -> None:
         super().__init__(data)
         self.absent: dict[Span, dict[int, Field]] = {}
-        """By the leaf that counts the fields of a section."""
+        """Defaults by the leaf that counts the fields of a section."""
 
     def _section(self, parent: Span, section: Section, path: str) -> None:
         super()._section(parent, section, path)
@@ -68,7 +67,7 @@ class _Walk(Walk):
 
 
 def rows_of(schema: Schema, data: bytes) -> tuple[Row, ...]:
-    """What the bytes of a message are by a schema; they tile the bytes, also where it cannot read them."""
+    """Return rows that cover all bytes of a message, including bytes that the schema cannot read."""
     walk = _Walk(data)
     top = walk.struct(schema, "", "", is_whole=True)
     return tuple(_row(leaf, data, walk) for leaf in top.leaves())
@@ -90,10 +89,10 @@ def _exact(value: object) -> tuple[type, str]:
 
 
 def parting(one: Sequence[Row], other: Sequence[Row]) -> int:
-    """The number of the first row that means something else to the other side.
+    """Return the number of the first row with a different meaning.
 
-    Where all mean the same, as of two fields that changed places, it is the first one under another name, or with another
-    note of what is not there; else the end.
+    If all rows mean the same, for example after two fields were swapped, return the first row whose name or note differs, or
+    else the number of rows.
     """
     pairs = list(zip(one, other, strict=False))
     apart = (number for number, (row, its) in enumerate(pairs) if not row.means(its))
@@ -103,7 +102,7 @@ def parting(one: Sequence[Row], other: Sequence[Row]) -> int:
 
 
 def shown(rows: Sequence[Row], begin: int) -> Iterator[str]:
-    """The rows from one in front of ``begin`` on, in columns: address, hex, path, value and note, or what cannot be read."""
+    """Yield lines from shortly before row ``begin`` in columns: address, hex, path, value and note, or the error."""
     first = max(begin - _BEFORE, 0)
     some = rows[first : first + _MOST_ROWS]
     hexes = [_hex(row.data) for row in some]

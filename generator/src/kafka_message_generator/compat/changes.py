@@ -1,4 +1,4 @@
-"""What each release changed against the one before it: messages, versions, fields, error codes, and bytes of old versions."""
+"""Changes between neighbouring releases: messages, versions, fields, error codes, and versions with a changed layout."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from kafka_message_generator.compat.atoms import layout_of
+from kafka_message_generator.compat.availability import Availability, Today, names_of
 from kafka_message_generator.compat.compare import Difference, difference
-from kafka_message_generator.compat.sides import Side
-from kafka_message_generator.compat.since import Since, Today, names_of
-from kafka_message_generator.compat.store import CodeLife
+from kafka_message_generator.compat.definition_sets import DefinitionSet
+from kafka_message_generator.compat.signatures import signature_of
+from kafka_message_generator.compat.store import CodeLifetime
 from kafka_message_generator.spec.versions import NONE, Versions
 
 Versioned = dict[str, tuple[int, ...]]
-"""Versions by the name of their message."""
+"""Versions by message name."""
 
 
 @dataclass(frozen=True)
 class Differing:
-    """Released versions of a message whose bytes mean something else than in the release before."""
+    """Released versions of a message whose bytes changed their meaning since the previous release."""
 
     message: str
     versions: tuple[int, ...]
@@ -28,50 +28,53 @@ class Differing:
 
 @dataclass(frozen=True)
 class Changes:
-    """What a release changed against the one before it. Messages have the names of today, and fields Kafka's paths."""
+    """Changes from the previous release, with current message names and Kafka's field paths."""
 
     release: str
     before: str | None
-    """None for the first release: all that it has is new."""
+    """The previous release; None for the first one, where everything is new."""
     brought: Versioned = field(default_factory=dict)
     dropped: Versioned = field(default_factory=dict)
     new: frozenset[str] = frozenset()
-    """Those messages of ``brought`` of which no release before had a version."""
+    """The part of ``brought`` whose messages no earlier release had."""
     back: Versioned = field(default_factory=dict)
-    """Those versions of ``brought`` that an older release had."""
+    """The part of ``brought`` that an older release had."""
     defined: Versioned = field(default_factory=dict)
-    """Versions that are older than this release, whose definitions have them first; they are not in ``brought``."""
+    """Versions older than this release that it is the first to define; not in ``brought``."""
     gone: frozenset[str] = frozenset()
-    """Those of ``dropped`` of which no version is left."""
+    """The part of ``dropped`` with no version left."""
     late: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Fields in versions that were there already."""
+    """Fields added to existing versions."""
     later: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Fields that only later releases have, in versions that were there before them."""
+    """Fields that later releases add to existing versions."""
     differing: tuple[Differing, ...] = ()
     codes: tuple[str, ...] = ()
-    """Error codes that the release before did not have."""
+    """New error codes."""
     codes_gone: tuple[str, ...] = ()
     codes_renamed: dict[str, str] = field(default_factory=dict)
-    """The new names of error codes by their former ones."""
+    """New names of error codes by former name."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing changed."""
         codes = (self.codes, self.codes_gone, self.codes_renamed)
         return not any((self.brought, self.defined, self.dropped, self.late, self.differing, *codes))
 
 
-def changes(found: Since, sides: Sequence[Side], today: Today, codes: Mapping[str, CodeLife]) -> list[Changes]:
-    """What every release changed, from the oldest to the newest.
+def changes(
+    found: Availability, sides: Sequence[DefinitionSet], today: Today, codes: Mapping[str, CodeLifetime]
+) -> list[Changes]:
+    """Return the changes of every release, oldest first.
 
-    ``sides`` are the releases that ``found`` tells of, and ``codes`` the lives of error codes by their names.
+    ``sides`` are the releases of ``found``, and ``codes`` the lifetimes of error codes by name.
     """
     names = names_of(sides, today)
     differing = [(), *(tuple(_differing(before, now, names)) for before, now in pairwise(sides))]
     return [_changes(found, number, codes, differing[number]) for number in range(len(sides))]
 
 
-def _changes(found: Since, number: int, codes: Mapping[str, CodeLife], differing: tuple[Differing, ...]) -> Changes:
+def _changes(
+    found: Availability, number: int, codes: Mapping[str, CodeLifetime], differing: tuple[Differing, ...]
+) -> Changes:
     release = found.releases[number]
     brought: Versioned = {}
     dropped: Versioned = {}
@@ -96,8 +99,8 @@ def _changes(found: Since, number: int, codes: Mapping[str, CodeLife], differing
             gone |= {name} if now.empty else set()
     late = {name: tuple(path for path, by in paths.items() if by == number) for name, paths in found.late.items()}
     later = {name: tuple(path for path, by in paths.items() if by > number) for name, paths in found.late.items()}
-    came = sorted(name for name, life in codes.items() if life.first == release)
-    went = sorted(name for name, life in codes.items() if life.last == release)
+    came = sorted(name for name, lifetime in codes.items() if lifetime.first == release)
+    went = sorted(name for name, lifetime in codes.items() if lifetime.last == release)
     renamed = {old: new for old in went for new in came if codes[old].code == codes[new].code}
     return Changes(
         release,
@@ -121,8 +124,8 @@ def _without(these: Versions, those: Versions) -> tuple[int, ...]:
     return tuple(version for version in these if version not in those)
 
 
-def _differing(before: Side, now: Side, names: Mapping[str, str]) -> Iterator[Differing]:
-    """The versions that both releases have, as stable ones of the former, and that do not read each other's bytes."""
+def _differing(before: DefinitionSet, now: DefinitionSet, names: Mapping[str, str]) -> Iterator[Differing]:
+    """Yield versions that both releases have, stable in the former, that cannot read each other's bytes."""
     for name, plan in before.plans.items():
         other = now.plans.get(name)
         if other is None or other is plan or name not in names:
@@ -130,7 +133,7 @@ def _differing(before: Side, now: Side, names: Mapping[str, str]) -> Iterator[Di
         groups: dict[Difference, list[int]] = {}
         for version in plan.valid:
             if version in other.valid and version != before.unstable(name):
-                old, new = layout_of(plan, version), layout_of(other, version)
+                old, new = signature_of(plan, version), signature_of(other, version)
                 found = None if old == new else difference(old, new) or difference(new, old)
                 if found is not None:
                     groups.setdefault(found, []).append(version)

@@ -1,4 +1,4 @@
-"""The command ``compat``: what a change of definitions breaks, with the bytes that show it."""
+"""The command ``compat``: reports what a change of definitions breaks, with bytes that show it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kafka_message_generator.compat import formats
 from kafka_message_generator.compat.findings import LEVELS, RULES
-from kafka_message_generator.compat.inputs import HISTORY, KINDS, SPECS, InputError, ReadFolder, placed, sides_of_words
+from kafka_message_generator.compat.inputs import HISTORY, KINDS, SPECS, InputError, ReadFolder, placed, sets_of_words
 from kafka_message_generator.compat.past import page
 from kafka_message_generator.compat.report import Report, compare
 from kafka_message_generator.compat.store import HistoryError
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser, read_folder: ReadFolder) -> N
 
 
 def run(read_folder: ReadFolder, arguments: argparse.Namespace) -> int:
-    """Compare and print; the exit code tells."""
+    """Compare, print the report and return the exit code."""
     if arguments.list_rules:
         _write(rules_text())
         return COMPATIBLE
@@ -67,14 +67,14 @@ def run(read_folder: ReadFolder, arguments: argparse.Namespace) -> int:
 
 
 def _write(text: str) -> None:
-    """Print a text, with escapes for what the terminal's encoding lacks: an error there would pass for findings."""
+    """Print a text and escape what the terminal's encoding lacks: an encoding error would exit like a finding."""
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
 def _report(read_folder: ReadFolder, arguments: argparse.Namespace) -> Report:
-    old, new = sides_of_words(arguments.old, arguments.new, arguments.history, read_folder)
-    report = placed(compare(old, new), *old.sides, new)
+    old, new = sets_of_words(arguments.old, arguments.new, arguments.history, read_folder)
+    report = placed(compare(old, new), *old.sets, new)
     if arguments.waivers is None:
         return report
     report, warnings = waived(report, read_waivers(arguments.waivers), arguments.waivers)
@@ -84,7 +84,7 @@ def _report(read_folder: ReadFolder, arguments: argparse.Namespace) -> Report:
 
 
 def rules_text() -> str:
-    """Every rule: name and level, what it finds, why, and where that is said."""
+    """Return a description of every rule."""
     return "\n".join(
         f"{rule.name}  [{rule.level}]\n  {rule.finds}\n  {rule.reason}\n  source: {rule.source}\n"
         for rule in RULES.values()

@@ -1,14 +1,14 @@
-"""What one layout's bytes mean to another: proved the same, or the first place where they part."""
+"""Comparison of two wire signatures: proves them compatible or finds the first difference."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kafka_message_generator.compat.atoms import (
+from kafka_message_generator.compat.order import Order, Parts, displaced, parts, reordered
+from kafka_message_generator.compat.signatures import (
     TOP,
     Above,
     Atom,
-    Atoms,
     Inside,
     Nullable,
     Number,
@@ -16,10 +16,10 @@ from kafka_message_generator.compat.atoms import (
     Sized,
     TagAtom,
     Tags,
+    WireSignature,
     inside_of,
     insides,
 )
-from kafka_message_generator.compat.order import Order, Parts, displaced, parts, reordered
 
 REASONS = {
     "FIELD_ADDED": "a field stands where none was",
@@ -37,29 +37,28 @@ REASONS = {
     "TAGGED_VALUE": "the value of a tagged field is written in another way",
     "TAGGED_DEFAULT": "the absence of a tagged field means another value",
 }
-"""Why two layouts differ, by the name that findings use."""
+"""Descriptions of differences by the names that findings use."""
 
 _SIGNED, _UNSIGNED = {"int8", "int16", "int32", "int64"}, {"uint16", "uint32"}
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The first place where a reader's layout is not the writer's. ``reason`` is one of ``REASONS``."""
+    """The first difference between a writer's layout and a reader's. ``reason`` is one of ``REASONS``."""
 
     reason: str
     path: str
     wrote: str
-    """The writer's side in words."""
+    """Description of the writer's layout."""
     reads: str
-    """The reader's."""
+    """Description of the reader's layout."""
 
 
-def difference(writer: Atoms, reader: Atoms) -> Difference | None:
-    """Why ``reader`` may not read everything that ``writer`` writes as the same values; None where it proves to.
+def difference(writer: WireSignature, reader: WireSignature) -> Difference | None:
+    """Return why ``reader`` may misread the bytes of ``writer``, or None if it provably cannot.
 
-    A reader may take more than a writer gives: null where the writer has none, tagged fields that the writer does not
-    know (they are at their default), and fields by tags that it does not know itself (they are kept as they are). A
-    tag that it knows in other versions only is refused.
+    A reader may accept more than a writer sends: null, tagged fields that the writer does not know (they get their default)
+    and unknown tagged fields (they are kept). It refuses a tag that it knows in other versions only.
     """
     found = _ordered(reordered(writer, reader)) or _sequence(writer, reader)
     return found or _ordered(displaced(writer, reader))
@@ -69,19 +68,19 @@ def _ordered(found: Order | None) -> Difference | None:
     return None if found is None else Difference("REORDERED", found.path, found.wrote, found.reads)
 
 
-def added_tags(old: Atoms, new: Atoms) -> list[TagAtom]:
-    """The tagged fields that ``new`` has beyond those of ``old``, where both have sections at the same place."""
+def added_tags(old: WireSignature, new: WireSignature) -> list[TagAtom]:
+    """Return the tagged fields of ``new`` that ``old`` lacks, in sections at the same place."""
     found: list[TagAtom] = []
     for before, after in zip(old, new, strict=False):
         if isinstance(before, Tags) and isinstance(after, Tags):
             known = {each.tag for each in before.fields}
             found += [each for each in after.fields if each.tag not in known]
     for one, two in insides(old, new):
-        found += added_tags(one.atoms, two.atoms)
+        found += added_tags(one.signature, two.signature)
     return found
 
 
-def _sequence(writer: Atoms, reader: Atoms, above: Above = TOP) -> Difference | None:
+def _sequence(writer: WireSignature, reader: WireSignature, above: Above = TOP) -> Difference | None:
     for index in range(min(len(writer), len(reader))):
         found = _pair(writer[index:], reader[index:], above)
         if found is not None:
@@ -92,7 +91,7 @@ def _sequence(writer: Atoms, reader: Atoms, above: Above = TOP) -> Difference | 
 
 
 def _end(wrote: Atom | None, reads: Atom | None) -> Difference:
-    """One side goes on where the other one ends."""
+    """Return the difference if one side has more fields."""
     more = wrote or reads
     assert more is not None
     if isinstance(more, Tags):
@@ -102,8 +101,8 @@ def _end(wrote: Atom | None, reads: Atom | None) -> Difference:
     return Difference(reason, more.label, _words(wrote), _words(reads))
 
 
-def _pair(writer: Atoms, reader: Atoms, above: Above) -> Difference | None:
-    """The first two of some atoms; what follows tells why they differ."""
+def _pair(writer: WireSignature, reader: WireSignature, above: Above) -> Difference | None:
+    """Compare the first two atoms; the rest decides which reason applies."""
     wrote, reads = writer[0], reader[0]
     if isinstance(wrote, Number) and isinstance(reads, Number) and wrote.form == reads.form:
         return None
@@ -119,7 +118,7 @@ def _pair(writer: Atoms, reader: Atoms, above: Above) -> Difference | None:
 
 
 def _within(wrote: Inside, reads: Inside) -> Difference | None:
-    return _sequence(wrote.atoms, reads.atoms, (wrote, reads))
+    return _sequence(wrote.signature, reads.signature, (wrote, reads))
 
 
 def _lengths(wrote: Sized | Repeated, reads: Sized | Repeated) -> Difference | None:
@@ -153,8 +152,8 @@ def _sections(wrote: Tags, reads: Tags) -> Difference | None:
     return None
 
 
-def _other(writer: Atoms, reader: Atoms, above: Above) -> Difference:
-    """Two first atoms of different kinds or forms: which of several reasons it is, told by what follows."""
+def _other(writer: WireSignature, reader: WireSignature, above: Above) -> Difference:
+    """Classify two atoms of different kinds by the atoms that follow."""
     wrote, reads = writer[0], reader[0]
     words = (_words(wrote), _words(reads))
     if isinstance(wrote, Nullable) or isinstance(reads, Nullable):
@@ -172,7 +171,7 @@ def _other(writer: Atoms, reader: Atoms, above: Above) -> Difference:
     return Difference(reason, reads.label, *words)
 
 
-def _names(atoms: Atoms, above: Inside) -> list[Parts]:
+def _names(atoms: WireSignature, above: Inside) -> list[Parts]:
     return [parts(each.label, above.path) for each in atoms]
 
 

@@ -1,13 +1,13 @@
-"""Rules of what a definition says beside the bytes: defaults, names, types, keys, versions, listeners."""
+"""Rules about declarations that do not change bytes: defaults, names, types, keys, versions, listeners."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafka_message_generator.compat.atoms import labels, layout_of
+from kafka_message_generator.compat.definition_sets import Baseline, DefinitionSet
 from kafka_message_generator.compat.findings import Finding
 from kafka_message_generator.compat.renames import last, path_now, renames
-from kafka_message_generator.compat.sides import Baseline, Side
+from kafka_message_generator.compat.signatures import labels, signature_of
 from kafka_message_generator.plan.model import FieldPlan, ranges
 from kafka_message_generator.rules.defaults import Empty, default_of
 from kafka_message_generator.rules.names import camel_case, snake_case
@@ -18,8 +18,8 @@ _JSON = {"bool": "a boolean", "string": "a text", "uuid": "a text", "bytes": "a 
 _PYTHON = {"bool": "bool", "string": "str", "uuid": "UUID", "float64": "float", "bytes": "bytes", "records": "bytes"}
 
 
-def declared_findings(old: Baseline, new: Side) -> Iterator[Finding]:
-    """Every difference between the newest release and the new side that bytes do not show."""
+def declared_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
+    """Yield every difference between the newest release and the new side that bytes do not show."""
     newest = old.newest
     keys = {(message.kind, message.api_key) for message in new.messages.values() if message.api_key is not None}
     for name in sorted(newest.plans):
@@ -36,14 +36,14 @@ def declared_findings(old: Baseline, new: Side) -> Iterator[Finding]:
     yield from _listeners(newest, new)
 
 
-def _removed(name: str, newest: Side, new: Side) -> Finding:
+def _removed(name: str, newest: DefinitionSet, new: DefinitionSet) -> Finding:
     place = new if name in new.messages else newest
     valid = str(newest.plans[name].valid)
     what = f"{name}, versions {valid}, is gone"
     return Finding("MESSAGE_REMOVED", name, "", (), what, "keep it", place.location(name), valid, "none", newest.name)
 
 
-def _versions(name: str, old: Baseline, new: Side) -> Iterator[Finding]:
+def _versions(name: str, old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
     newest, message = old.newest, new.messages[name]
     released = [version for version in newest.plans[name].valid if version != newest.unstable(name)]
     before, after = ranges(released), str(message.valid)
@@ -63,12 +63,12 @@ def _versions(name: str, old: Baseline, new: Side) -> Iterator[Finding]:
     yield from _empty_versions(name, old, new)
 
 
-def _empty_versions(name: str, old: Baseline, new: Side) -> Iterator[Finding]:
+def _empty_versions(name: str, old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
     plan, released = new.plans[name], old.versions.get(name, {})
     for version in plan.valid:
         if version in released or version - 1 not in plan.valid:
             continue
-        before, after = layout_of(plan, version - 1), layout_of(plan, version)
+        before, after = signature_of(plan, version - 1), signature_of(plan, version)
         if before == after and list(labels(before)) == list(labels(after)):
             what = f"version {version} has the layout of version {version - 1}"
             place = new.messages[name].at("validVersions")
@@ -77,7 +77,7 @@ def _empty_versions(name: str, old: Baseline, new: Side) -> Iterator[Finding]:
             )
 
 
-def _rename(name: str, before: str, after: str, newest: Side, new: Side) -> Iterator[Finding]:
+def _rename(name: str, before: str, after: str, newest: DefinitionSet, new: DefinitionSet) -> Iterator[Finding]:
     place = new.location(name, after)
     for rule, called in (("JSON_NAME_CHANGED", camel_case), ("FIELD_RENAMED", snake_case)):
         one, two = called(last(before)), called(last(after))
@@ -86,7 +86,7 @@ def _rename(name: str, before: str, after: str, newest: Side, new: Side) -> Iter
             yield Finding(rule, name, after, (), what, "keep the name", place, one, two, newest.name)
 
 
-def _fields(name: str, moves: dict[str, str], newest: Side, new: Side) -> Iterator[Finding]:
+def _fields(name: str, moves: dict[str, str], newest: DefinitionSet, new: DefinitionSet) -> Iterator[Finding]:
     now, gone = dict(new.members(name)), set[str]()
     for path, before in newest.members(name):
         at = path_now(path, moves)
@@ -101,9 +101,9 @@ def _fields(name: str, moves: dict[str, str], newest: Side, new: Side) -> Iterat
 
 
 def _changes(
-    name: str, former: tuple[str, Field], now: tuple[str, Field], newest: Side, new: Side
+    name: str, former: tuple[str, Field], now: tuple[str, Field], newest: DefinitionSet, new: DefinitionSet
 ) -> Iterator[Finding]:
-    """What another release says of a field that is still there; a field is given with its path."""
+    """Yield changed declarations of a field that both sides have."""
     (path, _), (at, after) = former, now
     for rule, was, is_, what in _properties(name, former, now, newest, new):
         if was == is_ or (rule == "IGNORABLE_CHANGED" and not _is_lacked(name, at, new)):
@@ -112,8 +112,8 @@ def _changes(
         yield Finding(rule, name, path, (), words, "keep it", after.location, was, is_, newest.name)
 
 
-def _is_lacked(name: str, path: str, new: Side) -> bool:
-    """Whether one of the versions has what holds a field, and not the field: only there it can be dropped or refused."""
+def _is_lacked(name: str, path: str, new: DefinitionSet) -> bool:
+    """Return whether some version has the parent of a field but not the field itself."""
     held, fields = new.messages[name].valid, dict(new.members(name))
     holder = _holder(path)
     while holder:
@@ -127,9 +127,9 @@ def _holder(path: str) -> str:
 
 
 def _properties(
-    name: str, former: tuple[str, Field], now: tuple[str, Field], newest: Side, new: Side
+    name: str, former: tuple[str, Field], now: tuple[str, Field], newest: DefinitionSet, new: DefinitionSet
 ) -> Iterator[tuple[str, str, str, str]]:
-    """Rule, former value, value, and what it is a value of."""
+    """Yield rule, former value, new value and a description for each property."""
     (path, before), (at, after) = former, now
     yield "DEFAULT_CHANGED", _default(before), _default(after), "the default"
     yield "IGNORABLE_CHANGED", str(before.ignorable).lower(), str(after.ignorable).lower(), "ignorable"
@@ -152,7 +152,7 @@ def _json(member: Field) -> str:
     return f"an array, each {each}" if member.type.is_array else each
 
 
-def _plan_of(side: Side, name: str, path: str) -> FieldPlan | None:
+def _plan_of(side: DefinitionSet, name: str, path: str) -> FieldPlan | None:
     plan, found = side.plans[name], None
     struct = plan.body
     for part in path.split("."):
@@ -166,13 +166,13 @@ def _plan_of(side: Side, name: str, path: str) -> FieldPlan | None:
 
 
 def _python(plan: FieldPlan | None, member: Field) -> str:
-    """The type of the attribute but for the class of a struct, which has a rule of its own."""
+    """Return the Python type of a field; classes of structs have a rule of their own."""
     kind = "struct" if member.type.is_struct else _PYTHON.get(member.type.name, "int")
     text = f"list[{kind}]" if member.type.is_array else kind
     return f"{text} | None" if plan is not None and plan.nullable else text
 
 
-def _keys(side: Side, name: str, member: Field) -> str:
+def _keys(side: DefinitionSet, name: str, member: Field) -> str:
     if not (member.type.is_struct and member.type.is_array):
         return "none"
     struct = next((each for each in side.plans[name].structs if each.name == member.type.name), None)
@@ -180,7 +180,7 @@ def _keys(side: Side, name: str, member: Field) -> str:
     return ", ".join(keys) or "none"
 
 
-def _listeners(newest: Side, new: Side) -> Iterator[Finding]:
+def _listeners(newest: DefinitionSet, new: DefinitionSet) -> Iterator[Finding]:
     for name, message in sorted(newest.messages.items()):
         now: Message | None = new.messages.get(name)
         gone = set(message.listeners) - set(now.listeners if now is not None else message.listeners)

@@ -1,4 +1,4 @@
-"""What can be wrong with a change: the rules by their names, and what one of them found."""
+"""The rules of compatibility and their findings."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from kafka_message_generator.spec.source import Location
 
 ADVICE = "advice"
 LEVELS = ("wire", "behaviour", "json", "api", "policy", ADVICE)
-"""From what breaks bytes to what breaks nothing; a level holds those before it, and advice never fails."""
+"""Levels by severity, worst first; a level includes those before it, and advice never fails."""
 
 _README = "Kafka's guide to message definitions"
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule by its stable name, with its level, what it finds, why that matters, and where that is said."""
+    """A rule: stable name, level, what it finds, reason and source."""
 
     name: str
     level: str
@@ -210,33 +210,34 @@ RULES = {rule.name: rule for rule in _RULES}
 
 @dataclass(frozen=True)
 class Direction:
-    """What one side's bytes are to the other side."""
+    """How one side reads the other side's bytes."""
 
     breaks: str | None
-    """None where they are proved to be read and written as they are; else ``fails``, ``reads differently``,
-    ``rewrites differently``, or ``differs`` where no bytes were found that show it."""
+    """None if provably compatible; otherwise ``fails``, ``reads differently``, ``rewrites differently``, or ``differs`` if no
+    bytes were found that show it.
+    """
     witness: Witness | None = None
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One difference: its rule, where it is, in which versions, what it is and what to do."""
+    """A difference: rule, place, versions, description and advice."""
 
     rule: str
     message: str
     path: str
-    """Of the field, such as ``Topics[].Name``; empty for the message itself."""
+    """Path of the field, such as ``Topics[].Name``; empty for the message itself."""
     versions: tuple[int, ...]
     what: str
     remedy: str
     location: Location
     before: str = ""
     after: str = ""
-    """Digests, or the plain values where these are short; a waiver is bound to both."""
+    """State after the change: a digest, or the value if it is short. A waiver is bound to both states."""
     since: str = ""
-    """The release that is compared with."""
+    """The release compared with."""
     reason: str = ""
-    """Of a changed layout: one of ``compare.REASONS``."""
+    """For a changed layout: a key of ``compare.REASONS``."""
     new_reads_old: Direction | None = None
     old_reads_new: Direction | None = None
 
@@ -246,6 +247,6 @@ class Finding:
 
     @property
     def place(self) -> str:
-        """The message, its versions and the field: ``FetchRequest 4-12 Topics[].Name``."""
+        """Message, versions and field: ``FetchRequest 4-12 Topics[].Name``."""
         words = (self.message, ranges(self.versions), self.path)
         return " ".join(word for word in words if word)

@@ -1,4 +1,4 @@
-"""A report as programs around a build want it: annotations of GitHub and GitLab, SARIF, JUnit."""
+"""Reports for build systems: annotations of GitHub and GitLab, SARIF, JUnit."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TOOL = "kafka-message-generator compat"
 
 
 def github(report: Report, level: str) -> str:
-    """Workflow commands, which show each finding at its line of a pull request."""
+    """Format workflow commands, which annotate the lines of a pull request."""
     counting = report.counting(level)
     lines = []
     for finding in report.findings:
@@ -47,7 +47,7 @@ def _property(text: str) -> str:
 
 
 def gitlab(report: Report, level: str) -> str:
-    """A report of code quality."""
+    """Format a code quality report."""
     return _dumped([_issue(finding) for finding in report.findings])
 
 
@@ -62,13 +62,13 @@ def _issue(finding: Finding) -> dict[str, object]:
 
 
 def fingerprint(finding: Finding) -> str:
-    """The same for the same finding in every run."""
+    """Return an identifier of a finding that is stable across runs."""
     parts = (finding.rule, finding.message, str(finding.versions), finding.path, finding.before, finding.after)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
 def sarif(report: Report, level: str) -> str:
-    """SARIF 2.1.0."""
+    """Format SARIF 2.1.0."""
     counting = report.counting(level)
     names = sorted({finding.rule for finding in report.findings})
     driver = {"name": _TOOL, "rules": [_sarif_rule(name) for name in names]}
@@ -101,9 +101,9 @@ def _result(finding: Finding, counts: bool, names: list[str]) -> dict[str, objec
 
 
 def junit(report: Report, level: str) -> str:
-    """A test suite with a case for each finding, failed where it counts, and one for what was proved.
+    """Format a test suite: a case for each finding, failed if it counts, and one for the proved versions.
 
-    It is ASCII, with references for the rest, for nobody knows what it is written to.
+    The text is ASCII with character references, so that it survives any encoding.
     """
     counting = report.counting(level)
     suite = ElementTree.Element(
@@ -126,7 +126,7 @@ def junit(report: Report, level: str) -> str:
 
 
 def _xml(text: str) -> str:
-    """A text with escapes for the characters that XML cannot have, such as control characters in names of folders."""
+    """Escape a text, including control characters that XML cannot hold."""
     return _NOT_XML.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
@@ -146,4 +146,4 @@ FORMATS: dict[str, Callable[[Report, str], str]] = {
     "sarif": sarif,
     "junit": junit,
 }
-"""How a report can be printed, by the name of the format."""
+"""Formatters by format name."""

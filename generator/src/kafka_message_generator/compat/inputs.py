@@ -1,4 +1,4 @@
-"""What can be compared: a folder, a state in git, a release of the history, or the whole history."""
+"""Inputs of a comparison: a folder, a Git revision, a release of the history, or the whole history."""
 
 from __future__ import annotations
 
@@ -11,30 +11,35 @@ from dataclasses import replace
 from pathlib import Path
 
 from kafka_message_generator.compat import store
+from kafka_message_generator.compat.definition_sets import (
+    Baseline,
+    DefinitionSet,
+    baseline,
+    release_sets,
+    set_of_release,
+)
 from kafka_message_generator.compat.report import Report
-from kafka_message_generator.compat.sides import Baseline, Side, baseline, side_of_release, sides_of
 from kafka_message_generator.spec.source import Location, SpecError
 
 GIT, RELEASE, HISTORY = "git:", "release:", "history"
 KINDS = "a folder, git:REF, git:REF:FOLDER, release:VERSION or history"
 SPECS = "specs/kafka"
-"""The folder where no other is said."""
+"""Default folder of definitions."""
 TIMEOUT_SECONDS = 300
 
 
-ReadFolder = Callable[[Path], Side]
-"""Reads and checks the definitions below a folder; raises SpecError. A later stage has it."""
+ReadFolder = Callable[[Path], DefinitionSet]
+"""Loads and checks the definitions of a folder. Raises SpecError. A later stage provides it."""
 
 
 class InputError(Exception):
-    """What is to be compared cannot be obtained; the text says which and why. Never to be taken for compatible."""
+    """An input cannot be read. Must never pass for compatible."""
 
 
-def sides_of_words(old: str, new: str, history: Path, read_folder: ReadFolder) -> tuple[Baseline, Side]:
-    """What was released and what is compared with it, by two words of the command line.
+def sets_of_words(old: str, new: str, history: Path, read_folder: ReadFolder) -> tuple[Baseline, DefinitionSet]:
+    """Return the baseline and the set to compare, from two arguments of the command line.
 
-    A state of git without a folder is that of the folder of the other side. Raises InputError, and SpecError for
-    definitions that are not sound.
+    A Git revision without a folder uses the folder of the other argument. Raises InputError and SpecError.
     """
     for word in (old, new):
         if (word == HISTORY or word.startswith(RELEASE)) and not (history / store.TABLE).exists():
@@ -45,13 +50,13 @@ def sides_of_words(old: str, new: str, history: Path, read_folder: ReadFolder) -
         before = _side_of(old, new, history, read_folder)
         return baseline(before.name, [before]), after
     try:
-        return baseline(f"every release in {history.as_posix()}", list(sides_of(history))), after
+        return baseline(f"every release in {history.as_posix()}", list(release_sets(history))), after
     except store.HistoryError as error:
         raise InputError(str(error)) from None
 
 
-def placed(report: Report, *sides: Side) -> Report:
-    """The report with places as the sides have them, and not where these were unpacked to be read."""
+def placed(report: Report, *sides: DefinitionSet) -> Report:
+    """Replace temporary paths in a report by the paths of the sets."""
     findings = report.findings
     for side in sides:
         findings = tuple(replace(each, location=_placed(each.location, side.unpacked)) for each in findings)
@@ -62,7 +67,7 @@ def _placed(location: Location, unpacked: str) -> Location:
     return replace(location, file=location.file.removeprefix(unpacked))
 
 
-def _side_of(text: str, other: str, history: Path, read_folder: ReadFolder) -> Side:
+def _side_of(text: str, other: str, history: Path, read_folder: ReadFolder) -> DefinitionSet:
     if text == HISTORY:
         raise InputError(f"{HISTORY} is many releases; name one of them, such as release:4.3.0")
     if text.startswith(GIT):
@@ -72,7 +77,7 @@ def _side_of(text: str, other: str, history: Path, read_folder: ReadFolder) -> S
         if not release:
             raise InputError(f"{text}: names no release; write for example {RELEASE}4.3.0")
         try:
-            return side_of_release(history, release)
+            return set_of_release(history, release)
         except store.HistoryError as error:
             raise InputError(str(error)) from None
     folder = Path(text)
@@ -81,7 +86,7 @@ def _side_of(text: str, other: str, history: Path, read_folder: ReadFolder) -> S
     return read_folder(folder)
 
 
-def _side_of_git(text: str, other: str, read_folder: ReadFolder) -> Side:
+def _side_of_git(text: str, other: str, read_folder: ReadFolder) -> DefinitionSet:
     ref, _, folder = text.removeprefix(GIT).partition(":")
     if not ref or ref.startswith("-"):
         raise InputError(f"{text}: names no state; write for example {GIT}main")
@@ -107,7 +112,7 @@ def _side_of_git(text: str, other: str, read_folder: ReadFolder) -> Side:
 
 
 def _inside(beside: Path, top: Path, text: str) -> str:
-    """A folder as git has it, from the top."""
+    """Return the path of a folder relative to the top of its Git repository."""
     try:
         return beside.resolve().relative_to(top).as_posix()
     except ValueError:

@@ -1,18 +1,18 @@
-"""Fields of one name at two places: each would be read as another one, though names are not on the wire."""
+"""Fields that changed places: the bytes still parse, but each value ends up in another field."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kafka_message_generator.compat.atoms import (
+from kafka_message_generator.compat.signatures import (
     TOP,
     Above,
-    Atoms,
     Inside,
     Nullable,
     Repeated,
     Tags,
+    WireSignature,
     inside_of,
     inside_tags,
     insides,
@@ -21,15 +21,15 @@ from kafka_message_generator.compat.atoms import (
 
 @dataclass(frozen=True)
 class Order:
-    """A field that both sides have, and in words where it stands to the writer and to the reader."""
+    """A field at different places, with a description for the writer and one for the reader."""
 
     path: str
     wrote: str
     reads: str
 
 
-def reordered(writer: Atoms, reader: Atoms, above: Above = TOP) -> Order | None:
-    """Fields of one name in another order: they would be read as each other, whatever their types are."""
+def reordered(writer: WireSignature, reader: WireSignature, above: Above = TOP) -> Order | None:
+    """Return the first pair of fields whose order differs, whatever their types are."""
     wrote, reads = _own(writer, above[0]), _own(reader, above[1])
     both = [each for each in wrote if each in set(reads)]
     other = [each for each in reads if each in set(wrote)]
@@ -38,13 +38,13 @@ def reordered(writer: Atoms, reader: Atoms, above: Above = TOP) -> Order | None:
             one, two = (_path(each, above[0]) for each in (before, after))
             return Order(one, f"{one} stands before {two}", f"{two} before {one}")
     for inside in _of_one_name(writer, reader, above):
-        if (found := reordered(inside[0].atoms, inside[1].atoms, inside)) is not None:
+        if (found := reordered(inside[0].signature, inside[1].signature, inside)) is not None:
             return found
     return None
 
 
-def _of_one_name(writer: Atoms, reader: Atoms, above: Above) -> Iterator[tuple[Inside, Inside]]:
-    """What is inside the fields of one name, wherever they stand, and inside tagged fields of one tag."""
+def _of_one_name(writer: WireSignature, reader: WireSignature, above: Above) -> Iterator[tuple[Inside, Inside]]:
+    """Yield the contents of fields with the same name, or the same tag, on both sides."""
     sections = ([each for each in side if isinstance(each, Tags)] for side in (writer, reader))
     for before, after in zip(*sections, strict=False):
         yield from inside_tags(before, after)
@@ -55,8 +55,8 @@ def _of_one_name(writer: Atoms, reader: Atoms, above: Above) -> Iterator[tuple[I
             yield inside_of(one), inside_of(two)
 
 
-def displaced(writer: Atoms, reader: Atoms, above: Above = TOP) -> Order | None:
-    """A field of layouts that are equal otherwise, at the place of another one, at another tag, or at one and by a tag."""
+def displaced(writer: WireSignature, reader: WireSignature, above: Above = TOP) -> Order | None:
+    """Return a field that moved, between layouts with the same bytes: to another place, another tag, or into a tag."""
     wrote, reads = _own(writer, above[0]), _own(reader, above[1])
     for field, before, after in moved(wrote, reads):
         path, other = (_path(each, above[0]) for each in (field, wrote[after[0]]))
@@ -69,24 +69,24 @@ def displaced(writer: Atoms, reader: Atoms, above: Above = TOP) -> Order | None:
             path = _path(field, above[0])
             return Order(path, f"{path} {words}", f"{path} {two[field]}")
     for pair in insides(writer, reader):
-        if (found := displaced(pair[0].atoms, pair[1].atoms, pair)) is not None:
+        if (found := displaced(pair[0].signature, pair[1].signature, pair)) is not None:
             return found
     return None
 
 
 def _words(own: list[Parts], tags: dict[Parts, int]) -> dict[Parts, str]:
-    """Where each field stands."""
+    """Describe the place of each field."""
     regular = {field: f"at place {at[0] + 1}" for field, at in places(own).items()}
     return regular | {field: f"by tag {tag}" for field, tag in tags.items()}
 
 
-def _own(atoms: Atoms, above: Inside) -> list[Parts]:
-    """The fields of a struct in the order of the wire, but for tagged ones."""
+def _own(atoms: WireSignature, above: Inside) -> list[Parts]:
+    """Return the regular fields of a struct in wire order."""
     return [parts(atom.label, above.path) for atom in atoms if not isinstance(atom, Tags)]
 
 
-def _tags(atoms: Atoms, above: Inside) -> dict[Parts, int]:
-    """The tagged fields of a struct by their paths."""
+def _tags(atoms: WireSignature, above: Inside) -> dict[Parts, int]:
+    """Return the tags of a struct by field path."""
     return {parts(each.label, above.path): each.tag for atom in atoms if isinstance(atom, Tags) for each in atom.fields}
 
 
@@ -95,19 +95,18 @@ def _path(field: Parts, above: Inside) -> str:
 
 
 Parts = tuple[str, ...]
-"""A path name by name: of a field, or of what holds it."""
+"""A path split into names."""
 
 
 def parts(path: str, above: str = "") -> Parts:
-    """A path below the one of what holds it, name by name."""
+    """Split a path, relative to ``above``, into names."""
     return tuple(path.removeprefix(above).lstrip(".").split("."))
 
 
 def moved(wrote: Sequence[Parts], reads: Sequence[Parts]) -> Iterator[tuple[Parts, list[int], list[int]]]:
-    """The fields, and what holds some, that stand at none of their former places, with their places on both sides.
+    """Yield fields and structs that share no place with their former places, with both lists of places.
 
-    Both sides have as many fields, of the same bytes. What stands at the place of a field that is gone is that field
-    under another name, and the fields inside it are its.
+    Both sides have the same number of fields. A field at the place of a removed one counts as renamed, not moved.
     """
     one, two = places(wrote), places(_as_called(wrote, reads))
     for field, former in one.items():
@@ -117,7 +116,7 @@ def moved(wrote: Sequence[Parts], reads: Sequence[Parts]) -> Iterator[tuple[Part
 
 
 def places(paths: Sequence[Parts]) -> dict[Parts, list[int]]:
-    """The places of each field, and those of all fields inside one that holds some."""
+    """Return the places of each field; a struct has the places of all its fields."""
     found: dict[Parts, list[int]] = {}
     for place, path in enumerate(paths):
         for depth in range(1, len(path) + 1):
@@ -126,7 +125,7 @@ def places(paths: Sequence[Parts]) -> dict[Parts, list[int]]:
 
 
 def _as_called(by: Sequence[Parts], those: Sequence[Parts]) -> list[Parts]:
-    """Paths in the names of others, where one stands at the place of one that is gone."""
+    """Rename paths that took the place of a removed field to its name."""
     found = list(those)
     for depth in range(1, max(map(len, by), default=0) + 1):
         one, two = {path[:depth] for path in by}, {path[:depth] for path in found}

@@ -1,4 +1,4 @@
-"""The page on Kafka's own past: every wire difference between neighbouring releases, judged, with the bytes that show it."""
+"""The page docs/history.md: every wire difference between neighbouring Kafka releases, with bytes that show it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
+from kafka_message_generator.compat.definition_sets import DefinitionSet, baseline, release_sets
 from kafka_message_generator.compat.findings import Direction, Finding
 from kafka_message_generator.compat.report import Report, compare
-from kafka_message_generator.compat.sides import Side, baseline, sides_of
 from kafka_message_generator.spec.model import REQUEST, RESPONSE
 
 _MOST_BYTES = 24
@@ -40,8 +40,8 @@ _CHANGES = """
 
 
 def page(root: Path) -> str:
-    """The page as Markdown; raises HistoryError and SpecError."""
-    sides = list(sides_of(root))
+    """Return the page as Markdown. Raises HistoryError and SpecError."""
+    sides = list(release_sets(root))
     pairs = list(pairwise(sides))
     reports = [compare(baseline(before.name, [before]), side) for before, side in pairs]
     lines = [_HEAD + _TABLE.rstrip("\n")]
@@ -53,22 +53,22 @@ def page(root: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _row(before: Side, side: Side, report: Report) -> Iterator[str]:
+def _row(before: DefinitionSet, side: DefinitionSet, report: Report) -> Iterator[str]:
     counts, new = report.counts, len(_versions(side) - _versions(before))
     cells = (counts.equal, counts.compatible, counts.changed, new, counts.dropped)
     if any(cells[1:]):
         yield f"| {_number(side)} | {len(side.plans)} | {' | '.join(map(str, cells))} |"
 
 
-def _versions(side: Side) -> set[tuple[str, int]]:
+def _versions(side: DefinitionSet) -> set[tuple[str, int]]:
     return {(name, version) for name, plan in side.plans.items() for version in plan.valid}
 
 
-def _number(side: Side) -> str:
+def _number(side: DefinitionSet) -> str:
     return side.name.removeprefix("Kafka ")
 
 
-def _section(side: Side, report: Report) -> Iterator[str]:
+def _section(side: DefinitionSet, report: Report) -> Iterator[str]:
     found = [finding for finding in report.findings if finding.level == "wire"]
     if not found:
         return
@@ -81,8 +81,8 @@ def _section(side: Side, report: Report) -> Iterator[str]:
         yield f"| `{finding.message}` {', '.join(map(str, finding.versions))} | {what} | {' | '.join(cells)} |"
 
 
-def _is_exchanged(side: Side, finding: Finding) -> bool:
-    """Whether the message goes between programs, and not into a log."""
+def _is_exchanged(side: DefinitionSet, finding: Finding) -> bool:
+    """Return whether a message is sent on a connection, not stored in a log."""
     return side.messages[finding.message].kind in (REQUEST, RESPONSE)
 
 

@@ -1,25 +1,25 @@
-"""Fields that have another name: told by standing at the same place of layouts that both sides understand."""
+"""Renamed fields, found by their equal place in layouts that both sides can read."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from kafka_message_generator.compat.atoms import Atoms, Tags, insides, layout_of
 from kafka_message_generator.compat.compare import difference
-from kafka_message_generator.compat.sides import Side
+from kafka_message_generator.compat.definition_sets import DefinitionSet
+from kafka_message_generator.compat.signatures import Tags, WireSignature, insides, signature_of
 from kafka_message_generator.plan.model import MessagePlan
 
 
 def renamed(before: MessagePlan, after: MessagePlan, former: Collection[str], now: Collection[str]) -> dict[str, str]:
-    """Paths of fields by their former ones, for those under a new name at the same place in a version of both.
+    """Map former paths to new ones, for fields at the same place of a version that both plans have.
 
-    ``former`` and ``now`` are the paths of all fields: one that both sides have is no new name of another.
+    ``former`` and ``now`` are all field paths; a path that both have is not renamed.
     """
     found: dict[str, str] = {}
     for version in before.valid:
         if version not in after.valid:
             continue
-        one, two = layout_of(before, version), layout_of(after, version)
+        one, two = signature_of(before, version), signature_of(after, version)
         if difference(one, two) is None and difference(two, one) is None:
             for was, path in _paired(one, two):
                 if was not in now and path not in former and was.count(".") == path.count("."):
@@ -27,30 +27,30 @@ def renamed(before: MessagePlan, after: MessagePlan, former: Collection[str], no
     return {was: path for was, path in found.items() if last(was) != last(path)}
 
 
-def _paired(one: Atoms, two: Atoms) -> Iterator[tuple[str, str]]:
-    """The fields at the same places of two layouts without a difference: in the order of the wire, or by their tags."""
+def _paired(one: WireSignature, two: WireSignature) -> Iterator[tuple[str, str]]:
+    """Yield the fields at the same places of two equal layouts: in wire order, or by tag."""
     for before, after in zip(one, two, strict=True):
         if not isinstance(before, Tags):
             yield before.label, after.label
     for former, now in insides(one, two):
         if not former.path.endswith("[]"):
             yield former.path, now.path
-        yield from _paired(former.atoms, now.atoms)
+        yield from _paired(former.signature, now.signature)
 
 
 def last(path: str) -> str:
-    """The name of a field without the way to it."""
+    """Return the last name of a path."""
     return path.rpartition(".")[2]
 
 
-def renames(name: str, before: Side, after: Side) -> dict[str, str]:
-    """The paths of a message's fields by their former ones, for those that have another name."""
+def renames(name: str, before: DefinitionSet, after: DefinitionSet) -> dict[str, str]:
+    """Map the former paths of a message's renamed fields to the new ones."""
     former, now = ({path for path, _ in side.members(name)} for side in (before, after))
     return renamed(before.plans[name], after.plans[name], former, now) if former - now else {}
 
 
 def path_now(path: str, renames: Mapping[str, str]) -> str:
-    """The path of a field now, where it or what holds it has another name."""
+    """Return the current path of a field, after renames of the field or its parents."""
     for former, now in sorted(renames.items(), key=lambda item: -len(item[0])):
         if path == former or path.startswith((f"{former}.", f"{former}[]")):
             return now + path[len(former) :]

@@ -1,4 +1,4 @@
-"""A whole comparison: every rule applied, equal findings of several versions put together, and counted."""
+"""A comparison: applies every rule, merges equal findings of several versions, and counts message versions."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from kafka_message_generator.compat.declared import declared_findings
+from kafka_message_generator.compat.definition_sets import Baseline, DefinitionSet
 from kafka_message_generator.compat.findings import ADVICE, LEVELS, Finding
-from kafka_message_generator.compat.sides import Baseline, Side
 from kafka_message_generator.compat.tags import tag_findings
 from kafka_message_generator.compat.wire import header_findings, key_findings, verdicts
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Message versions by how they stand."""
+    """Numbers of message versions by result."""
 
     equal: int
-    """Proved: every byte string means the same."""
+    """Proved equal: all bytes have the same meaning."""
     compatible: int
-    """Proved but for tagged fields that one side has and the other one keeps unread."""
+    """Proved equal except for tagged fields that the other side keeps unread."""
     changed: int
     unreleased: int
-    """Of the new side, and in no release: free to change."""
+    """Versions of the new side that no release has; free to change."""
     dropped: int
-    """Released in the newest release, and not there any more."""
+    """Versions of the newest release that the new side lacks."""
 
     @property
     def compared(self) -> int:
-        """Those that both sides have."""
+        """Number of versions that both sides have."""
         return self.equal + self.compatible + self.changed
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a comparison says. ``findings`` are in the order of levels, then of messages."""
+    """The result of a comparison; ``findings`` are sorted by level, then by message."""
 
     old: str
     new: str
@@ -45,21 +45,21 @@ class Report:
 
     @property
     def is_compared(self) -> bool:
-        """Whether both sides have a released version in common, be it under another name."""
+        """Whether both sides share a released version, possibly under another name."""
         return bool(self.counts.compared) or any(finding.rule == "MESSAGE_RENAMED" for finding in self.findings)
 
     def at(self, level: str) -> list[Finding]:
-        """The findings up to a level: its own and those of the levels before it."""
+        """Return the findings of a level and of those before it."""
         most = LEVELS.index(level)
         return [finding for finding in self.findings if LEVELS.index(finding.level) <= most]
 
     def counting(self, level: str) -> list[Finding]:
-        """Those of them that count: advice never does."""
+        """Return the findings that count at a level; advice never does."""
         return [finding for finding in self.at(level) if finding.level != ADVICE]
 
 
-def compare(old: Baseline, new: Side) -> Report:
-    """Apply every rule to what was released and a new side."""
+def compare(old: Baseline, new: DefinitionSet) -> Report:
+    """Apply every rule to a baseline and a new set."""
     found = list(verdicts(old, new))
     states = Counter(verdict.state for verdict in found)
     findings = [finding for verdict in found for finding in verdict.findings]
@@ -75,7 +75,7 @@ def compare(old: Baseline, new: Side) -> Report:
     return Report(old.name, new.name, counts, tuple(sorted(_joined(findings), key=_order)))
 
 
-def _dropped(name: str, old: Baseline, new: Side) -> int:
+def _dropped(name: str, old: Baseline, new: DefinitionSet) -> int:
     left = new.plans[name].valid if name in new.plans else ()
     unstable = old.newest.unstable(name)
     return sum(version not in left and version != unstable for version in old.newest.plans[name].valid)
@@ -86,7 +86,7 @@ def _order(finding: Finding) -> tuple[int, str, tuple[int, ...], str, str]:
 
 
 def _joined(findings: Iterable[Finding]) -> list[Finding]:
-    """One finding for the versions that differ in the same way."""
+    """Merge findings of versions that differ in the same way."""
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for each in findings:
         groups.setdefault((each.rule, each.message, each.path, each.reason, each.what, each.since), []).append(each)

@@ -1,4 +1,4 @@
-"""Small values of a schema, one choice apart: what a witness is looked for among."""
+"""Small values of a schema, the candidates for a witness."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from kafka_message_generator.runtime.schema.struct import Field
 from kafka_message_generator.runtime.schema.types import ArrayOf, Blob, Fixed, Text, Type, VarInt
 
 Choice = tuple[tuple[str, ...], int]
-"""A place by the names on the way to it, and which of its values it has."""
+"""Path of a field and index of one of its values."""
 _EVERYWHERE: Choice = ((), -1)
 _UNKNOWN, _UNKNOWN_FIELD = "unknown tagged field", RawTaggedField(31999, b"\x01")
-"""A tag that no definition of either side has, though it could be in an optional-field buffer, too."""
+"""An unknown tag that neither side defines and that fits into an optional-field buffer."""
 
 
 def samples(schema: Schema) -> Iterator[Struct]:
-    """The least value, one with each choice made at each place, and one in which all is set and different."""
+    """Yield the smallest value, one value for each choice, and one with all fields set to distinct values."""
     for choice in [((), 0), *_choices(schema, ()), _EVERYWHERE]:
         yield _Maker(choice).struct(schema, ())
 
 
 def _choices(kind: Type, path: tuple[str, ...]) -> Iterator[Choice]:
-    """Every place inside a type with the numbers of its values; 0 is the least one."""
+    """Yield every field of a type with the indexes of its values; 0 is the smallest."""
     if isinstance(kind, Schema):
         if kind.tags is not None or kind.optional is not None:
             yield (*path, _UNKNOWN), 0
@@ -54,7 +54,7 @@ def _fields(schema: Schema) -> Iterator[tuple[Field, bool]]:
 
 
 class _Maker:
-    """One value: the least one but for a choice; with the choice of everything every place has a value of its own."""
+    """Builds one value: the smallest except for one choice, or all fields distinct."""
 
     def __init__(self, choice: Choice) -> None:
         self.path, self.number = choice
@@ -73,7 +73,7 @@ class _Maker:
         return Struct(schema, values, (_UNKNOWN_FIELD,) if has_unknown else ())
 
     def leads(self, path: tuple[str, ...]) -> bool:
-        """Whether the choice is here or further inside."""
+        """Return whether the choice is at or below a path."""
         return self.path[: len(path)] == path
 
     def value(self, kind: Type, path: tuple[str, ...]) -> object:
@@ -96,7 +96,7 @@ class _Maker:
 
 
 def _values(kind: Type) -> list[object]:
-    """Some values of a type that is neither array nor struct, the least one first."""
+    """Return some values of a scalar type, smallest first."""
     if isinstance(kind, Fixed | VarInt | TwosComplement):
         return [0, 1, kind.highest, kind.lowest] if kind.lowest else [0, 1, kind.highest]
     if isinstance(kind, Text):
@@ -113,7 +113,7 @@ def _values(kind: Type) -> list[object]:
 
 
 def _distinct(kind: Type, number: int) -> object:
-    """A value that no other place has, as far as the type has so many."""
+    """Return a value that differs from those of other fields, as far as the type allows."""
     if isinstance(kind, Fixed | VarInt | TwosComplement):
         return number % (kind.highest + 1)
     if isinstance(kind, Text):

@@ -1,8 +1,7 @@
-"""The history as files: each distinct definition once, and a table of which release brought or dropped which.
+"""The history on disk: each distinct definition once, and a table of the releases that added or removed it.
 
-``definitions/FetchRequest/2.4.0.json`` is a definition that Kafka 2.4.0 brought first. ``releases.json`` names the releases
-from the oldest to the newest; a definition holds until the table has another digest for its message, or says that it is gone.
-Its own digest seals it: whoever changes a line by hand is told so.
+``definitions/FetchRequest/2.4.0.json`` was new in Kafka 2.4.0. ``releases.json`` lists the releases, oldest first; a
+definition is valid until the table has another digest for its message or removes it. A digest of the table detects edits.
 """
 
 from __future__ import annotations
@@ -18,24 +17,24 @@ from kafka_message_generator.spec.versions import Versions
 
 TABLE, DEFINITIONS, ERROR_CODES = "releases.json", "definitions", "error-codes.json"
 OLDER = "older.json"
-"""Versions from before their first definition: Kafka's code wrote them by hand."""
+"""File of versions that existed before their first definition, hand-written in Kafka's code."""
 _RELEASE = re.compile(r"[0-9]+(\.[0-9]+)+")
 _DIGITS = 16
 Kept = tuple[dict[str, str], dict[str, tuple[str, str]]]
-"""Of a release its jars with their digests, and by message the folder and the text of its definition."""
+"""A release: digests of its jars, and folder and text of each definition by message."""
 Releases = dict[str, Kept]
-"""By the names of releases."""
+"""Releases by name."""
 Codes = dict[str, dict[str, int]]
-"""Of each release the numbers of its error codes by their names."""
+"""Error codes by release and name."""
 
 
 class HistoryError(Exception):
-    """A history that is not there, or is not what was imported; one problem a line, each with its file."""
+    """The history is missing or was edited. One problem per line, each with its file."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A definition that a release brought: its folder below ``specs/kafka``, and a digest of its text."""
+    """A definition in the table: its folder below ``specs/kafka`` and the digest of its text."""
 
     folder: str
     digest: str
@@ -43,31 +42,31 @@ class Entry:
 
 @dataclass(frozen=True)
 class ReleaseEntry:
-    """What a release changed against the one before it, and the jars that say so."""
+    """A release in the table: changes from the previous release, and digests of its jars."""
 
     name: str
     jars: dict[str, str]
     """SHA-256 by file name."""
     brought: dict[str, Entry]
-    """New and changed definitions by the name of their message."""
+    """New and changed definitions by message name."""
     gone: tuple[str, ...]
-    """Messages that the release before had."""
+    """Messages of the previous release that were removed."""
 
 
 @dataclass(frozen=True)
 class Definition:
-    """A definition as a release has it."""
+    """A definition in a release."""
 
     name: str
     folder: str
     path: Path
     since: str
-    """The release that brought this text."""
+    """The release that added this text."""
 
 
 @dataclass(frozen=True)
-class CodeLife:
-    """An error code under one of its names: the first release that has it, the first that does not, and its number."""
+class CodeLifetime:
+    """Lifetime of an error code's name: first release, first release without it, and number."""
 
     first: str
     last: str | None
@@ -76,7 +75,7 @@ class CodeLife:
 
 @dataclass(frozen=True)
 class History:
-    """The releases, from the oldest to the newest."""
+    """All releases, oldest first."""
 
     root: Path
     releases: tuple[ReleaseEntry, ...]
@@ -88,13 +87,13 @@ class History:
         return tuple(release.name for release in self.releases)
 
     def definitions(self, release: str) -> dict[str, Definition]:
-        """The definitions of a release by the names of their messages; raises HistoryError for one that is not here."""
+        """Return the definitions of a release by message name. Raises HistoryError for an unknown release."""
         if release not in self.names:
             raise HistoryError(f"{self.root}: there is no release {release}; there are {', '.join(self.names)}")
         return next(found for name, found in self.walk() if name == release)
 
     def walk(self) -> Iterator[tuple[str, dict[str, Definition]]]:
-        """Every release with its definitions, from the oldest to the newest."""
+        """Yield every release with its definitions, oldest first."""
         current: dict[str, Definition] = {}
         first: dict[tuple[str, str], str] = {}
         for release in self.releases:
@@ -107,17 +106,17 @@ class History:
 
 
 def release_problem(release: str) -> str | None:
-    """Return why a text cannot be the name of a release, or None."""
+    """Return why a text is not the name of a release, or None."""
     return None if _RELEASE.fullmatch(release) else f"{release!r} is not a Kafka release; write it like 4.4.0"
 
 
 def order(release: str) -> tuple[int, ...]:
-    """Releases by number: 3.10.0 is after 3.9.2."""
+    """Return a sort key for releases: 3.10.0 comes after 3.9.2."""
     return tuple(int(number) for number in release.split("."))
 
 
 def path_of(root: Path, name: str, release: str) -> Path:
-    """Where the definition of a message is that a release brought."""
+    """Return the path of a definition that a release added."""
     return root / DEFINITIONS / name / f"{release}.json"
 
 
@@ -126,7 +125,7 @@ def digest_of(text: str) -> str:
 
 
 def read(root: Path) -> History:
-    """The history below a folder; raises HistoryError where it is not there, or was edited by hand."""
+    """Read the history in a folder. Raises HistoryError if it is missing or was edited."""
     path = root / TABLE
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
@@ -166,7 +165,7 @@ def _entry(name: str, data: dict[str, dict[str, str]]) -> ReleaseEntry:
 
 
 def _problems(history: History) -> Iterator[str]:
-    """What is not as it was imported."""
+    """Yield every difference between the table and the files."""
     table = history.root / TABLE
     if list(history.names) != sorted(history.names, key=order):
         yield f"{table}: the releases are not in their order"
@@ -198,7 +197,7 @@ def _changed(path: Path, digest: str) -> Iterator[str]:
 
 
 def releases_of(root: Path) -> Releases:
-    """What ``write`` was given for a history; raises HistoryError."""
+    """Return the releases of a history, as ``write`` takes them. Raises HistoryError."""
     history = read(root)
     jars = {release.name: release.jars for release in history.releases}
     texts: dict[Path, str] = {}
@@ -212,20 +211,21 @@ def releases_of(root: Path) -> Releases:
 
 
 def codes_of(root: Path, releases: Iterable[str]) -> Codes:
-    """The error codes of releases, as ``write`` was given them; raises HistoryError."""
-    lives = read_error_codes(root).items()
+    """Return the error codes of releases, as ``write`` takes them. Raises HistoryError."""
+    lifetimes = read_error_codes(root).items()
     return {
         release: {
-            name: life.code
-            for name, life in lives
-            if order(life.first) <= order(release) and (life.last is None or order(release) < order(life.last))
+            name: lifetime.code
+            for name, lifetime in lifetimes
+            if order(lifetime.first) <= order(release)
+            and (lifetime.last is None or order(release) < order(lifetime.last))
         }
         for release in releases
     }
 
 
 def write(root: Path, releases: Releases, codes: Codes) -> list[str]:
-    """Write a history of releases and of the error codes that each of them has; returns what changed."""
+    """Write releases and their error codes; return the changed files."""
     table: dict[str, object] = {}
     files: dict[Path, str] = {}
     seen: set[tuple[str, str]] = set()
@@ -244,45 +244,42 @@ def write(root: Path, releases: Releases, codes: Codes) -> list[str]:
             "gone": gone,
         }
         before = definitions
-    files[root / ERROR_CODES] = error_codes = _lives(codes)
+    files[root / ERROR_CODES] = error_codes = _lifetimes(codes)
     sealed = {"errorCodes": digest_of(error_codes), "releases": table}
     files[root / TABLE] = _printed({"digest": digest_of(_printed(sealed)), **sealed})
     return _written(root, files)
 
 
-def _lives(codes: Codes) -> str:
-    """The first release with each error code, the first one without it, and its number, as text.
-
-    Raises HistoryError for a name with two numbers.
-    """
-    lives: dict[str, CodeLife] = {}
+def _lifetimes(codes: Codes) -> str:
+    """Return the file of error codes as text. Raises HistoryError for a name with two numbers."""
+    lifetimes: dict[str, CodeLifetime] = {}
     for release in sorted(codes, key=order):
         for name, code in codes[release].items():
-            life = lives.get(name, CodeLife(release, None, code))
-            if life.code != code:
-                raise HistoryError(f"error code {name} is {code} in {release}, and was {life.code} before")
-            lives[name] = replace(life, last=None)
-        for name, life in lives.items():
-            if life.last is None and name not in codes[release]:
-                lives[name] = replace(life, last=release)
-    rows = {name: [life.first, life.last, life.code] for name, life in sorted(lives.items())}
+            lifetime = lifetimes.get(name, CodeLifetime(release, None, code))
+            if lifetime.code != code:
+                raise HistoryError(f"error code {name} is {code} in {release}, and was {lifetime.code} before")
+            lifetimes[name] = replace(lifetime, last=None)
+        for name, lifetime in lifetimes.items():
+            if lifetime.last is None and name not in codes[release]:
+                lifetimes[name] = replace(lifetime, last=release)
+    rows = {name: [lifetime.first, lifetime.last, lifetime.code] for name, lifetime in sorted(lifetimes.items())}
     return json.dumps(rows, separators=(",", ": ")).replace("],", "],\n ") + "\n"
 
 
-def read_error_codes(root: Path) -> dict[str, CodeLife]:
-    """The lives of error codes by their names; none where the file is not there. Raises HistoryError."""
+def read_error_codes(root: Path) -> dict[str, CodeLifetime]:
+    """Return the lifetimes of error codes by name; empty without the file. Raises HistoryError."""
     path = root / ERROR_CODES
     if not path.exists():
         return {}
     try:
         rows = json.loads(path.read_text(encoding="utf-8")).items()
-        return {name: CodeLife(first, last, code) for name, (first, last, code) in rows}
+        return {name: CodeLifetime(first, last, code) for name, (first, last, code) in rows}
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise HistoryError(f"{path}: is not a table of error codes: {error!r}") from None
 
 
 def read_older(root: Path) -> dict[str, Versions]:
-    """Versions by the names of messages, from the table beside a history; none without it. Raises HistoryError."""
+    """Return the versions of ``OLDER`` by message name; empty without the file. Raises HistoryError."""
     path = root / OLDER
     if not path.exists():
         return {}

@@ -1,35 +1,35 @@
-"""Tags against everything that was ever released: a tag stands for one field, for ever."""
+"""Rules of tags: a released tag may never be reused for another field."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from kafka_message_generator.compat.atoms import Tags, layout_of, tag_atoms
 from kafka_message_generator.compat.compare import difference
+from kafka_message_generator.compat.definition_sets import Baseline, DefinitionSet
 from kafka_message_generator.compat.findings import Finding
 from kafka_message_generator.compat.renames import path_now, renames
-from kafka_message_generator.compat.sides import Baseline, Side
+from kafka_message_generator.compat.signatures import Tags, signature_of, tag_signatures
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.spec.model import Field
 
 
 @dataclass(frozen=True)
 class Use:
-    """A tag of a struct: the field it stands for, where, and in which release last."""
+    """A use of a tag: the struct and field, and the last release with it."""
 
     field: Field
     path: str
-    """Where it would be today, if what holds it has another name since."""
+    """Current path of the field, after renames of its parents."""
     place: str
-    """Where it is in its own plan."""
+    """Path in its own plan."""
     plan: MessagePlan
     release: str
     is_retired: bool = False
-    """Whether a later release has the message without it: then nothing but this very field may come back."""
+    """Whether a later release has the message without the tag; then only the same field may use it again."""
 
     def stays_in(self, other: Use) -> bool:
-        """Whether a later use is of this field: by its name, or under another one where the bytes stay what they are."""
+        """Return whether a later use is the same field: the same name, or the same bytes under a new name."""
         if self.field.name == other.field.name:
             return not self.is_retired or self._is_same_value(other)
         return not self.is_retired and self._is_same_value(other, in_one_version=True)
@@ -43,26 +43,26 @@ class Use:
         )
 
     def _values(self) -> dict[int, Tags]:
-        """What the tag is on the wire, by the versions that have it, each alone in a section."""
+        """Return the wire signatures of the tagged value by version."""
         found: dict[int, Tags] = {}
         for version in self.plan.valid:
-            for each in tag_atoms(layout_of(self.plan, version)):
+            for each in tag_signatures(signature_of(self.plan, version)):
                 if each.label == self.place:
                     found[version] = Tags("", "", (each,))
         return found
 
 
 _Key = tuple[str, bool, int]
-"""Path of the struct, whether the tag is of an optional-field buffer, and the tag."""
+"""Path of the struct, whether the tag is in an optional-field buffer, and the tag."""
 
 
-def tag_findings(old: Baseline, new: Side) -> Iterator[Finding]:
-    """Tags that stand for another field, and fields with another tag, than in any release."""
+def tag_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
+    """Yield tags that were reused for another field, and fields whose tag changed."""
     for name in sorted(new.plans):
-        yield from _of_message(name, [side for side in old.sides if name in side.plans], new)
+        yield from _of_message(name, [side for side in old.sets if name in side.plans], new)
 
 
-def _of_message(name: str, sides: list[Side], new: Side) -> Iterator[Finding]:
+def _of_message(name: str, sides: list[DefinitionSet], new: DefinitionSet) -> Iterator[Finding]:
     used: dict[_Key, Use] = {}
     for before, side in zip([None, *sides], sides, strict=False):
         now = dict(_uses(name, side))
@@ -82,8 +82,8 @@ def _of_message(name: str, sides: list[Side], new: Side) -> Iterator[Finding]:
             yield _finding("TAG_MOVED", name, use, what, remedy, str(same.field.tag), str(tag), same.release)
 
 
-def _followed(name: str, used: dict[_Key, Use], before: Side | None, after: Side) -> dict[_Key, Use]:
-    """Uses up to a side, at the places where the next one has what they belong to."""
+def _followed(name: str, used: dict[_Key, Use], before: DefinitionSet | None, after: DefinitionSet) -> dict[_Key, Use]:
+    """Return the uses up to a set, at their paths in the next one."""
     moves = renames(name, before, after) if before is not None and used else {}
     return {
         (path_now(struct, moves), is_optional, tag): replace(use, path=path_now(use.path, moves))
@@ -91,7 +91,7 @@ def _followed(name: str, used: dict[_Key, Use], before: Side | None, after: Side
     }
 
 
-def _uses(name: str, side: Side) -> Iterator[tuple[_Key, Use]]:
+def _uses(name: str, side: DefinitionSet) -> Iterator[tuple[_Key, Use]]:
     for path, member in side.members(name):
         if member.tag is not None:
             struct = path.rpartition(".")[0]

@@ -1,4 +1,4 @@
-"""A report as text for people, and as one JSON document for programs."""
+"""Reports as text for people, and as JSON."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _MOST_BYTES = 64
 
 
 def text(report: Report, level: str) -> str:
-    """The findings up to a level, with their places, and what was proved."""
+    """Format the findings of a level with their places, and the proved versions."""
     lines = [line for finding in report.at(level) for line in lines_of(finding)]
     return "\n".join([*lines, *_summary(report, level)]) + "\n"
 
 
 def lines_of(finding: Finding) -> Iterator[str]:
-    """One finding: place and difference, what each side makes of the other one's bytes, and what to do."""
+    """Yield the lines of a finding: place, difference, how each side reads the other's bytes, and advice."""
     reason = f" ({finding.reason})" if finding.reason else ""
     yield f"{finding.location}: {finding.place}: {finding.rule}{reason}: {finding.what}"
     yield from (f"    {line}" for line in direction_lines(finding))
@@ -29,7 +29,7 @@ def lines_of(finding: Finding) -> Iterator[str]:
 
 
 def direction_lines(finding: Finding) -> Iterator[str]:
-    """What new code makes of old bytes, and the other way round, with the bytes as each of them has them."""
+    """Yield lines for both directions, with the bytes as each side reads them."""
     for reads, writes, direction in (
         ("new code", "old", finding.new_reads_old),
         ("old code", "new", finding.old_reads_new),
@@ -41,7 +41,7 @@ def direction_lines(finding: Finding) -> Iterator[str]:
 
 
 def _witness_lines(witness: Witness, reads: str, writes: str) -> Iterator[str]:
-    """The bytes, and where the two sides part, what is there to each of them."""
+    """Yield the bytes of a witness and the first row that differs."""
     yield _hex(witness.data)
     begin = parting(witness.written, witness.read)
     verb = "written again" if witness.outcome == REWRITES_DIFFERENTLY else "read"
@@ -81,7 +81,7 @@ def _summary(report: Report, level: str) -> Iterator[str]:
 
 
 def as_json(report: Report, level: str) -> str:
-    """The report as one JSON document."""
+    """Format the report as JSON."""
     counting = report.counting(level)
     document = {
         "old": report.old,
@@ -100,7 +100,7 @@ def as_json(report: Report, level: str) -> str:
 
 
 def plain(finding: Finding, counts: bool) -> dict[str, object]:
-    """A finding as JSON values."""
+    """Return a finding as JSON values."""
     found: dict[str, object] = {
         "rule": finding.rule,
         "level": finding.level,

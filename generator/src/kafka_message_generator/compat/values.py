@@ -1,4 +1,4 @@
-"""What bytes mean to two sides: their values one by one, compared at their places, by their tags and by their names."""
+"""Comparison of the values that two sides read from the same bytes: by place, by tag and by name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kafka_message_generator.runtime.schema.types import ArrayOf, Type, elements
 
 
 def first_difference(schema: Schema, meant: Struct, reader: Schema, got: Struct) -> str | None:
-    """The first value that is not the same: at its place on the wire, in its tagged field, or by its name."""
+    """Return a description of the first value that differs, or None."""
     one, two = _Values(), _Values()
     one.struct(schema, meant, "")
     two.struct(reader, got, "")
@@ -24,7 +24,7 @@ def first_difference(schema: Schema, meant: Struct, reader: Schema, got: Struct)
 
 
 def _parting(one: _Values, two: _Values, where: str = "") -> str | None:
-    """The first value that is not the same in two structs, or in what two sides have by the tag that ``where`` says."""
+    """Return the first value that differs in two structs; ``where`` names the tag that holds them."""
     for wrote, read in _facing(one, two):
         if not wrote.is_same(read):
             return where + wrote.told(read)
@@ -37,7 +37,7 @@ def _parting(one: _Values, two: _Values, where: str = "") -> str | None:
 
 
 def _facing(one: _Values, two: _Values) -> Iterator[tuple[_Value, _Value]]:
-    """The values at the same places, and where these are as many those of fields that have moved."""
+    """Yield pairs of values to compare: at the same places, and of fields that moved."""
     yield from zip(one.regular, two.regular, strict=False)
     if len(one.regular) != len(two.regular):
         return
@@ -52,7 +52,7 @@ def _facing(one: _Values, two: _Values) -> Iterator[tuple[_Value, _Value]]:
 
 
 def _crossing(one: _Values, two: _Values) -> Iterator[tuple[_Value, _Value]]:
-    """The values of regular fields, and of those of their names that the other side has by a tag."""
+    """Yield pairs of a regular field and a tagged field with the same name."""
     at = places([parts(each.path) for each in one.regular])
     for path, key in two.by_path.items():
         for place, value in zip(at.get(parts(path), ()), two.tagged[key].regular, strict=False):
@@ -61,7 +61,7 @@ def _crossing(one: _Values, two: _Values) -> Iterator[tuple[_Value, _Value]]:
 
 @dataclass(frozen=True)
 class _Value:
-    """A value that stands alone, such as the count of an array, with the path of what it is."""
+    """A scalar value or an array's count, with its path."""
 
     path: str
     value: object
@@ -70,7 +70,7 @@ class _Value:
         return type(self.value) is type(other.value) and repr(self.value) == repr(other.value)
 
     def told(self, other: _Value) -> str:
-        """What this one is taken for."""
+        """Describe how the value is misread."""
         name = "" if self.path == other.path else f"{other.path} = "
         texts = [told(each.value) for each in (self, other)]
         if texts[0] == texts[1]:  # bytes of one length, or texts and numbers that look alike
@@ -79,7 +79,7 @@ class _Value:
 
 
 class _Presence(Enum):
-    """What stands in front of a struct that may be null."""
+    """The presence marker of a nullable struct."""
 
     STRUCT = "a struct"
 
@@ -88,17 +88,17 @@ class _Presence(Enum):
 
 
 class _Values:
-    """The values of a struct one by one, in the order of the wire; those of tagged fields apart, by section and tag."""
+    """The values of a struct in wire order; those of tagged fields by section and tag."""
 
     def __init__(self, is_left_out: bool = False) -> None:
         self.is_left_out = is_left_out
-        """Whether these are a default, which stands nowhere: then a struct that may be null is as one that may not."""
+        """Whether these are defaults that are not on the wire; then a nullable struct equals a plain one."""
         self.regular: list[_Value] = []
         self.sections = 0
         self.tagged: dict[tuple[int, int], _Values] = {}
-        """By the number of the section, as a struct's may stand right before that of the struct around it."""
+        """Values by section and tag."""
         self.by_path: dict[str, tuple[int, int]] = {}
-        """The numbers of sections and the tags by the paths of the fields."""
+        """Section and tag by field path."""
 
     def struct(self, schema: Schema, value: object, path: str) -> None:
         if schema.optional is not None:

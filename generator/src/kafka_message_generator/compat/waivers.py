@@ -1,4 +1,4 @@
-"""Differences that somebody has agreed to, in a TOML file: each bound to the state before and after, with a reason."""
+"""Waivers: accepted differences in a TOML file, each bound to the state before and after, with a reason."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _KEYS = (*_TEXTS, "versions")
 
 
 class WaiverError(Exception):
-    """A file of waivers that cannot be used: one problem a line, each with the number of its waiver."""
+    """A file of waivers is invalid. One problem per line, each with the number of its waiver."""
 
 
 @dataclass(frozen=True)
 class Waiver:
-    """One agreed difference. Versions, ``before`` and ``after`` are those of the finding, so it hides no later change."""
+    """An accepted difference. It is bound to versions, ``before`` and ``after``, so it hides no later change."""
 
     rule: str
     message: str
@@ -38,7 +38,7 @@ class Waiver:
         )  # fmt: skip
 
     def contradicts(self, finding: Finding) -> bool:
-        """Whether the finding is another change of the same versions than this one, and none that follows it."""
+        """Return whether a finding changes the same versions in another way."""
         is_here = (self.rule, self.message, self.path) == (finding.rule, finding.message, finding.path)
         is_same_versions = set(self.versions) & set(finding.versions) or self.versions == finding.versions
         return is_here and bool(is_same_versions) and self.after != finding.before
@@ -50,7 +50,7 @@ class Waiver:
 
 
 def read_waivers(path: Path) -> list[Waiver]:
-    """The waivers of a file; raises WaiverError with everything that is wrong with it."""
+    """Read a file of waivers. Raises WaiverError with all problems."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -96,9 +96,9 @@ def _problems(table: object) -> Iterable[str]:
 
 
 def waived(report: Report, waivers: list[Waiver], path: Path) -> tuple[Report, list[str]]:
-    """Return the report without what is waived, and a warning for each waiver that covers nothing.
+    """Return the report without waived findings, and a warning for each unused waiver.
 
-    Raises WaiverError for waivers of a place that has another change than theirs.
+    Raises WaiverError for a waiver whose place has another change.
     """
     unused = {
         number: waiver

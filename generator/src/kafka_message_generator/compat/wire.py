@@ -1,14 +1,14 @@
-"""Rules of bytes: every released version has its layout, each tag its field, each key its message, for ever."""
+"""Rules of bytes: a released version keeps its layout, a message keeps its key."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from kafka_message_generator.compat.atoms import Atoms, digest, labels, layout_of
 from kafka_message_generator.compat.compare import Difference, added_tags, difference
+from kafka_message_generator.compat.definition_sets import Baseline, DefinitionSet, Released
 from kafka_message_generator.compat.findings import Direction, Finding
-from kafka_message_generator.compat.sides import Baseline, Released, Side
+from kafka_message_generator.compat.signatures import WireSignature, digest, labels, signature_of
 from kafka_message_generator.compat.witness import Witness, witness
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.rules.headers import header_versions
@@ -20,7 +20,7 @@ _NEW_VERSION = "leave the released versions as they are; give the change a new v
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a released version stands: its layout is equal, understood by both sides, or changed."""
+    """The result for a released version: equal, compatible, or changed."""
 
     message: str
     version: int
@@ -28,16 +28,16 @@ class Verdict:
     findings: tuple[Finding, ...] = ()
 
 
-def verdicts(old: Baseline, new: Side) -> Iterator[Verdict]:
-    """A verdict for each released version that the new side has, in the order of names."""
+def verdicts(old: Baseline, new: DefinitionSet) -> Iterator[Verdict]:
+    """Yield a verdict for each released version that the new side has, sorted by name."""
     for name in sorted(old.versions.keys() & new.plans.keys()):
         for version, released in sorted(old.versions[name].items()):
             if version in new.plans[name].valid:
                 yield _verdict(name, version, released, new)
 
 
-def _verdict(name: str, version: int, released: Released, new: Side) -> Verdict:
-    before, after = layout_of(released.plan, version), layout_of(new.plans[name], version)
+def _verdict(name: str, version: int, released: Released, new: DefinitionSet) -> Verdict:
+    before, after = signature_of(released.plan, version), signature_of(new.plans[name], version)
     if before == after and list(labels(before)) == list(labels(after)):
         return Verdict(name, version, EQUAL)
     forth, back = difference(before, after), difference(after, before)
@@ -51,7 +51,7 @@ def _verdict(name: str, version: int, released: Released, new: Side) -> Verdict:
         new.location(name),
         before=digest(before),
         after=digest(after),
-        since=released.side.name,
+        since=released.source.name,
     )
     if forth is None and back is None:
         advice = tuple(_tag_advice(finding, before, after, new))
@@ -59,7 +59,7 @@ def _verdict(name: str, version: int, released: Released, new: Side) -> Verdict:
     return Verdict(name, version, CHANGED, (_changed(finding, forth, back, released, new),))
 
 
-def _tag_advice(finding: Finding, before: Atoms, after: Atoms, new: Side) -> Iterator[Finding]:
+def _tag_advice(finding: Finding, before: WireSignature, after: WireSignature, new: DefinitionSet) -> Iterator[Finding]:
     for rule, found, verb in (
         ("TAGGED_FIELD_ADDED", added_tags(before, after), "is new"),
         ("TAGGED_FIELD_REMOVED", added_tags(after, before), "is gone"),
@@ -76,7 +76,7 @@ def _tag_advice(finding: Finding, before: Atoms, after: Atoms, new: Side) -> Ite
 
 
 def _changed(
-    finding: Finding, forth: Difference | None, back: Difference | None, released: Released, new: Side
+    finding: Finding, forth: Difference | None, back: Difference | None, released: Released, new: DefinitionSet
 ) -> Finding:
     name, version = finding.message, finding.versions[0]
     main = forth or back
@@ -104,17 +104,17 @@ def _direction(found: Difference | None, data: Witness | None) -> Direction:
     return Direction("differs" if data is None else data.outcome, data)
 
 
-def header_findings(old: Baseline, new: Side) -> Iterator[Finding]:
-    """Released versions with another header in front of them."""
+def header_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
+    """Yield released versions whose header version changed."""
     for name, released in sorted(old.versions.items()):
         message = new.messages.get(name)
         if message is None or message.kind not in (REQUEST, RESPONSE) or message.is_removed:
             continue
         by_change: dict[tuple[int, int, str], list[int]] = {}
         for version, each in sorted(released.items()):
-            before, after = _header(each.side.messages[name], version), _header(message, version)
+            before, after = _header(each.source.messages[name], version), _header(message, version)
             if version in message.valid and before != after:
-                by_change.setdefault((before, after, each.side.name), []).append(version)
+                by_change.setdefault((before, after, each.source.name), []).append(version)
         for (before, after, since), versions in by_change.items():
             what = f"had header version {before}, has {after}"
             yield Finding(
@@ -135,11 +135,11 @@ def _header(message: Message, version: int) -> int:
     return next(header for first, header in reversed(header_versions(message)) if first <= version)
 
 
-def key_findings(old: Baseline, new: Side) -> Iterator[Finding]:
-    """Messages with other keys, and keys with other messages, than any release had."""
+def key_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
+    """Yield messages whose key changed, and keys reused for another message."""
     owners: dict[tuple[str, int], tuple[str, str]] = {}
     last: dict[str, tuple[Message, str]] = {}
-    for side in old.sides:
+    for side in old.sets:
         for message in side.messages.values():
             last[message.name] = (message, side.name)
             if message.api_key is not None:
@@ -161,9 +161,9 @@ def key_findings(old: Baseline, new: Side) -> Iterator[Finding]:
 
 
 def _has_layouts_of(released: dict[int, Released], plan: MessagePlan) -> bool:
-    """Whether a message of another name is the same to the wire, in the versions that both have; there must be some."""
+    """Return whether a message has the same layouts as a renamed one in the versions that both have; there must be some."""
     pairs = [
-        (layout_of(each.plan, version), layout_of(plan, version))
+        (signature_of(each.plan, version), signature_of(plan, version))
         for version, each in released.items()
         if version in plan.valid
     ]

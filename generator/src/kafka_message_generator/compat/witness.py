@@ -1,4 +1,4 @@
-"""Bytes that one layout writes and another one does not understand: found by writing, reading and writing again."""
+"""Witnesses: bytes that one side writes and the other side misreads, found by writing, reading and rewriting."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ FAILS, READS_DIFFERENTLY, REWRITES_DIFFERENTLY = "fails", "reads differently", "
 
 @dataclass(frozen=True)
 class Witness:
-    """What happens to ``data``, which one side wrote, on the other side."""
+    """Bytes of one side, and what the other side does with them."""
 
     data: bytes
     outcome: str
-    """One of ``fails``, ``reads differently`` and ``rewrites differently``."""
+    """``fails``, ``reads differently`` or ``rewrites differently``."""
     detail: str
     written: tuple[Row, ...] = ()
-    """The bytes as the side has them that wrote them; none where nobody has asked for that."""
+    """The bytes explained for the writer; empty if not requested."""
     read: tuple[Row, ...] = ()
-    """The same bytes as the other side has them; where it writes them differently, the bytes that it writes."""
+    """The bytes explained for the reader; if it rewrites them differently, the rewritten bytes."""
 
 
 @cache
 def schemas_of_plan(facts: str) -> dict[int, Schema]:
-    """The schema codec of every version, from the facts of a plan."""
+    """Return the dynamic schema of every version of a plan."""
     return build(facts_in(facts))
 
 
 def witness(writer: MessagePlan, reader: MessagePlan, version: int) -> Witness | None:
-    """The shortest bytes of a version that the writer writes and the reader does not take as the same, if any are found."""
+    """Return the shortest bytes of a version that the reader misreads, or None."""
     write, read = schemas_of_plan(writer.descriptor)[version], schemas_of_plan(reader.descriptor)[version]
     found = [each for data in _written(write) if (each := exchanged(data, write, read)) is not None]
     shortest = min(found, key=lambda each: (len(each.data), each.data), default=None)
@@ -54,7 +54,7 @@ def _annotated(found: Witness, writer: Schema, reader: Schema) -> Witness:
 
 
 def exchanged(data: bytes, writer: Schema, reader: Schema) -> Witness | None:
-    """What a reader makes of bytes that the writer wrote; None where it reads the same and writes them again."""
+    """Return what a reader does with bytes, or None if it reads the same values and rewrites the same bytes."""
     meant, _ = writer.read(data)
     try:
         got, end = reader.read(data)

@@ -1,1 +1,1 @@
-"""The whole protocol as data for other languages: ``protocol.json`` and its JSON Schema."""
+"""The protocol as data for other languages: ``protocol.json`` and its JSON Schema."""

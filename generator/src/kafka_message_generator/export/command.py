@@ -15,7 +15,7 @@ SCHEMA_FILE = Path(__file__).parent / SCHEMA
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the arguments of the command."""
     what = "folder of message definitions (*.json), or one definition"
     command.add_argument("--specs", type=Path, required=True, help=what)
     command.add_argument("--output", type=Path, required=True, help="folder of the two files, made if it is not there")
@@ -30,7 +30,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def write(specs: Path, output: Path) -> tuple[Path, Path]:
-    """Write both files into a folder; where they are. Raises SpecError, and OSError."""
+    """Write both files into a folder and return their paths. Raises SpecError and OSError."""
     found = text(document(definitions.load(specs)))
     output.mkdir(parents=True, exist_ok=True)
     files = output / DOCUMENT, output / SCHEMA

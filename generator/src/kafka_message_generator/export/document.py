@@ -13,13 +13,13 @@ from kafka_message_generator.spec.error_codes import ErrorCode
 from kafka_message_generator.spec.model import METADATA, REQUEST, RESPONSE
 
 METADATA_ID = "A" * 21 + "Q"
-"""The id that the log of KRaft has in every cluster (Kafka's Uuid.METADATA_TOPIC_ID)."""
+"""Topic id of KRaft's metadata log in every cluster (Kafka's Uuid.METADATA_TOPIC_ID)."""
 FORMAT = 1
-"""Of the document: a reader of format 1 reads every later document that says 1. What is added, old readers pass over."""
+"""Version of the document format. Readers of format 1 can read every later document with format 1 and ignore additions."""
 
 
 def document(definitions: Definitions) -> Object:
-    """The protocol as data, each list sorted by name or number."""
+    """Return the protocol as data; lists are sorted by name or number."""
     found: Object = {"format": FORMAT}
     if definitions.release is not None:
         found["release"] = definitions.release
@@ -37,7 +37,7 @@ def document(definitions: Definitions) -> Object:
 
 
 def text(found: Object) -> str:
-    """The document as JSON in ASCII; each API, error, enumeration and message is a line, so that differences can be read."""
+    """Format the document as ASCII JSON, one line for each API, error, enumeration and message."""
     lines = [f"{json.dumps(key)}: {_value(value)}" for key, value in found.items()]
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
@@ -69,7 +69,7 @@ def _about(text: str) -> Object:
 
 
 def _apis(definitions: Definitions) -> list[Json]:
-    """Every API by key. Versions that are not offered are those of older releases; none is, where the API was removed."""
+    """Return every API by key; only older releases have versions that are not offered."""
     sides = {message.name: message for message in definitions.messages if message.kind in (REQUEST, RESPONSE)}
     found: list[Json] = []
     for api in tables.apis(definitions):
@@ -92,7 +92,7 @@ def _apis(definitions: Definitions) -> list[Json]:
 
 
 def _enumerations(definitions: Definitions) -> list[Json]:
-    """Names of numbers and texts; those of APIs and errors are in ``apis`` and ``errors``."""
+    """Return the names of numbers and texts, except for APIs and errors, which have their own lists."""
     return [_enumeration(one) for one in definitions.enumerations if one.name not in OF_PROTOCOL]
 
 

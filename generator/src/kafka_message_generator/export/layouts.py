@@ -1,4 +1,4 @@
-"""The wire layouts of a struct as data: per run of versions that look the same, its fields in the order of the wire."""
+"""Wire layouts of a struct as data: the fields in wire order, for each run of versions with one layout."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ Object: TypeAlias = dict[str, Json]
 
 
 def layouts(struct: StructPlan, names: Mapping[str, str], kinds: Mapping[str, str]) -> list[Json]:
-    """The layouts of a struct, those of lower versions first.
+    """Return the layouts of a struct, lowest versions first.
 
-    ``names`` are the fields' keys in JSON by their names in Python, ``kinds`` their types as the definition has them.
+    ``names`` maps Python names to JSON keys, ``kinds`` to the types of the definition.
     """
     writer = _Writer(names, kinds)
     found: list[tuple[list[int], Object]] = []
@@ -71,7 +71,7 @@ class _Writer:
         return [{"tag": each.tag, **field} for each in fields for field in self.fields(each.payload)]
 
     def fields(self, operation: Payload | Operation) -> Iterator[Object]:
-        """The fields of an operation; what a version does not have takes no bytes and is none."""
+        """Yield the fields of an operation; fields that a version lacks are omitted."""
         if isinstance(operation, FixedRun):
             for each in operation.fields:
                 yield {"name": self.names[each.name], "type": each.type}
@@ -98,7 +98,7 @@ class _Writer:
 
 
 def _marks(**marks: bool) -> dict[str, bool]:
-    """Those that hold; the others are left out."""
+    """Return the marks that are true."""
     return {name: True for name, holds in marks.items() if holds}
 
 

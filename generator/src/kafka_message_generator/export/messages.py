@@ -1,4 +1,4 @@
-"""Messages as data: what the definition says of each, and of its structs and fields, with their layouts."""
+"""Messages as data: their definition, structs, fields and layouts."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from kafka_message_generator.spec.model import REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.versions import Versions
 
 _SAFE = (1 << 53) - 1
-"""Numbers beyond it are texts: readers that know doubles alone would round them."""
+"""Largest integer written as a number; readers that only have doubles would round larger ones, which are texts."""
 _FACTS = ("versions", "nullableVersions", "tag", "taggedVersions", "optional", "flexibleVersions")
 _MARKS = ("ignorable", "mapKey", "enumeration", "about")
 
 
 def messages(definitions: Definitions) -> list[Json]:
-    """Every message that has versions, by name."""
+    """Return every message that has versions, sorted by name."""
     known = {message.name: message for message in definitions.messages}
     plans = sorted(definitions.plans, key=lambda plan: plan.name)
     return [_message(plan, known[plan.name], definitions) for plan in plans]
@@ -62,13 +62,13 @@ def _message(plan: MessagePlan, message: Message, definitions: Definitions) -> J
 
 
 def headers(message: Message, valid: Versions) -> list[Json]:
-    """The version of the header before each version of a message, in the order of ``versions``."""
+    """Return the header version of each version of a message, in the order of ``versions``."""
     starts = header_versions(message)
     return [next(header for first, header in reversed(starts) if first <= version) for version in valid]
 
 
 def _secrets(name: str, definitions: Definitions) -> Object:
-    """What in a message is secret: fields, and the values of settings whose names say so."""
+    """Return the secrets of a message: fields, and values of settings with secret names."""
     fields: list[Json] = [each.path for each in definitions.secrets.fields if each.message == name]
     settings: list[Json] = [
         {"name": each.name, "value": each.value}
@@ -80,7 +80,7 @@ def _secrets(name: str, definitions: Definitions) -> Object:
 
 
 def _contents(name: str, known: set[str]) -> Object:
-    """What fields of bytes hold: a message behind its version, a request, or records of topics."""
+    """Return what bytes fields hold: a versioned message, a request, or records of topics."""
     versioned = ((path, held) for (owner, path), held in VERSIONED.items() if owner == name and held in known)
     contents: list[Json] = [{"field": path, "message": held} for path, held in versioned]
     contents += [{"field": path, "request": True} for owner, path in sorted(REQUESTS) if owner == name]
@@ -124,9 +124,9 @@ def _field(fact: Mapping[str, Json]) -> Object:
 
 
 def _entity(named: Named | None, names: Mapping[str, str], definitions: Definitions) -> Object:
-    """Return what a field names: one kind of thing, or which one the value of another field says.
+    """Return the entity that a field names, or the field that selects it.
 
-    ``names`` are the keys in JSON of the fields of the struct.
+    ``names`` maps the struct's fields to their keys in JSON.
     """
     if named is None:
         return {}
@@ -148,7 +148,7 @@ def _by_code(named: Named) -> dict[str, str]:
 
 
 def _default(fact: Mapping[str, Json]) -> Json:
-    """The default in the form that the field has in JSON; of a struct an empty object: every field is at its own."""
+    """Return the default in its JSON form; a struct's is an empty object."""
     kind = str(fact["type"])
     if "default" in fact:
         default = fact["default"]
@@ -166,4 +166,4 @@ _OWN: Mapping[str, Json] = {
     "float64": 0.0,
     "uuid": "A" * 22,
 }
-"""What a field has when its definition says no default."""
+"""Defaults of fields whose definition has none."""

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kafka_message_generator import rules
-from kafka_message_generator.compat.atoms import layout_of
 from kafka_message_generator.compat.compare import difference
+from kafka_message_generator.compat.definition_sets import Baseline, DefinitionSet, Released, members_of, successor
 from kafka_message_generator.compat.renames import renamed
-from kafka_message_generator.compat.sides import Baseline, Released, Side, members_of, successor
+from kafka_message_generator.compat.signatures import signature_of
 from kafka_message_generator.compat.witness import Witness, witness
 from kafka_message_generator.merging.coordinators import with_record_types
 from kafka_message_generator.merging.union import CannotMerge, union
@@ -39,7 +39,7 @@ def _gone(messages: list[Message], older: Baseline, problems: Problems) -> Itera
     for name, versions in older.versions.items():
         if name in today:
             continue
-        last = versions[max(versions)].side.messages[name]
+        last = versions[max(versions)].source.messages[name]
         if (same_key := keys.get((last.kind, last.api_key))) is not None:
             _prove_covered(same_key, name, older, problems)
         elif successor(name, older, today, lambda new: _plan(today[new])) is None:
@@ -68,7 +68,7 @@ def _merged(message: Message, older: Baseline, problems: Problems) -> Message:
     released = older.versions.get(message.name, {})
     try:
         for each in released.values():
-            _prove_same(message, each.side.messages[message.name])
+            _prove_same(message, each.source.messages[message.name])
         if not released or message.kind == COORDINATOR_KEY:  # told apart by versions once, and by apiKeys now
             return message
         result = _united(message, released)
@@ -108,18 +108,18 @@ def _united(message: Message, released: dict[int, Released]) -> Message:
     return result
 
 
-def _sides(extra: dict[int, Released]) -> list[Side]:
+def _sides(extra: dict[int, Released]) -> list[DefinitionSet]:
     """The releases that have the versions last, newest first."""
-    found: list[Side] = []
+    found: list[DefinitionSet] = []
     for version in sorted(extra, reverse=True):
-        if extra[version].side not in found:
-            found.append(extra[version].side)
+        if extra[version].source not in found:
+            found.append(extra[version].source)
     return found
 
 
 def _prove(plan: MessagePlan, released: Released, version: int) -> None:
     """Raise CannotMerge unless a version of the whole and that of the release read each other's bytes as the same."""
-    before, after = layout_of(released.plan, version), layout_of(plan, version)
+    before, after = signature_of(released.plan, version), signature_of(plan, version)
     found = None if before == after else difference(before, after) or difference(after, before)
     if found is None:  # or one has tagged fields that the other passes over
         return
@@ -130,7 +130,7 @@ def _prove(plan: MessagePlan, released: Released, version: int) -> None:
         if each is not None
     )
     raise CannotMerge(
-        f"version {version} of {released.side.name} differs ({found.reason}): one has {found.wrote}, "
+        f"version {version} of {released.source.name} differs ({found.reason}): one has {found.wrote}, "
         f"the other {found.reads}{shown}"
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from kafka_message_generator.compat import store
-from kafka_message_generator.compat.sides import Baseline, baseline, side_of_files, sides_of
+from kafka_message_generator.compat.definition_sets import Baseline, baseline, release_sets, set_of_files
 from kafka_message_generator.merging.collect import with_older
 from kafka_message_generator.spec.model import Message
 from kafka_message_generator.spec.source import Location, Problems, SpecError
@@ -39,7 +39,7 @@ def with_folders(
         messages = with_older(messages, older, problems)
         for message in messages[before:]:
             released = older.versions[message.name]
-            below = released[max(released)].side.folders[message.name]
+            below = released[max(released)].source.folders[message.name]
             names[message.location.file] = f"{below}/{message.name}.json".removeprefix("/")
     return messages
 
@@ -47,7 +47,7 @@ def with_folders(
 def _baseline(folder: Path, files_of: Files) -> Baseline:
     """What was released in a folder; raises HistoryError and SpecError."""
     if (folder / store.TABLE).exists():
-        return baseline("older releases", list(sides_of(folder)))
+        return baseline("older releases", list(release_sets(folder)))
     if not folder.exists():
         raise store.HistoryError(f"{folder.as_posix()}: there is no such folder or definition")
-    return baseline(folder.as_posix(), [side_of_files(folder, files_of(folder))])
+    return baseline(folder.as_posix(), [set_of_files(folder, files_of(folder))])

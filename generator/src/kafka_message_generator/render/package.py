@@ -14,14 +14,14 @@ import black
 from black.mode import TargetVersion
 from black.parsing import InvalidInput
 
-from kafka_message_generator.compat.since import Since
+from kafka_message_generator.compat.availability import Availability
 from kafka_message_generator.definitions import Definitions, annotations_of, files_of, older_of
 from kafka_message_generator.render import completions, prose, tables
+from kafka_message_generator.render.availability import availability_of, sentence
+from kafka_message_generator.render.availability import table as since_table
 from kafka_message_generator.render.codec import message as codec
 from kafka_message_generator.render.environment import ENVIRONMENT, TEMPLATES
 from kafka_message_generator.render.identity import Identity, checked_name, sample
-from kafka_message_generator.render.since import sentence, since_of
-from kafka_message_generator.render.since import table as since_table
 from kafka_message_generator.spec.components import COMPONENTS
 
 RUNTIME = Path(__file__).parents[1] / "runtime"
@@ -117,7 +117,7 @@ def render(identity: Identity, definitions: Definitions, progress: Progress = la
     ``progress`` is told how many modules are done, of how many.
     """
     root = f"src/{identity.import_name}"
-    found = since_of(definitions)
+    found = availability_of(definitions)
     printed = {
         f"{root}/messages/{plan.module}.py": codec.render(plan, sentence(found, plan.name))
         for plan in definitions.plans
@@ -150,7 +150,7 @@ def manifest(request: Request, identity: Identity, files: Files, used: dict[str,
     return json.dumps(facts, indent=1) + "\n"
 
 
-def _template(name: str, identity: Identity, definitions: Definitions, found: Since | None) -> str:
+def _template(name: str, identity: Identity, definitions: Definitions, found: Availability | None) -> str:
     template = ENVIRONMENT.get_template(f"{name}.jinja")
     plans = sorted(definitions.plans, key=lambda plan: plan.name)
     return template.render(

@@ -1,21 +1,17 @@
-"""The protocol as a static site: a page for each message, indexes across all of them, and a search.
+"""The protocol as a static site: a page for each message, indexes, prose and a search.
 
-Knowledge comes from the plans and from what stands beside the definitions; bytes come from test vectors, and what each
-byte is from the generated package, which is imported for that. Templates print what the modules here decided:
+Facts come from plans and annotation files, bytes from test vectors and captured conversations, and explanations of bytes
+from the generated package. Templates only print what these modules compute:
 
-* ``fields`` has a message's fields version by version, ``boxes`` the layout of one version, ``inspector`` a sample in hex
-  with its tree, ``samples`` the choice of the sample, ``framed`` what stands before it on a connection, and ``recipes`` how
-  a reader gets the same;
-* ``message`` puts these together as the page of a message, ``indexes`` and ``worked`` are about all of them;
-* ``prose_folder`` reads a folder of prose by ``markdown``, ``prose`` has what is shown of it; its contents are the
-  links of ``docs/README.md``, so there is no other list;
-* ``site`` lists the pages and renders them, ``search`` what the search box looks through, ``folder`` writes files.
+* ``fields`` lists a message's fields by version, ``byte_view`` the layout of a version, ``inspector`` a sample with its span
+  tree; ``samples`` selects samples, ``frames`` adds headers, ``recipes`` shows how to explain the same bytes.
+* ``message`` combines these into the page of a message; ``indexes`` and ``examples`` cover all messages.
+* ``prose_folder`` reads Markdown files with ``markdown``; ``prose`` arranges them by the links of ``docs/README.md``.
+* ``site`` lists and renders the pages, ``search`` builds the search index, ``folder`` writes files.
 
-Where more goes:
+To extend the site:
 
-* A page is an entry in the list that ``site.pages`` makes, with a template of its own; what ``NAVIGATION`` names there is
-  linked from every page.
-* Each file in ``assets`` is copied as it is. A page that needs a script of its own names it in ``Page.scripts``; scripts
-  are loaded as ``<script src>`` and set constants, because a page that is opened from a file may not fetch anything.
-* A release that brought a version is one more line of ``message.Part``.
+* Add a page to ``site.pages`` with a template; pages in ``NAVIGATION`` are linked from every page.
+* Files in ``assets`` are copied. A page names its scripts in ``Page.scripts``; they define constants, because a page opened
+  from a file cannot fetch data.
 """

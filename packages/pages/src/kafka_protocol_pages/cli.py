@@ -1,4 +1,4 @@
-"""The command line ``kafka-protocol-pages``: the protocol of some definitions as a static site."""
+"""The command line ``kafka-protocol-pages``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ABOUT = (
     "Write the protocol as a static site: every message with its layouts and its bytes; needs the generated package."
 )
 VECTORS, TRAFFIC = Path("packages", "vectors", "src", "kafka_protocol_vectors"), Path("examples", "cluster", "traffic")
-"""Where a clone of the project has bytes to show; the command is run at its top."""
+"""Default sources of sample bytes, relative to the top of a clone."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -71,7 +71,7 @@ def _version() -> str:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the site; the exit code is 1 if it cannot be made."""
+    """Write the site and return the exit code."""
     started = time.monotonic()
     loaded = definitions.load(arguments.specs)
     identity = identity_of(loaded, arguments.package)
@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _samples(arguments: argparse.Namespace, package: Package, is_kafkas: bool) -> Iterator[tuple[str, Samples]]:
-    """Sets of samples and what stands above them: those that were named, or for Kafka's definitions those of a clone."""
+    """Yield sets of samples with their headings: the named folders, or for Kafka's definitions those of a clone."""
     for named in (arguments.traffic, arguments.samples):
         if named is not None and not named.is_dir():
             raise PagesError(f"{named}: there is no such folder")
@@ -105,13 +105,13 @@ def _samples(arguments: argparse.Namespace, package: Package, is_kafkas: bool) -
 
 
 def _prose(arguments: argparse.Namespace, loaded: definitions.Definitions) -> Prose:
-    """The pages of prose, if a folder of them was named."""
+    """Read the prose, if a folder is given."""
     if arguments.docs is None:
         return NONE
     return read_prose(arguments.docs, {plan.name for plan in loaded.plans})
 
 
 def _progress(done: int, count: int) -> None:
-    """Show how many messages are done, on a terminal."""
+    """Show progress on a terminal."""
     if sys.stderr.isatty():
         print(f"\r{done} of {count} messages", end="\n" if done == count else "", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""The template environment of the pages; what is printed is escaped for HTML."""
+"""The template environment; output is escaped for HTML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fields of a message across its versions: what each is, and how it stands on the wire in each run of equal layouts."""
+"""The fields of a message by version: description and wire type in each run of equal layouts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from kafka_message_generator.compat.atoms import layout_of
+from kafka_message_generator.compat.signatures import signature_of
 from kafka_message_generator.plan.model import (
     Array,
     Blob,
@@ -27,16 +27,15 @@ from kafka_message_generator.plan.model import (
 from kafka_message_generator.rules.entities import Named, named_fields
 from kafka_message_generator.spec.enumerations import API_KEY, ERROR_CODE
 from kafka_message_generator.spec.versions import Versions
-from kafka_protocol_pages.lives import NOTHING, UNKNOWN, Life, Lives
+from kafka_protocol_pages.lifetimes import NOTHING, UNKNOWN, Lifetime, Lifetimes
 
 
 def title_of(versions: Versions) -> str:
-    """Return ``Version 3`` or ``Versions 0-3``."""
     return f"Version{'' if versions.lowest == versions.highest else 's'} {versions}"
 
 
 def shown(versions: Iterable[int]) -> str:
-    """Versions in print: ``0-3, 7``."""
+    """Format versions: ``0-3, 7``."""
     runs: list[Versions] = []
     for version in versions:
         if runs and runs[-1].highest == version - 1:
@@ -48,7 +47,7 @@ def shown(versions: Iterable[int]) -> str:
 
 @dataclass(frozen=True)
 class Wire:
-    """How a field stands in a version: its type in Kafka's words, and the tag of a tagged one."""
+    """Wire type of a field in a version, in Kafka's words, and its tag."""
 
     type: str
     is_compact: bool
@@ -58,7 +57,7 @@ class Wire:
 
     @property
     def note(self) -> str:
-        """What the type does not say."""
+        """Return what the type does not express."""
         tag = "" if self.tag is None else f"{'optional' if self.is_optional else 'tagged'} field, tag {self.tag}"
         # The names of texts and bytes say it by themselves.
         nullable = "may be null" if self.is_nullable and "NULLABLE" not in self.type else ""
@@ -67,7 +66,7 @@ class Wire:
 
 @dataclass(frozen=True)
 class Cell:
-    """A field in neighbouring runs in which it stands alike; ``wire`` is None where it is absent."""
+    """Neighbouring runs with the same wire type of a field; ``wire`` is None if the field is absent."""
 
     versions: Versions
     columns: int
@@ -78,12 +77,12 @@ class Cell:
 
 
 PAGES = {ERROR_CODE: "errors.html", API_KEY: "apis.html"}
-"""Of enumerations that have pages of their own."""
+"""Pages of enumerations that are not on the page of enumerations."""
 
 
 @dataclass(frozen=True)
 class Note:
-    """A word on a field, and where it leads."""
+    """A remark on a field, with a link."""
 
     text: str
     link: str = ""
@@ -91,7 +90,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Field:
-    """One field of a message; one inside a struct has a longer path."""
+    """A field of a message; nested fields have longer paths."""
 
     path: str
     depth: int
@@ -99,13 +98,13 @@ class Field:
     type: str
     facts: dict[str, Any]
     wires: dict[int, Wire]
-    """By version, where the field is there."""
+    """Wire types by version."""
     cells: tuple[Cell, ...]
     is_partial: bool
-    """Whether it is absent in some version that has what it is in, so that it can be set and not be written."""
+    """Whether a version has the parent but not the field; then a value can be set without being written."""
     entities: tuple[str, ...]
-    """What it names; several where the value of another field says which."""
-    life: Life = UNKNOWN
+    """Entities that the field names; several if another field selects one."""
+    lifetime: Lifetime = UNKNOWN
 
     @property
     def about(self) -> str:
@@ -121,12 +120,12 @@ class Field:
 
     @property
     def default(self) -> str:
-        """As the definition has it; empty for the default of the type."""
+        """Return the default of the definition; empty for the type's default."""
         return json.dumps(self.facts["default"]) if "default" in self.facts else ""
 
     @property
     def notes(self) -> Iterator[Note]:
-        """What else the definition says of it."""
+        """Return further remarks of the definition."""
         if self.default:
             yield Note(f"default {self.default}")
         if self.facts.get("mapKey"):
@@ -147,18 +146,18 @@ class Field:
 
     @property
     def versions(self) -> str:
-        """The versions that have it, in print."""
+        """Return the versions with the field, formatted."""
         return ", ".join(str(run) for run in _merged(self.cells, lambda cell: cell.wire is not None))
 
     @property
     def nullable(self) -> str:
-        """The versions in which it may be null, in print."""
+        """Return the nullable versions, formatted."""
         runs = _merged(self.cells, lambda cell: cell.wire is not None and cell.wire.is_nullable)
         return ", ".join(str(run) for run in runs)
 
 
 def _merged(cells: tuple[Cell, ...], fits: Callable[[Cell], bool]) -> Iterator[Versions]:
-    """The versions of the cells that fit, neighbours as one."""
+    """Return the versions of matching cells, with neighbours merged."""
     for is_fitting, group in groupby(cells, key=fits):
         each = list(group)
         if is_fitting:
@@ -166,20 +165,20 @@ def _merged(cells: tuple[Cell, ...], fits: Callable[[Cell], bool]) -> Iterator[V
 
 
 def runs_of(plan: MessagePlan) -> tuple[Versions, ...]:
-    """The versions of a message in runs of equal layouts."""
+    """Return runs of versions with equal layouts."""
     found = []
-    for _, group in groupby(plan.valid, key=lambda version: layout_of(plan, version)):
+    for _, group in groupby(plan.valid, key=lambda version: signature_of(plan, version)):
         versions = list(group)
         found.append(Versions(versions[0], versions[-1]))
     return tuple(found)
 
 
 def fields_of(
-    plan: MessagePlan, runs: tuple[Versions, ...], named: Iterable[Named] = (), lives: Lives = NOTHING
+    plan: MessagePlan, runs: tuple[Versions, ...], named: Iterable[Named] = (), lifetimes: Lifetimes = NOTHING
 ) -> tuple[Field, ...]:
-    """Every field in the order of the definition, those of a struct behind the field that holds it.
+    """Return every field in the order of the definition, nested ones after their parent.
 
-    ``named`` are facts about what fields name, of any message, and ``lives`` what is known of releases.
+    ``named`` are entity annotations of any message, ``lifetimes`` the availability in releases.
     """
     facts = json.loads(plan.descriptor)
     wires = {version: dict(Wires(plan).of(plan.name, version)) for version in plan.valid}
@@ -194,9 +193,9 @@ def fields_of(
             versions = frozenset(found)
             said = own.get((struct, member["name"]))
             entities = () if said is None else said.entities
-            life = lives.field(plan.name, path, found)
+            lifetime = lifetimes.field(plan.name, path, found)
             yield Field(
-                path, depth, member["name"], member["type"], member, found, cells, versions != there, entities, life
+                path, depth, member["name"], member["type"], member, found, cells, versions != there, entities, lifetime
             )
             yield from walk(member["type"].removeprefix("[]"), path, depth + 1, versions)
 
@@ -217,7 +216,7 @@ def _cells(member: dict[str, Any], wires: dict[int, Wire], runs: tuple[Versions,
 
 
 def _short(member: dict[str, Any], wire: Wire) -> str:
-    """What stands in a narrow cell: the tag, the type in the definition's words, and a mark for null."""
+    """Return the text of a narrow cell: tag, type of the definition, and a mark for nullable."""
     kind: str = member["type"].removeprefix("[]")
     array = "[]" if member["type"] != kind else ""
     name = "struct" if kind[0].isupper() else kind
@@ -228,12 +227,12 @@ def _short(member: dict[str, Any], wire: Wire) -> str:
 
 
 _VARINTS = {"PACKED16": "PACKED16", "PACKED32": "VARINT", "PACKED64": "VARLONG"}
-"""Integers as varints, in Kafka's words where it has some."""
+"""Kafka's words for varint types."""
 _NAMES = {"bool": "BOOLEAN", "uint32": "UNSIGNED_INT32"}
 
 
 class Wires:
-    """The fields of a struct and of those inside it, by path, as a version has them."""
+    """Wire types of a struct's fields and nested fields in a version, by path."""
 
     def __init__(self, plan: MessagePlan) -> None:
         self._structs = {struct.name: struct for struct in plan.structs}
@@ -270,12 +269,12 @@ class Wires:
 
 
 def fixed_word(kind: str) -> str:
-    """A fixed-width type in Kafka's words."""
+    """Return Kafka's word for a fixed-width type."""
     return _NAMES.get(kind, kind.upper())
 
 
 def word(payload: Payload, is_records: bool = False) -> str:
-    """The type of a field on the wire, in Kafka's words: ``COMPACT_NULLABLE_STRING``."""
+    """Return Kafka's word for the wire type of a field: ``COMPACT_NULLABLE_STRING``."""
     if isinstance(payload, FixedRun):
         return fixed_word(payload.fields[0].type)
     if isinstance(payload, Packed):

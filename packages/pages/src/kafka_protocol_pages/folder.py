@@ -1,4 +1,4 @@
-"""Writes the files of a site into a folder that is theirs."""
+"""Writes a site into a folder of its own."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 from kafka_protocol_pages.package import PagesError
 
 LIST = "assets/files.txt"
-"""The list of a site's files, by which a folder is known as one."""
+"""List of a site's files, which marks a folder as a site."""
 
 
 def write(folder: Path, files: Mapping[str, str | bytes]) -> list[str]:
-    """Write files that differ, and remove those of an earlier site that are not among them; what was changed.
+    """Write changed files and delete stale ones of an earlier site; return the changes.
 
-    Raises PagesError, before anything is written, for a folder that has other things in it.
+    Raises PagesError, before writing, for a folder with other files.
     """
     known = folder / LIST
     if not known.exists() and folder.is_dir() and any(folder.iterdir()):
@@ -35,5 +35,4 @@ def write(folder: Path, files: Mapping[str, str | bytes]) -> list[str]:
 
 
 def encoded(content: str | bytes) -> bytes:
-    """What a file holds."""
     return content if isinstance(content, bytes) else content.encode()

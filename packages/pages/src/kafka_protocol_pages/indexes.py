@@ -1,4 +1,4 @@
-"""What pages across all messages list: kinds, APIs, entities, errors, tags, records, headers, enumerations."""
+"""Indexes across all messages: kinds, APIs, entities, errors, tags, records, headers, enumerations."""
 
 from __future__ import annotations
 
@@ -14,21 +14,19 @@ from kafka_message_generator.spec.error_codes import ErrorCode
 from kafka_message_generator.spec.model import HEADER
 from kafka_message_generator.spec.versions import Versions
 from kafka_protocol_pages.fields import Field, title_of
-from kafka_protocol_pages.lives import Life, Lives
+from kafka_protocol_pages.lifetimes import Lifetime, Lifetimes
 from kafka_protocol_pages.message import KINDS, Fact, MessagePage, header_runs
 
 
 @dataclass(frozen=True)
 class Group:
-    """Messages of one kind."""
-
     kind: str
     messages: tuple[MessagePage, ...]
 
 
 @dataclass(frozen=True)
 class Holder:
-    """A message and those of its fields that a page is about."""
+    """A message with its selected fields."""
 
     message: str
     fields: tuple[Field, ...]
@@ -36,7 +34,7 @@ class Holder:
 
 @dataclass(frozen=True)
 class Entity:
-    """What a field can name, and the messages that have such fields."""
+    """An entity, with the messages whose fields name it."""
 
     name: str
     id: str
@@ -46,12 +44,12 @@ class Entity:
 
 @dataclass(frozen=True)
 class ApiRow:
-    """An API with the versions and headers of both its sides."""
+    """An API with versions and headers of request and response."""
 
     key: int
     name: str
     messages: tuple[str, ...]
-    """Request and response, as far as there are."""
+    """Request and response, if they exist."""
     versions: str
     note: str
     listeners: str
@@ -61,7 +59,7 @@ class ApiRow:
 
 @dataclass(frozen=True)
 class RecordRow:
-    """A type of records: what its key and its value are."""
+    """A record type with the messages of key and value."""
 
     number: int
     key: Fact
@@ -73,7 +71,7 @@ class Family:
     """The records of one log."""
 
     title: str
-    """The topic, where it is known."""
+    """The topic, if known."""
     id: str
     about: str
     records: tuple[RecordRow, ...]
@@ -81,25 +79,23 @@ class Family:
 
 @dataclass(frozen=True)
 class CodeRow:
-    """An error code."""
-
     code: int
     hex: str
     name: str
     retriable: str
     about: str
-    life: Life
+    lifetime: Lifetime
     former_names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class EnumerationTable:
-    """Names for numbers or texts, and the fields that hold them."""
+    """An enumeration, with the fields that hold it."""
 
     name: str
     about: str
     note: str
-    """Where it comes from, and whether there are others."""
+    """Source of the values, and whether others are possible."""
     members: tuple[Member, ...]
     holders: tuple[Holder, ...]
 
@@ -125,19 +121,19 @@ _ENTITIES = {
 
 
 def groups(messages: Sequence[MessagePage]) -> list[Group]:
-    """The messages by kind, those of APIs first."""
+    """Return the messages by kind, APIs first."""
     by_kind = ((kind, tuple(page for page in messages if page.kind == kind)) for kind in KINDS.values())
     return [Group(kind, found) for kind, found in by_kind if found]
 
 
 def holders(messages: Iterable[MessagePage], fields: Iterable[Iterable[Field]]) -> tuple[Holder, ...]:
-    """The messages that have some of their fields chosen."""
+    """Return the messages with selected fields."""
     found = (Holder(page.name, tuple(chosen)) for page, chosen in zip(messages, fields, strict=True))
     return tuple(each for each in found if each.fields)
 
 
 def entities(messages: Sequence[MessagePage]) -> list[Entity]:
-    """What fields name, as ``rules.entities.named_fields`` finds it."""
+    """Return entities with their fields, as ``rules.entities.named_fields`` finds them."""
     found = []
     for entity, (name, about) in _ENTITIES.items():
         chosen = ([field for field in page.fields if entity in field.entities and field.wires] for page in messages)
@@ -146,12 +142,12 @@ def entities(messages: Sequence[MessagePage]) -> list[Entity]:
 
 
 def tags(messages: Sequence[MessagePage]) -> list[Holder]:
-    """The messages that have tagged fields, with these."""
+    """Return the messages with tagged fields."""
     return list(holders(messages, ([field for field in page.fields if field.tag is not None] for page in messages)))
 
 
 def apis(definitions: Definitions) -> list[ApiRow]:
-    """The APIs by key, removed ones too."""
+    """Return the APIs by key, including removed ones."""
     there = {plan.name for plan in definitions.plans}
     return [_api(each, there) for each in tables.apis(definitions)]
 
@@ -177,7 +173,7 @@ def _api(api: tables.Api, there: set[str]) -> ApiRow:
 
 
 def _headers(valid: Versions, pairs: HeaderVersions) -> str:
-    """``1, from 9 on 2``: versions of a header, for the versions that there are."""
+    """Describe the header versions: ``1, from 9 on 2``."""
     found = [(run.lowest, header) for run, header in header_runs(valid, pairs)]
     return ", ".join(
         f"from {first} on {header}" if number else str(header) for number, (first, header) in enumerate(found)
@@ -185,7 +181,7 @@ def _headers(valid: Versions, pairs: HeaderVersions) -> str:
 
 
 def records(definitions: Definitions) -> list[Family]:
-    """Records by log, and those of which no log is known."""
+    """Return the records by log, and those of unknown logs."""
     found: dict[str, list[tables.RecordType]] = {}
     for record in tables.record_types(definitions):
         found.setdefault(record.family, []).append(record)
@@ -194,7 +190,7 @@ def records(definitions: Definitions) -> list[Family]:
 
 
 def _family(folder: str, topics: dict[str, str], found: list[tables.RecordType]) -> Family:
-    """The records of a folder of definitions, and what stands before each of them."""
+    """Return the records of a folder of definitions, and what precedes each on the wire."""
     rows = tuple(RecordRow(each.number, _message(each.key), _message(each.value)) for each in found)
     about = "Three varints precede each record: frame version, type and version."
     if any(each.key for each in found):
@@ -207,7 +203,7 @@ def _message(name: str | None) -> Fact:
 
 
 def headers(definitions: Definitions, messages: Sequence[MessagePage]) -> dict[str, object]:
-    """The headers, and which version of them stands before which message; nothing if there are none."""
+    """Return the headers with the messages that use each version; empty without headers."""
     found = [page for page in messages if page.plan.kind == HEADER and page.name in (REQUEST_HEADER, RESPONSE_HEADER)]
     rows = [row for row in apis(definitions) if row.messages]
     # Whose headers these are, and so whether Kafka's rules hold, is known of a release of Kafka alone.
@@ -215,21 +211,21 @@ def headers(definitions: Definitions, messages: Sequence[MessagePage]) -> dict[s
     return {"headers": found, "apis": rows, "is_kafkas": is_kafkas} if found and rows else {}
 
 
-def errors(definitions: Definitions, messages: Sequence[MessagePage], lives: Lives) -> dict[str, object]:
-    """The error codes, and every field that holds one."""
-    codes = [_code(code, lives) for code in definitions.error_codes]
+def errors(definitions: Definitions, messages: Sequence[MessagePage], lifetimes: Lifetimes) -> dict[str, object]:
+    """Return the error codes, and every field that holds one."""
+    codes = [_code(code, lifetimes) for code in definitions.error_codes]
     chosen = ([field for field in page.fields if field.enumeration == ERROR_CODE] for page in messages)
-    return {"codes": codes, "holders": holders(messages, chosen), "has_lives": lives.is_known}
+    return {"codes": codes, "holders": holders(messages, chosen), "has_lifetimes": lifetimes.is_known}
 
 
-def _code(code: ErrorCode, lives: Lives) -> CodeRow:
+def _code(code: ErrorCode, lifetimes: Lifetimes) -> CodeRow:
     retriable = "yes, with fresh metadata" if code.retriable and code.refresh else "yes" if code.retriable else ""
-    life, shown = lives.code(code.code), code.code.to_bytes(2, "big", signed=True).hex(" ")
-    return CodeRow(code.code, shown, code.name, retriable, code.about, life, lives.former_names(code.code))
+    lifetime, shown = lifetimes.code(code.code), code.code.to_bytes(2, "big", signed=True).hex(" ")
+    return CodeRow(code.code, shown, code.name, retriable, code.about, lifetime, lifetimes.former_names(code.code))
 
 
 def enumerations(definitions: Definitions, messages: Sequence[MessagePage]) -> list[EnumerationTable]:
-    """The enumerations by name, but for those that have pages of their own."""
+    """Return the enumerations by name, except those with pages of their own."""
     found = []
     for one in definitions.enumerations:
         if one.members:

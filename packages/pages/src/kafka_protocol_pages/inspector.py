@@ -1,4 +1,4 @@
-"""A sample as a page shows it: the bytes in rows of sixteen, the tree of what they are, and how to get the same."""
+"""A sample on a page: a hex dump, the span tree, and commands that explain the same bytes."""
 
 from __future__ import annotations
 
@@ -7,20 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
-from kafka_protocol_pages.framed import Framed
+from kafka_protocol_pages.frames import Frame
 from kafka_protocol_pages.package import Explanation, Package, Span
 from kafka_protocol_pages.recipes import Recipe, recipes
 
 ROW = 16
 """Bytes in a row of the dump."""
 _HIDDEN = "··"
-"""For a byte of a secret."""
+"""Replacement for a secret byte."""
 
 
 @dataclass(frozen=True)
 class Byte:
-    """One byte of the dump."""
-
     hex: str
     char: str
     css: str
@@ -28,15 +26,13 @@ class Byte:
 
 @dataclass(frozen=True)
 class DumpRow:
-    """A row of the dump."""
-
     address: str
     bytes: tuple[Byte, ...]
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the tree; the bytes ``start`` to ``end`` are what it is about."""
+    """A line of the tree, about bytes ``start`` to ``end``."""
 
     start: int
     end: int
@@ -51,19 +47,19 @@ class Line:
 
 @dataclass(frozen=True)
 class Inspector:
-    """Everything that is shown of a sample."""
+    """A sample with dump and tree."""
 
     title: str
     origin: str
-    """How many bytes, who wrote them, and what stands before them."""
+    """Size, source and header of the bytes."""
     rows: tuple[DumpRow, ...]
     lines: tuple[Line, ...]
     recipes: tuple[Recipe, ...]
-    """How to get the same; none where bytes are hidden."""
+    """How to explain the same bytes; empty if bytes are hidden."""
 
 
-def inspect(package: Package, shown: Framed) -> Inspector:
-    """What is shown of some bytes. Raises PagesError if the package cannot read them."""
+def inspect(package: Package, shown: Frame) -> Inspector:
+    """Explain some bytes. Raises PagesError if the package cannot read them."""
     found = shown.explained(package)
     has_records = any(each.type.startswith("RECORD_BATCH") for each in found.root.all())
     is_hidden = any(row["hex"] is None for row in _rows(found))
@@ -77,18 +73,18 @@ def inspect(package: Package, shown: Framed) -> Inspector:
 
 
 def _before(found: Explanation) -> str:
-    """What stands before the body of a message, where something does."""
+    """Describe the bytes before the body, if any."""
     headers = [each.type for each in found.root.children if each.path == "header"]
     return f"The length and {headers[0]} precede them, as on a connection." if headers else ""
 
 
 def _rows(found: Explanation) -> Iterator[dict[str, object]]:
-    """The leaves, without those of what was decompressed: these have other bytes."""
+    """Return the leaves, without those of decompressed records, which have other bytes."""
     return (row for row in found.rows() if "unpacked" not in row)
 
 
 def dump(found: Explanation, start: int = 0, end: int | None = None) -> tuple[DumpRow, ...]:
-    """The bytes from ``start`` to ``end`` in rows; neighbouring fields have different shades, secrets are hidden."""
+    """Return rows for bytes ``start`` to ``end``; neighbouring fields alternate in shade, secrets are hidden."""
     size = len(found.data) if end is None else end
     marks: list[Byte] = []
     for number, row in enumerate(_rows(found)):
@@ -108,7 +104,7 @@ def _byte(byte: int, is_hidden: bool, css: str) -> Byte:
 
 
 def lines(found: Explanation, root: Span | None = None) -> Iterator[Line]:
-    """The tree below a span, or the whole one; each line before those inside it."""
+    """Return the tree below a span; parents before children."""
     hidden = {id(leaf) for leaf, row in zip(found.root.leaves(), _rows(found), strict=True) if row["hex"] is None}
     tops = found.root.children if root is None else root.children
     if root is None and len(tops) == 1 and tops[0].children:
@@ -142,7 +138,7 @@ def _line(span: Span, leaf: Span, depth: int, base: int, is_hidden: bool) -> Lin
 
 
 def _name(span: Span) -> str:
-    """What a line calls it: of an element its place alone."""
+    """Return the label of a span; for an array element its index."""
     name = span.name[span.name.index("[") :] if span.name.endswith("]") and "unknown" not in span.name else span.name
     return {"_tagged_fields": "tagged fields", "_optional_fields": "optional fields"}.get(name, name)
 
@@ -169,7 +165,7 @@ def _count(size: int) -> str:
 
 
 def uuid_text(value: UUID) -> str:
-    """As Kafka prints it."""
+    """Format a UUID as Kafka does."""
     from base64 import urlsafe_b64encode
 
     text = urlsafe_b64encode(value.bytes).decode()
@@ -177,6 +173,6 @@ def uuid_text(value: UUID) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text in quotes, with escapes for what does not show."""
+    """Quote a text and escape unprintable characters."""
     shown = json.dumps(text, ensure_ascii=False)
     return "".join(each if each.isprintable() else f"\\u{ord(each):04x}" for each in shown)

@@ -1,4 +1,4 @@
-"""A page of Markdown as HTML: headings named as GitHub names them, coloured code, and links that somebody else decides."""
+"""Markdown to HTML: GitHub's heading ids, highlighted code, and links resolved by the caller."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ _LINKS = {"link_open": "href", "image": "src"}
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading below the title of a page."""
+    """A heading below the page title."""
 
     level: int
     slug: str
-    """Its id, as GitHub makes it of its text."""
+    """Id of the heading, as GitHub derives it."""
     title: str
 
 
 @dataclass(frozen=True)
 class Link:
-    """A link to another file, or to a place in this one."""
+    """A link to a file or to a heading."""
 
     line: int
     path: str
-    """As it is written, relative to the file; empty for the file itself."""
+    """Path as written; empty for the page itself."""
     slug: str
     section: str
-    """The heading of the second level that it stands below, or nothing."""
+    """The second-level heading above the link, or empty."""
     is_image: bool
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a link leads on the site; without an address the text of the link stays, with ``path`` behind it."""
+    """Target of a link on the site; without an address the link is printed as text, followed by ``path``."""
 
     address: str
     path: str = ""
@@ -58,7 +58,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Document:
-    """A page of Markdown, taken apart."""
+    """A parsed page."""
 
     title: str
     headings: Sequence[Heading]
@@ -66,7 +66,7 @@ class Document:
     tokens: Sequence[Token]
 
     def html(self, place: Callable[[str, str], Place], message: Callable[[str], str | None]) -> Markup:
-        """The page; ``place`` knows where a path with a heading's slug leads, ``message`` the address of one by its name."""
+        """Render the page; ``place`` resolves paths and slugs, ``message`` returns the address of a message by name."""
         tokens = [*self.tokens]
         for before, token in zip([None, *tokens], tokens, strict=False):
             if token.children:
@@ -76,7 +76,7 @@ class Document:
 
 
 def document(text: str) -> Document:
-    """A page of Markdown; its title is its first heading of the first level."""
+    """Parse a page; the first first-level heading is its title."""
     tokens = _PARSER.parse(text)
     _clear_empty_headers(tokens)
     headings = [*_headings(tokens)]
@@ -91,7 +91,7 @@ def _headings(tokens: Sequence[Token]) -> Iterator[Heading]:
 
 
 def _clear_empty_headers(tokens: Sequence[Token]) -> None:
-    """Make header cells without a text ordinary cells: they name nothing."""
+    """Turn empty header cells into ordinary ones, as they name nothing."""
     for opening, inside, closing in zip(tokens, tokens[1:], tokens[2:], strict=False):
         if opening.type == "th_open" and not inside.content:
             opening.tag = closing.tag = "td"
@@ -121,7 +121,7 @@ def _split(written: str) -> tuple[str, str]:
 def _placed(
     tokens: Sequence[Token], place: Callable[[str, str], Place], message: Callable[[str], str | None]
 ) -> Iterator[Token]:
-    """The tokens of a line with links as the site has them, and names of messages as links to their pages."""
+    """Yield the tokens of a line with resolved links; message names become links."""
     opened: list[Place | None] = []
     text = ""
     for token in tokens:
@@ -150,7 +150,7 @@ def _placed(
 
 
 def _file(path: str, text: str) -> Iterator[Token]:
-    """What stands behind the text of a link to a file that the site does not have: its path, if the text is not that."""
+    """Return the path that follows the text of an unresolved link, unless the text is the path."""
     if text.strip("/") != path:
         yield Token("text", "", 0, content=" (")
         yield Token("code_inline", "code", 0, content=path)
@@ -161,13 +161,13 @@ def _file(path: str, text: str) -> Iterator[Token]:
 
 
 def _html(self: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
-    """Comments do not show; whatever else looks like HTML is text."""
+    """Drop comments and escape other HTML."""
     content = tokens[at].content
     return "" if _COMMENT.fullmatch(content) else escape(content, quote=False)
 
 
 def _fence(self: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
-    """Code in colours; a block without a language is what a program prints."""
+    """Highlight a code block; a block without a language is program output."""
     code, language = tokens[at].content, tokens[at].info.partition(" ")[0]
     kind = "code" if language else "code output"
     label = "Code" if language else "Output"

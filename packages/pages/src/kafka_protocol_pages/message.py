@@ -1,4 +1,4 @@
-"""The page of a message: what it is, its fields across versions, and of each run of equal layouts boxes, BNF and bytes."""
+"""The page of a message: facts, fields by version, and boxes, BNF and bytes for each layout."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from kafka_message_generator.render.tables import logs
 from kafka_message_generator.rules.headers import HeaderVersions, header_versions
 from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, METADATA, REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.versions import MAX_VERSION, Versions
-from kafka_protocol_pages.boxes import Box, boxes_of
+from kafka_protocol_pages.byte_view import Box, boxes_of
 from kafka_protocol_pages.fields import Field, fields_of, runs_of, shown, title_of
-from kafka_protocol_pages.framed import framed
+from kafka_protocol_pages.frames import framed
 from kafka_protocol_pages.inspector import Inspector, inspect
-from kafka_protocol_pages.lives import NOTHING, Life, Lives, Release
+from kafka_protocol_pages.lifetimes import NOTHING, Lifetime, Lifetimes, Release
 from kafka_protocol_pages.package import Package
 from kafka_protocol_pages.samples import Samples
 
@@ -29,12 +29,12 @@ KINDS = {
     COORDINATOR_VALUE: "Record value",
     "data": "Data",
 }
-"""What the kinds of messages are called on pages."""
+"""Names of message kinds."""
 
 
 @dataclass(frozen=True)
 class Fact:
-    """A line of what holds for the whole message; ``link`` is the name of a message or an address."""
+    """A fact about the message; ``link`` is a message name or an address."""
 
     name: str
     text: str
@@ -43,7 +43,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Shown:
-    """A sample, and the versions in which the message has these bytes."""
+    """A sample, and the versions with the same bytes."""
 
     versions: Versions
     inspector: Inspector
@@ -69,13 +69,13 @@ class Part:
 
     @property
     def others(self) -> tuple[int, ...]:
-        """Versions after the first, which links name too."""
+        """Return the versions after the first, as further link targets."""
         return tuple(self.versions)[1:]
 
 
 @dataclass(frozen=True)
 class Told:
-    """A release, and which of several versions it is told of; empty for all of them."""
+    """A release, and the versions it applies to; empty for all of them."""
 
     versions: str
     release: Release
@@ -83,49 +83,47 @@ class Told:
 
 @dataclass(frozen=True)
 class MessagePage:
-    """A message as pages show it."""
-
     plan: MessagePlan
     message: Message
     kind: str
     facts: tuple[Fact, ...]
     runs: tuple[Versions, ...]
     fields: tuple[Field, ...]
-    life: Life
-    lives: dict[int, Life]
-    """By version."""
+    lifetime: Lifetime
+    lifetimes: dict[int, Lifetime]
+    """Lifetimes by version."""
 
     @property
     def has_life(self) -> bool:
-        """Whether any release is known to have it."""
-        return self.life.since is not None
+        """Return whether a release has the message."""
+        return self.lifetime.since is not None
 
     @property
     def has_end(self) -> bool:
-        """Whether newer releases do not have some version any more."""
-        return any(life.until is not None for life in self.lives.values())
+        """Return whether a newer release dropped a version."""
+        return any(lifetime.until is not None for lifetime in self.lifetimes.values())
 
     @property
     def has_gaps(self) -> bool:
-        """Whether some release does not have a version that older and newer ones have."""
-        return any(life.gaps for life in self.lives.values())
+        """Return whether a release lacks a version that older and newer ones have."""
+        return any(lifetime.gaps for lifetime in self.lifetimes.values())
 
     def since(self, versions: Versions) -> tuple[Told, ...]:
-        """The releases that brought some versions."""
-        return self._told(versions, lambda life: (life.since,))
+        """Return the first releases of some versions."""
+        return self._told(versions, lambda lifetime: (lifetime.since,))
 
     def gaps(self, versions: Versions) -> tuple[Told, ...]:
-        """The releases that do not have some versions, though older and newer ones have them."""
-        return self._told(versions, lambda life: life.gaps)
+        """Return the releases that lack some versions which older and newer ones have."""
+        return self._told(versions, lambda lifetime: lifetime.gaps)
 
     def until(self, versions: Versions) -> tuple[Told, ...]:
-        """The first releases without some versions."""
-        return self._told(versions, lambda life: (life.until,))
+        """Return the first releases without some versions."""
+        return self._told(versions, lambda lifetime: (lifetime.until,))
 
-    def _told(self, versions: Versions, say: Callable[[Life], Sequence[Release | None]]) -> tuple[Told, ...]:
+    def _told(self, versions: Versions, say: Callable[[Lifetime], Sequence[Release | None]]) -> tuple[Told, ...]:
         by_release: dict[Release, list[int]] = {}
         for version in versions:
-            for release in say(self.lives[version]):
+            for release in say(self.lifetimes[version]):
                 if release is not None:
                     by_release.setdefault(release, []).append(version)
         every = list(versions)
@@ -141,32 +139,31 @@ class MessagePage:
 
     @property
     def key(self) -> str:
-        """The API key or the type of a record; empty where there is none."""
+        """Return the API key or record type; empty if there is none."""
         return "" if self.plan.api_key is None else str(self.plan.api_key)
 
     @property
     def flexible(self) -> str:
-        """The flexible versions."""
         return str(self.plan.flexible.intersect(self.plan.valid))
 
 
-def page_of(plan: MessagePlan, definitions: Definitions, lives: Lives = NOTHING) -> MessagePage:
-    """What is said of a message on its page, but for its versions."""
+def page_of(plan: MessagePlan, definitions: Definitions, lifetimes: Lifetimes = NOTHING) -> MessagePage:
+    """Return the page of a message without its versions."""
     message = next(each for each in definitions.messages if each.name == plan.name)
     runs = runs_of(plan)
-    life = lives.message(plan.name, plan.valid)
-    facts = (*_facts(plan, message, definitions), *_facts_of_life(life))
-    fields = fields_of(plan, runs, definitions.entities, lives)
-    by_version = {version: lives.version(plan.name, version) for version in plan.valid}
-    return MessagePage(plan, message, KINDS[plan.kind], facts, runs, fields, life, by_version)
+    lifetime = lifetimes.message(plan.name, plan.valid)
+    facts = (*_facts(plan, message, definitions), *_facts_of_lifetime(lifetime))
+    fields = fields_of(plan, runs, definitions.entities, lifetimes)
+    by_version = {version: lifetimes.version(plan.name, version) for version in plan.valid}
+    return MessagePage(plan, message, KINDS[plan.kind], facts, runs, fields, lifetime, by_version)
 
 
 def parts_of(
     page: MessagePage, package: Package, samples: Sequence[tuple[str, Samples]], is_joined: bool
 ) -> Iterator[Part]:
-    """The versions of a message; with ``is_joined`` neighbours with one layout are one part.
+    """Return the versions of a message; with ``is_joined``, neighbours with one layout are one part.
 
-    ``samples`` are sets of them with the words that stand above each.
+    ``samples`` are sets of samples with their headings.
     """
     name = page.plan.name
     runs = page.runs if is_joined else [Versions(version, version) for version in page.plan.valid]
@@ -176,7 +173,7 @@ def parts_of(
 
 
 def _shown(page: MessagePage, run: Versions, package: Package, words: str, samples: Samples) -> Iterator[Shown]:
-    """The samples of versions with one layout, each once for all neighbours that have it."""
+    """Return the samples of versions with one layout, once for neighbours with the same bytes."""
     name = page.plan.name
     for sample, group in groupby(run, key=lambda version: samples.get((name, version))):
         versions = list(group)
@@ -209,16 +206,16 @@ def _facts(plan: MessagePlan, message: Message, definitions: Definitions) -> Ite
     yield Fact("Definition", plan.file)
 
 
-def _facts_of_life(life: Life) -> Iterator[Fact]:
-    """Since when the message is there, where that is known."""
-    if life.since is not None:
-        yield Fact("Since", life.since.since, life.since.link)
-    if life.until is not None:
-        yield Fact("Until", f"Kafka {life.until.name}", life.until.link)
+def _facts_of_lifetime(lifetime: Lifetime) -> Iterator[Fact]:
+    """Yield the lifetime of the message, if known."""
+    if lifetime.since is not None:
+        yield Fact("Since", lifetime.since.since, lifetime.since.link)
+    if lifetime.until is not None:
+        yield Fact("Until", f"Kafka {lifetime.until.name}", lifetime.until.link)
 
 
 def _sayer(message: Message, messages: Sequence[Message]) -> Message:
-    """Of a pair the request says what holds for both."""
+    """Return the message that declares the facts of an API: the request."""
     if message.kind != RESPONSE:
         return message
     requests = (each for each in messages if each.kind == REQUEST and each.api_key == message.api_key)
@@ -235,14 +232,14 @@ def _pair(plan: MessagePlan, definitions: Definitions) -> Iterator[Fact]:
 
 
 def headers_text(kind: str, valid: Versions, pairs: HeaderVersions) -> str:
-    """``RequestHeader 1 before versions 0-8, 2 before versions 9-13``, for the versions that there are."""
+    """Describe headers: ``RequestHeader 1 before versions 0-8, 2 before versions 9-13``."""
     name = "RequestHeader" if kind == REQUEST else "ResponseHeader"
     runs = header_runs(valid, pairs)
     return f"{name} {', '.join(f'{header} before {title_of(run).lower()}' for run, header in runs)}"
 
 
 def header_runs(valid: Versions, pairs: HeaderVersions) -> Iterator[tuple[Versions, int]]:
-    """The versions of a message that have one version of the header before them, and that."""
+    """Yield runs of versions with one header version."""
     ends = [first - 1 for first, _ in pairs[1:]] + [MAX_VERSION]
     for (first, header), end in zip(pairs, ends, strict=True):
         bodies = Versions(first, end).intersect(valid)

@@ -1,4 +1,4 @@
-"""The generated package as the pages use it: what each byte of a sample is, and layouts in print."""
+"""The generated package, as the pages use it: explanations of bytes, and BNF."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from kafka_message_generator.plan.model import MessagePlan
 
 
 class PagesError(ValueError):
-    """Why no pages can be made; the text says what to do."""
+    """The site cannot be written. The text says what to do."""
 
 
 class Span(Protocol):
-    """What the package says of some bytes."""
+    """A span of the package."""
 
     start: int
     end: int
@@ -31,7 +31,7 @@ class Span(Protocol):
 
 
 class Explanation(Protocol):
-    """What the package says of a message's bytes."""
+    """An explanation of the package."""
 
     data: bytes
     title: str
@@ -39,11 +39,11 @@ class Explanation(Protocol):
     error: Exception | None
 
     def rows(self, *, show_secrets: bool = False) -> Iterator[dict[str, object]]:
-        """The leaves, without what is secret."""
+        """Yield the leaves, without secrets."""
 
 
 class Package:
-    """A generated package by its import name; raises PagesError if it cannot be imported or has no part ``explain``."""
+    """A generated package by import name. Raises PagesError if it or its part ``explain`` is missing."""
 
     def __init__(self, name: str, program: str | None) -> None:
         self.name = name
@@ -51,7 +51,7 @@ class Package:
         self._explain = self.module("explain")
 
     def module(self, name: str) -> ModuleType:
-        """A module of it."""
+        """Import a module of the package."""
         try:
             return importlib.import_module(f"{self.name}.{name}")
         except ModuleNotFoundError as error:
@@ -59,34 +59,32 @@ class Package:
             raise PagesError(f"{what}; install the generated package, with that part") from error
 
     def has(self, name: str) -> bool:
-        """Whether it has a part."""
         return importlib.util.find_spec(f"{self.name}.{name}") is not None
 
     def message(self, name: str) -> Any:
-        """A message class."""
         return getattr(importlib.import_module(self.name), name)
 
     def check(self, plan: MessagePlan) -> None:
-        """Raise PagesError if the message of the package is not that of the definitions."""
+        """Raise PagesError unless the package was generated from these definitions."""
         found = getattr(importlib.import_module(self.name), plan.name, None)
         if found is None or found._descriptor != plan.descriptor:
             what = f"has {'another' if found else 'no'} {plan.name}"
             raise PagesError(f"the installed {self.name} {what}; install what these definitions give")
 
     def explain(self, data: bytes, name: str, version: int, *, records: bool = False) -> Explanation:
-        """What the bytes of a message are. Raises PagesError if they are not all of it."""
+        """Explain the bytes of a message. Raises PagesError if it cannot read all of them."""
         return _whole(self._explain.explain(data, self.message(name), version, records=records))
 
     def explain_request(self, frame: bytes, *, records: bool = False) -> Explanation:
-        """The same of a request behind its length and header."""
+        """Explain a framed request."""
         return _whole(self._explain.explain_request(frame, framed=True, records=records))
 
     def explain_response(self, frame: bytes, name: str, version: int, *, records: bool = False) -> Explanation:
-        """The same of a response behind its length and header."""
+        """Explain a framed response."""
         return _whole(self._explain.explain_response(frame, self.message(name), version, framed=True, records=records))
 
     def bnf(self, name: str, version: int) -> str:
-        """The layout of a version in the form of Kafka's protocol guide."""
+        """Return the layout of a version in the notation of Kafka's protocol guide."""
         text: str = self.message(name).schemas()[version].bnf(f"{name} (Version: {version})")
         return text.rstrip("\n")
 

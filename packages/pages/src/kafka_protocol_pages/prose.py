@@ -1,4 +1,4 @@
-"""Prose as a part of the site: its pages, their contents, and what a page shows beside its text."""
+"""Prose pages, their contents, and the links around a page."""
 
 from __future__ import annotations
 
@@ -10,19 +10,17 @@ from markupsafe import Markup
 
 @dataclass(frozen=True)
 class ProsePage:
-    """A page of prose, ready to be shown."""
-
     path: str
-    """On the site."""
+    """Path on the site."""
     title: str
     headings: Sequence[tuple[int, str, str]]
-    """Below its title: level, id and text."""
+    """Level, id and text of the headings below the title."""
     html: Markup
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """A section of the contents with its pages, by address and title."""
+    """A section of the contents: addresses and titles of its pages."""
 
     title: str
     pages: Sequence[tuple[str, str]]
@@ -30,13 +28,13 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Prose:
-    """All of it."""
+    """All prose pages."""
 
     pages: Sequence[ProsePage]
     chapters: Sequence[Chapter]
     images: Mapping[str, bytes]
     contents: str
-    """The path of the page that has the contents."""
+    """Path of the page with the contents."""
 
 
 NONE = Prose((), (), {}, "")
@@ -44,18 +42,18 @@ NONE = Prose((), (), {}, "")
 
 @dataclass(frozen=True)
 class View:
-    """What a page of prose shows beside its text."""
+    """The surroundings of a prose page."""
 
     page: ProsePage
     chapters: Sequence[tuple[Chapter, bool]]
-    """With whether it is unfolded: that of the page, else the first."""
+    """Chapters, each with whether it is unfolded: the one of the page, or the first."""
     before: tuple[str, str] | None
     after: tuple[str, str] | None
-    """The neighbours in the contents, by address and title."""
+    """Neighbours in the contents, by address and title."""
 
 
 def view(prose: Prose, page: ProsePage) -> View:
-    """A page with its surroundings."""
+    """Return the surroundings of a page."""
     order = list(dict.fromkeys(each for chapter in prose.chapters for each in chapter.pages))
     here = (page.path, page.title)
     at = order.index(here) if here in order else None

@@ -1,7 +1,4 @@
-"""Prose out of a folder: its README.md, all pages of Markdown that this leads to, and the contents of them.
-
-This needs the extra ``pages``.
-"""
+"""Reads the prose of a folder: README.md, every Markdown page that it links to, and their contents."""
 
 from __future__ import annotations
 
@@ -15,13 +12,13 @@ from kafka_protocol_pages.package import PagesError
 from kafka_protocol_pages.prose import Chapter, Prose, ProsePage
 
 START, CONTENTS = "README.md", ("docs/README.md", "README.md")
-"""Where readers begin, and the page whose links are the contents: the first of them that there is."""
+"""First page, and candidates for the page with the contents."""
 
 
 def read_prose(folder: Path, messages: Collection[str]) -> Prose:
-    """README.md of a folder and what it leads to; names of ``messages`` in code type become links to their pages.
+    """Read README.md and the pages that it leads to; names of ``messages`` in code type become links.
 
-    Raises PagesError where a link leads to nothing, with its file and line.
+    Raises PagesError with file and line for a broken link.
     """
     if not (folder / START).is_file():
         raise PagesError(f"{folder / START}: there is no such file; it is where readers begin")
@@ -44,7 +41,7 @@ def _address(path: str) -> str:
 
 @dataclass
 class _Folder:
-    """The pages of Markdown of a folder, as far as they have been read."""
+    """The Markdown pages of a folder, read on demand."""
 
     root: Path
     messages: Collection[str]
@@ -52,7 +49,7 @@ class _Folder:
     images: dict[str, bytes] = field(default_factory=dict)
 
     def targets(self, page: str) -> Iterator[str]:
-        """The pages that a page leads to; its images are kept."""
+        """Return the pages that a page links to; collect its images."""
         for link in self.documents[page].links:
             path = self._target(page, link.path)
             there = self.root / path
@@ -64,13 +61,13 @@ class _Folder:
                 self.images[path] = there.read_bytes()
 
     def _target(self, page: str, written: str) -> str:
-        """The path in the folder of what a link names; of a folder its README.md, if it has one."""
+        """Return the path of a link; for a folder its README.md, if there is one."""
         path = posixpath.normpath(posixpath.join(posixpath.dirname(page), written)) if written else page
         readme = posixpath.normpath(posixpath.join(path, START))
         return readme if (self.root / readme).is_file() else path
 
     def page(self, path: str) -> ProsePage:
-        """A page with its links as the site has them."""
+        """Render a page with links of the site."""
         page = self.documents[path]
         above = posixpath.dirname(path)
 
@@ -98,7 +95,7 @@ class _Folder:
         return self.documents[path].title or path
 
     def chapters(self, contents: str) -> Iterator[Chapter]:
-        """The sections of a page with the pages that each is the first to lead to; the page itself begins them."""
+        """Return the sections of a page, with the pages that each is the first to link to."""
         found: dict[str, list[str]] = {"": [contents]}
         seen = {contents}
         for link in self.documents[contents].links:

@@ -1,4 +1,4 @@
-"""How a reader gets what a page shows of some bytes: command lines and Python."""
+"""Command lines and Python that explain the bytes of a page."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kafka_protocol_pages.framed import Framed
+from kafka_protocol_pages.frames import Frame
 from kafka_protocol_pages.package import Package
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """Lines to copy, and what they are."""
+    """Lines to copy, with a title."""
 
     label: str
     text: str
 
 
-def recipes(package: Package, shown: Framed, has_records: bool) -> Iterator[Recipe]:
-    """What explains the same bytes; of a frame also what explains its body alone."""
+def recipes(package: Package, shown: Frame, has_records: bool) -> Iterator[Recipe]:
+    """Yield recipes for the bytes, and for a frame also for its body."""
     option = " --records" if has_records else ""
     body = f"{package.command} explain {shown.name} {shown.version} {_word(shown.body)}{option}"
     if not shown.frame:
@@ -33,11 +33,11 @@ def recipes(package: Package, shown: Framed, has_records: bool) -> Iterator[Reci
 
 
 def _word(data: bytes) -> str:
-    """The bytes as a word of a command line."""
+    """Return the bytes as an argument of a command line."""
     return data.hex() or "''"
 
 
-def _body_in_python(package: str, shown: Framed, has_records: bool) -> str:
+def _body_in_python(package: str, shown: Frame, has_records: bool) -> str:
     name, version = shown.name, shown.version
     return (
         f"from {package} import {name}\nfrom {package}.explain import explain\n\n"
@@ -47,7 +47,7 @@ def _body_in_python(package: str, shown: Framed, has_records: bool) -> str:
     )
 
 
-def _frame_in_python(package: str, shown: Framed, has_records: bool) -> str:
+def _frame_in_python(package: str, shown: Frame, has_records: bool) -> str:
     side = "request" if shown.is_request else "response"
     which = "" if shown.is_request else f", {shown.name}, {shown.version}"
     message = "" if shown.is_request else f"from {package} import {shown.name}\n"

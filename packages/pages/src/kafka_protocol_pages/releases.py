@@ -1,4 +1,4 @@
-"""The pages of releases: what each changed in the protocol against the one before it."""
+"""The pages of releases: changes of the protocol since the previous release."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from kafka_message_generator.compat.availability import place
 from kafka_message_generator.compat.changes import Changes, Differing
 from kafka_message_generator.compat.compare import REASONS
-from kafka_message_generator.compat.since import place
 from kafka_protocol_pages.fields import Field, Wire, shown
-from kafka_protocol_pages.lives import FOLDER, Release
+from kafka_protocol_pages.lifetimes import FOLDER, Release
 from kafka_protocol_pages.message import KINDS, MessagePage
 
 
 @dataclass(frozen=True)
 class Changed:
-    """A field that stands in another way than in the version before."""
+    """A field that changed since the previous version."""
 
     field: Field
     was: str
@@ -25,7 +25,7 @@ class Changed:
 
 @dataclass(frozen=True)
 class News:
-    """A new version of a message, against the version before it."""
+    """A new version of a message, compared with the previous one."""
 
     page: MessagePage
     version: int
@@ -34,25 +34,23 @@ class News:
     changed: tuple[Changed, ...]
     becomes_flexible: bool
     is_back: bool = False
-    """Whether an older release had it, so that there is nothing new about it."""
+    """Whether an older release had it, so that nothing is new."""
 
     @property
     def is_alike(self) -> bool:
-        """Whether its layout is that of the version before."""
+        """Whether its layout equals that of the previous version."""
         return not (self.added or self.removed or self.changed or self.becomes_flexible)
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """A new message with its versions."""
-
     page: MessagePage
     versions: str
 
 
 @dataclass(frozen=True)
 class Late:
-    """Fields that came into versions that were there."""
+    """Fields added to existing versions."""
 
     page: MessagePage
     fields: tuple[Field, ...]
@@ -60,7 +58,7 @@ class Late:
 
 @dataclass(frozen=True)
 class Departure:
-    """Versions that are gone, and the fields that no version has any more."""
+    """Dropped versions, and fields that no version has any more."""
 
     page: MessagePage
     dropped: tuple[int, ...]
@@ -75,7 +73,7 @@ class Departure:
 
 @dataclass(frozen=True)
 class Broken:
-    """Old versions whose bytes mean something else."""
+    """Old versions whose bytes changed their meaning."""
 
     page: MessagePage
     versions: str
@@ -86,16 +84,14 @@ class Broken:
 
 @dataclass(frozen=True)
 class ReleasePage:
-    """A release as its page shows it."""
-
     name: str
     before: str | None
     after: str | None
     is_empty: bool
     arrivals: tuple[Arrival, ...]
-    """By kind."""
+    """New messages by kind."""
     defined: tuple[Arrival, ...]
-    """What is older, and has its first definition here."""
+    """Older versions with their first definition in this release."""
     news: tuple[News, ...]
     late: tuple[Late, ...]
     departures: tuple[Departure, ...]
@@ -114,7 +110,7 @@ class ReleasePage:
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """New messages, new versions of others, fields in versions that were there, dropped versions, new codes, broken."""
+        """Return the numbers of new messages, new versions, late fields, dropped versions, new codes and broken versions."""
         return (
             len(self.arrivals),
             len(self.news),
@@ -126,7 +122,7 @@ class ReleasePage:
 
 
 def releases(changes: Sequence[Changes], messages: Iterable[MessagePage]) -> list[ReleasePage]:
-    """The pages of all releases, from the oldest to the newest."""
+    """Return the pages of all releases, oldest first."""
     pages = {page.name: page for page in messages}
     names = [each.release for each in changes]
     after = dict(pairwise(names))
@@ -168,9 +164,9 @@ def _news(changes: Changes, pages: Mapping[str, MessagePage]) -> Iterator[News]:
 
 
 def news_of(page: MessagePage, version: int, later: Collection[str] = ()) -> News:
-    """What a version of a message has that the one before it does not, and the other way round.
+    """Compare a version of a message with the previous one.
 
-    ``later`` are the places of fields that it did not have at first.
+    ``later`` are fields that were added to the version by a later release.
     """
     before = version - 1
     becomes_flexible = version == page.plan.flexible.lowest
@@ -191,7 +187,7 @@ def news_of(page: MessagePage, version: int, later: Collection[str] = ()) -> New
 
 
 def outermost(fields: Iterable[Field]) -> tuple[Field, ...]:
-    """The fields that are not inside another one of them: who has the struct has what is in it."""
+    """Return the fields that are not nested in another one of them."""
     found: dict[str, Field] = {}
     for field in fields:  # a struct stands before what is in it
         path = field.path
@@ -213,7 +209,7 @@ def _late(changes: Changes, pages: Mapping[str, MessagePage]) -> Iterator[Late]:
 def _departures(changes: Changes, pages: Mapping[str, MessagePage]) -> Iterator[Departure]:
     for name, versions in sorted(changes.dropped.items()):
         page, is_last = pages[name], name in changes.gone
-        fields = () if is_last else (field for field in page.fields if _is(field.life.until, changes.release))
+        fields = () if is_last else (field for field in page.fields if _is(field.lifetime.until, changes.release))
         yield Departure(page, versions, is_last, outermost(fields))
 
 

@@ -1,4 +1,4 @@
-"""The bytes that pages show: of each message version one sample out of test vectors, which Kafka's own classes wrote."""
+"""Sample bytes for pages: for each message version one test vector written by Kafka's own classes."""
 
 from __future__ import annotations
 
@@ -12,46 +12,45 @@ from typing import Any
 from kafka_protocol_pages.package import PagesError
 
 MOST = 640
-"""Bytes of a sample that is still easy to look through."""
+"""Preferred maximum size of a sample."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The body of a message; ``origin`` says who wrote it, as the end of a sentence."""
+    """The body of a message; ``origin`` describes its source, as the end of a sentence."""
 
     data: bytes
     origin: str
     is_opened: bool = False
-    """Whether its record batches are opened, too."""
+    """Whether to decode its record batches."""
     frame: bytes = b""
-    """The whole of what was sent: length, header and body; empty if there was only a body."""
+    """Length, header and body as sent; empty for a body alone."""
 
 
 Samples = Mapping[tuple[str, int], Sample]
-"""By message and version."""
+"""Samples by message and version."""
 
 
 @dataclass
 class Best:
-    """The most telling samples: those with the most fields in them, of equal ones the shortest; above all no long ones."""
+    """Selects the best sample of each version: short enough, most fields set, then shortest."""
 
     found: dict[tuple[str, int], tuple[tuple[bool, int, int], Sample]] = field(default_factory=dict)
 
     def add(self, key: tuple[str, int], sample: Sample, told: object) -> None:
-        """One more sample of a message and version; ``told`` is the message in Kafka's JSON form."""
+        """Add a candidate; ``told`` is the message in Kafka's JSON form."""
         rank = len(sample.data) > MOST, -len(_paths(told)), len(sample.data)
         if key not in self.found or rank < self.found[key][0]:
             self.found[key] = rank, sample
 
     def samples(self) -> Samples:
-        """The best of each message and version."""
         return {key: sample for key, (_, sample) in self.found.items()}
 
 
 def read_samples(folder: Path) -> Samples:
-    """The most telling sample of each message version in the files of vectors below a folder; empty without any.
+    """Return the best sample of each message version in the vectors of a folder; empty without files.
 
-    Raises PagesError for a line that is no vector.
+    Raises PagesError for an invalid vector.
     """
     best = Best()
     for path in sorted(folder.glob("**/*.jsonl.gz")):
@@ -71,7 +70,7 @@ def read_samples(folder: Path) -> Samples:
 
 
 def _paths(value: Any, above: str = "") -> set[str]:
-    """The fields of a message in Kafka's JSON form that hold something."""
+    """Return the paths of non-empty fields of a message in Kafka's JSON form."""
     if isinstance(value, dict):
         return {path for key, each in value.items() for path in _paths(each, f"{above}.{key}")}
     if isinstance(value, list):

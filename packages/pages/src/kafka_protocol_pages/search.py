@@ -1,4 +1,4 @@
-"""What the search box looks through, as a script that sets a constant: a page opened from a file can load that."""
+"""The search index, as a script with a constant: a page opened from a file cannot fetch data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def index(
     prose: Prose,
     releases: Sequence[str] = (),
 ) -> str:
-    """Names of messages with their fields, error codes, enumerations with their members, releases, pages, and headings."""
+    """Return the script: messages with fields, error codes, enumerations, releases, pages and headings."""
     found = {
         "messages": [[page.name, _what(page), " ".join(field.path for field in page.fields)] for page in messages],
         "errors": [[code.code, code.name] for code in definitions.error_codes],

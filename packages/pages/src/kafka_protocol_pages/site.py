@@ -1,4 +1,4 @@
-"""The whole site: which pages there are, and each of them as text."""
+"""The list of all pages, and their rendering."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.export import document
 from kafka_message_generator.export.command import SCHEMA_FILE
-from kafka_protocol_pages import indexes, search, worked
+from kafka_protocol_pages import examples, indexes, search
 from kafka_protocol_pages.environment import ASSETS, ENVIRONMENT
-from kafka_protocol_pages.lives import Past, past_of
+from kafka_protocol_pages.lifetimes import Past, past_of
 from kafka_protocol_pages.message import MessagePage, page_of, parts_of
 from kafka_protocol_pages.package import Package, PagesError
 from kafka_protocol_pages.prose import NONE, Prose, view
@@ -18,7 +18,7 @@ from kafka_protocol_pages.releases import ReleasePage, releases
 from kafka_protocol_pages.samples import Samples
 
 MOST = 200_000
-"""Bytes of a page; where the page of a message would have more, its versions have pages of their own."""
+"""Maximum size of a page in bytes; a larger message gets a page for each version."""
 NAVIGATION = (
     ("messages.html", "Messages", "each with key, versions and what it is for"),
     ("apis.html", "APIs", "by key: versions, headers, listeners"),
@@ -33,18 +33,18 @@ NAVIGATION = (
     ("batches.html", "Batches", "the formats of record batches, byte by byte"),
     ("paste.html", "Paste", "your bytes, decoded in the page"),
 )
-"""What every page links to, as far as the site has it: path, title, and what is there."""
+"""Pages in the navigation: path, title and description. Missing pages are skipped."""
 PROOF = "docs/history.html"
-"""The page of prose with the bytes that show what releases changed, where the site has it."""
+"""The prose page with the bytes that releases changed."""
 PASTE = ("protocol.js", "wire.js", "codec.js", "secrets.js", "explain.js", "paste.js")
-"""The scripts that decode in a page; what they go by is the first."""
+"""Scripts of the page that decodes pasted bytes; the first holds the protocol."""
 Files = dict[str, str | bytes]
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class Door:
-    """A link that all pages have."""
+    """A link on the start page."""
 
     link: str
     title: str
@@ -58,41 +58,41 @@ PLACES = (
     Door("docs/guide/first-steps.html", "First steps", "messages built, written and read in Python"),
     Door("docs/README.html", "Guide", "all other prose: Spark, captures, the command, definitions of your own"),
 )
-"""What the first page tells a newcomer, as far as the site has it."""
+"""Links on the start page. Missing pages are skipped."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page: where it is, what it is called, and what its template prints."""
+    """A page: path, title, template and data."""
 
     path: str
     title: str
     template: str
     data: Mapping[str, object]
     scripts: tuple[str, ...] = field(default=())
-    """Files in ``assets`` that this page needs beside ``site.js``."""
+    """Additional scripts from ``assets``."""
 
 
 @dataclass(frozen=True)
 class Site:
-    """What the pages are made from."""
+    """The input of all pages."""
 
     definitions: Definitions
     package: Package
     samples: Sequence[tuple[str, Samples]]
-    """Sets of them, each behind the words that stand above its bytes."""
+    """Sets of samples with their headings."""
     title: str
     release: str
     prose: Prose = NONE
 
 
 def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files:
-    """Every file of the site by its path; ``progress`` is told how many messages are done, of how many."""
+    """Return every file by path; ``progress`` receives the number of finished messages and their total."""
     plans = sorted(site.definitions.plans, key=lambda plan: plan.name)
     for plan in plans:
         site.package.check(plan)
     past = past_of(site.definitions)
-    messages = [page_of(plan, site.definitions, past.lives) for plan in plans]
+    messages = [page_of(plan, site.definitions, past.lifetimes) for plan in plans]
     history = releases(past.changes, messages)
     general = pages(site, messages, past, history)
     navigation = doors(general, site.prose)
@@ -132,14 +132,13 @@ def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files
 
 
 def doors(pages: Sequence[Page], prose: Prose) -> list[Door]:
-    """What the pages that there are link to; prose comes last."""
+    """Yield the links to existing pages, prose last."""
     there = {page.path for page in pages}
     found = [Door(*each) for each in NAVIGATION if each[0] in there]
     return [*found, Door(prose.contents, "Guide", "how to use all this, in prose")] if prose.contents else found
 
 
 def prose_pages(prose: Prose) -> Iterator[Page]:
-    """The pages of prose."""
     for page in prose.pages:
         yield Page(page.path, page.title, "prose.html", {"view": view(prose, page)})
 
@@ -149,7 +148,7 @@ def _paths(prose: Prose) -> Iterator[str]:
 
 
 def release_pages(site: Site, history: Sequence[ReleasePage]) -> Iterator[Page]:
-    """A page for each release; ``history`` has them."""
+    """Yield a page for each release."""
     codes = {code.name for code in site.definitions.error_codes}
     proof = next((path for path in _paths(site.prose) if path == PROOF), None)
     for release in history:
@@ -158,17 +157,17 @@ def release_pages(site: Site, history: Sequence[ReleasePage]) -> Iterator[Page]:
 
 
 def pages(site: Site, messages: list[MessagePage], past: Past, history: Sequence[ReleasePage]) -> list[Page]:
-    """The pages that are about neither one message nor one release."""
+    """Yield the pages that are not about one message or release."""
     definitions = site.definitions
-    listed = {"groups": indexes.groups(messages), "has_lives": past.lives.is_known}
+    listed = {"groups": indexes.groups(messages), "has_lifetimes": past.lifetimes.is_known}
     found = [
         Page("messages.html", "All messages", "messages.html", listed),
         Page("entities.html", "Entities", "entities.html", {"entities": indexes.entities(messages)}),
         Page("tags.html", "Tagged fields", "tags.html", {"tags": indexes.tags(messages)}),
-        Page("types.html", "Types on the wire", "types.html", {"types": worked.types(site.package)}),
+        Page("types.html", "Types on the wire", "types.html", {"types": examples.types(site.package)}),
     ]
     if definitions.error_codes:
-        errors = indexes.errors(definitions, messages, past.lives)
+        errors = indexes.errors(definitions, messages, past.lifetimes)
         found.append(Page("errors.html", "Error codes", "errors.html", errors))
     if names := indexes.enumerations(definitions, messages):
         found.append(Page("enumerations.html", "Enumerations", "enumerations.html", {"enumerations": names}))
@@ -181,13 +180,13 @@ def pages(site: Site, messages: list[MessagePage], past: Past, history: Sequence
     if history:
         found.append(Page("releases.html", "Releases", "releases.html", {"releases": history[::-1]}))
     found.append(Page("paste.html", "Paste your bytes", "paste.html", {}, PASTE))
-    if batches := worked.batches(site.package):
+    if batches := examples.batches(site.package):
         found.append(Page("batches.html", "Record batches", "batches.html", batches))
     return found
 
 
 def message_pages(site: Site, message: MessagePage, navigation: Sequence[Door]) -> Iterator[Page]:
-    """The page of a message; where it would be too large, one that links to a page for each version."""
+    """Yield the page of a message, or an overview and a page for each version if it would be too large."""
     path = f"messages/{message.name}.html"
     parts = list(parts_of(message, site.package, site.samples, is_joined=True))
     links = {version: f"#v{version}" for part in parts for version in part.versions}
@@ -205,7 +204,6 @@ def message_pages(site: Site, message: MessagePage, navigation: Sequence[Door]) 
 
 
 def render(site: Site, page: Page, navigation: Sequence[Door]) -> str:
-    """A page as HTML."""
     root = "../" * page.path.count("/")
     template = ENVIRONMENT.get_template(f"{page.template}.jinja")
     return template.render(site=site, current=page, root=root, navigation=navigation, **page.data)

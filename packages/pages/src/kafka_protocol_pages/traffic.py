@@ -1,4 +1,4 @@
-"""Samples out of real conversations: what clients and brokers said, beside what test vectors have."""
+"""Samples from real conversations between clients and brokers."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from kafka_protocol_pages.package import Package, PagesError
 from kafka_protocol_pages.samples import Best, Sample, Samples
 
 REQUESTS, RESPONSES = ".request.bin", ".response.bin"
-"""How the names end of the files with the two sides of a connection, each message behind its length."""
+"""File name suffixes of the two directions of a connection."""
 _ORIGIN = {True: "that a client sent to a broker.", False: "that a broker sent to a client."}
 
 
 def read_traffic(folder: Path, package: Package) -> Samples:
-    """The most telling message of each version in the conversations below a folder; empty without any.
+    """Return the best sample of each message version in the conversations of a folder; empty without files.
 
-    Raises PagesError with the file and the number of a message that cannot be read.
+    Raises PagesError with file and message number for an unreadable message.
     """
     best = Best()
     if not package.has("protocol") or not package.has("json"):
@@ -32,10 +32,7 @@ def read_traffic(folder: Path, package: Package) -> Samples:
 
 
 def _conversation(path: Path, protocol: Any) -> Iterator[tuple[Any, int, bool, bytes]]:
-    """Messages, their versions, whether they are requests, and all that was sent but its length.
-
-    Responses without their request are passed over.
-    """
+    """Yield messages with version, direction and frame; responses without a request are skipped."""
     asked: dict[int, Any] = {}
     for number, frame in _frames(path, protocol):
         request = _read(path, number, protocol.decode_request, frame)

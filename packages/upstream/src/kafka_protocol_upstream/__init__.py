@@ -1,4 +1,4 @@
-"""What maintainers run: definitions, history, vectors and tables from Kafka's releases, and the release of this project.
+"""Tasks of maintainers: definitions, history, vectors and tables from Kafka's releases, and the release of this project.
 
-`python -m kafka_protocol_upstream` lists the tasks. It is not published.
+`python -m kafka_protocol_upstream` lists them. The distribution is not published.
 """

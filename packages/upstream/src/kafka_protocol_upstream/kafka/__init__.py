@@ -1,1 +1,1 @@
-"""Kafka's published jars: what they are called, and the definitions inside them as facts."""
+"""Kafka's published jars and the definitions inside them."""

@@ -1,4 +1,4 @@
-"""Kafka's released jars from Maven Central, resolved by coordinates with the ordinary Maven client."""
+"""Kafka's jars from Maven Central, resolved by the Maven client."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ ARTIFACTS = {
     "kafka-streams": "streams",
     "kafka-transaction-coordinator": "transaction-coordinator",
 }
-"""Artifacts that may carry message definitions, and the folder under ``specs/kafka`` for each."""
+"""Artifacts that may contain message definitions, with their folders below ``specs/kafka``."""
 
 CORE = "kafka_2.13"
-"""The broker. Up to 3.9 the records of its coordinators were defined here."""
+"""The broker. Up to 3.9 it defined the records of its coordinators."""
 
 FOLDERS = {**ARTIFACTS, CORE: "core"}
-"""The same with the broker, for releases that had definitions there."""
+"""``ARTIFACTS`` and the broker, for releases up to 3.9."""
 
 BROKER = (CORE, "kafka-tools-api")
-"""What a broker needs besides: its settings are defined there."""
+"""Additional artifacts that define the broker's settings."""
 
 GROUP = "org.apache.kafka"
 TIMEOUT_SECONDS = 900
 
 
 class ArtifactError(Exception):
-    """A release or one of its artifacts cannot be obtained; the text says which and why."""
+    """A release or an artifact cannot be obtained."""
 
 
 @dataclass(frozen=True)
 class Jars:
-    """Resolved jars of one release: the nine artifacts and everything they need to run."""
+    """Resolved jars of a release: the nine artifacts and their dependencies."""
 
     release: str
     versions: dict[str, str]
@@ -58,10 +58,9 @@ class Jars:
 def resolve(release: str, folder: Path, more: tuple[str, ...] = (), modules: Mapping[str, str] | None = None) -> Jars:
     """Copy the jars of ``release`` (for example ``4.4.0``) and their dependencies into ``folder``.
 
-    ``more`` are artifacts of Kafka besides those with definitions. A module that was not published for
-    the release is taken from the newest release before it (its definitions are versioned on their own),
-    and the returned versions say so. The clients must exist at exactly ``release``. ``modules`` are the modules with
-    their versions where not all of ``ARTIFACTS`` are there. Raises ArtifactError.
+    ``more`` are additional artifacts of Kafka. An artifact that was not published for the release is taken from the newest
+    release before it; ``Jars.versions`` has its version. The clients must have exactly this version. ``modules`` replaces the
+    list of artifacts, with their versions. Raises ArtifactError.
     """
     check_release(release)
     need_maven()
@@ -77,13 +76,13 @@ def resolve(release: str, folder: Path, more: tuple[str, ...] = (), modules: Map
 
 
 def check_release(release: str) -> None:
-    """Raise ArtifactError for what cannot be the name of a release."""
+    """Raise ArtifactError for an invalid release name."""
     if (problem := release_problem(release)) is not None:
         raise ArtifactError(problem)
 
 
 def pom_of(dependencies: str) -> str:
-    """A project that only has dependencies."""
+    """Return a Maven project that only has dependencies."""
     return (
         '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>\n'
         "<groupId>kafka-messages</groupId><artifactId>release</artifactId><version>1</version>"
@@ -92,13 +91,13 @@ def pom_of(dependencies: str) -> str:
 
 
 def need_maven() -> None:
-    """Raise ArtifactError where there is no Maven."""
+    """Raise ArtifactError if Maven is not installed."""
     if shutil.which("mvn") is None:
         raise ArtifactError("Maven (the command mvn) is needed to obtain Kafka's released jars; install it first")
 
 
 def run_maven(command: Sequence[str], what: str) -> None:
-    """Run Maven to resolve something; raises ArtifactError where it cannot, or does not end."""
+    """Run Maven. Raises ArtifactError if it fails or times out."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False)
     except subprocess.TimeoutExpired:
@@ -108,7 +107,7 @@ def run_maven(command: Sequence[str], what: str) -> None:
 
 
 def version_of(artifact: str, jars: Sequence[Path]) -> str | None:
-    """The version of an artifact among jars; None where it is not there, or there are several of it."""
+    """Return the version of an artifact among jars, or None unless there is exactly one."""
     pattern = re.compile(rf"{re.escape(artifact)}-([0-9][0-9.]*)\.jar")
     found = [match[1] for jar in jars if (match := pattern.fullmatch(jar.name))]
     return found[0] if len(found) == 1 else None
@@ -131,5 +130,5 @@ def _pom(modules: Mapping[str, str]) -> str:
 
 
 def _wanted(artifact: str, release: str) -> str:
-    """The clients exactly; of other modules the newest published version of the same line, up to the release."""
+    """Return the version range of an artifact: the clients exactly, others up to the release."""
     return release if artifact == "kafka-clients" else f"[{release.split('.', 1)[0]}.0.0,{release}]"

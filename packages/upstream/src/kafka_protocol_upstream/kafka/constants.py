@@ -1,4 +1,4 @@
-"""The constants of an enumeration in a Java class file, and the numbers they are made with, read without Java."""
+"""Constants of a Java enum and their first numbers, read from the class file without Java."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from struct import unpack_from
 ERRORS = "org/apache/kafka/common/protocol/Errors.class"
 _ENUM = 0x4000
 _WIDTHS = {3: 4, 4: 4, 5: 8, 6: 8, 7: 2, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 16: 2, 17: 4, 18: 4, 19: 2, 20: 2}
-"""Bytes of the entries of a constant pool behind their tag (JVM specification, 4.4)."""
+"""Size of constant pool entries after the tag (JVM specification, 4.4)."""
 _TEXT, _STRING, _WIDE = 1, 8, (5, 6)
 _NUMBER = rb"([\x02-\x08]|\x10.|\x11..)"
-"""An instruction that puts a small number on the stack: iconst, bipush or sipush (JVM specification, 6.5)."""
+"""An instruction that pushes a small number: iconst, bipush or sipush (JVM specification, 6.5)."""
 _MADE = rb"\xbb%s\x59(?:\x12(.)|\x13(..))" + _NUMBER + _NUMBER
-"""How a constant is made: new, dup, its name by ldc, its place, and the first number of its own."""
+"""The instructions that create a constant: new, dup, name (ldc), ordinal, first number."""
 
 
 @dataclass(frozen=True)
 class _Pool:
-    """The constants of a class by their numbers."""
+    """The constant pool of a class."""
 
     texts: Mapping[int, str]
     strings: Mapping[int, int]
-    """Of each String the number of its text."""
+    """Index of the text of each String."""
     end: int
-    """Where what follows the pool begins."""
+    """Offset after the pool."""
 
 
 def error_codes(clients: Path) -> dict[str, int]:
-    """Kafka's error codes by their names, from the jar of its clients, in the order of the enumeration; none without it.
+    """Return Kafka's error codes by name from the jar of the clients, in enum order; empty if the jar has none.
 
-    Raises BadZipFile, and ValueError for an enumeration of another form.
+    Raises BadZipFile, and ValueError for an enum of another form.
     """
     with zipfile.ZipFile(clients) as archive:
         return enum_numbers(archive.read(ERRORS)) if ERRORS in archive.namelist() else {}
 
 
 def enum_numbers(data: bytes) -> dict[str, int]:
-    """The first number of each constant of the enumeration that is this class. Raises ValueError where there is none."""
+    """Return the first number of each constant of an enum class. Raises ValueError if one is missing."""
     pool = _pool(data)
     made = re.compile(_MADE % re.escape(data[pool.end + 2 : pool.end + 4]), re.DOTALL)
     found = {}
@@ -61,7 +61,7 @@ def _number(instruction: bytes) -> int:
 
 
 def enum_constants(data: bytes) -> list[str]:
-    """The constants of the enumeration that is this class (JVM specification, 4.1)."""
+    """Return the constants of an enum class (JVM specification, 4.1)."""
     pool = _pool(data)
     texts, at = pool.texts, pool.end
     (interfaces,) = unpack_from(">6xH", data, at)

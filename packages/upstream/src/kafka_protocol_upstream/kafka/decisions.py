@@ -1,4 +1,4 @@
-"""What a new release leaves to us: descriptions, and facts about new fields that its definitions do not say."""
+"""Decisions that a new release leaves to maintainers: descriptions, and annotations of new fields."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from kafka_message_generator.spec import source
 from kafka_message_generator.spec.annotations import ENTITIES, ENTITY_TYPES
 
 SECRET_WORDS = ("password", "secret", "credential", "hmac", "tokenid", "salt", "authbytes", "private")
-"""What names of fields with secrets have in them, in small letters."""
+"""Lower-case parts of the names of secret fields."""
 _FACTS = ("entities.json", "enumerations.json", "secrets.json")
 _NUMBERS = "int8"
 _TEXTS = ("string", "bytes")
 _NAMED = ("string", "[]string", "int32", "[]int32", "int64", "[]int64", "uuid", "[]uuid")
-"""Types of names of topics, groups, brokers and the like."""
+"""Types of fields that name topics, groups, brokers and the like."""
 Json = dict[str, object]
 
 
 @dataclass(frozen=True)
 class Decision:
-    """Something that only we can say. ``file`` is where, relative to the definitions."""
+    """An open decision. ``file`` is relative to the definitions."""
 
     file: str
     message: str
     path: str
-    """Of the field, such as ``Topics.Name``; empty for the message."""
+    """Path of the field, such as ``Topics.Name``; empty for the message."""
     what: str
 
     def __str__(self) -> str:
@@ -42,7 +42,7 @@ class _Field:
     path: str
     facts: Json
     beside: frozenset[str]
-    """The names of the fields in the same struct, in small letters."""
+    """Lower-case names of the fields in the same struct."""
 
     @property
     def name(self) -> str:
@@ -54,10 +54,10 @@ class _Field:
 
 
 def decisions(specs: Path, history: Path, release: str) -> list[Decision]:
-    """What is open about the definitions in ``specs``, which are of a release of the history.
+    """Return the open decisions about the definitions in ``specs``, which are of a release of the history.
 
-    Descriptions that are not there, wherever they are; of the fields that the release brought, what they could be and no
-    file beside the definitions says. Raises HistoryError and SpecError.
+    They are missing descriptions of any field, and missing annotations of fields that the release added. Raises HistoryError
+    and SpecError.
     """
     before = _before(history, release)
     named = _named_by_definitions(specs)
@@ -78,7 +78,7 @@ def decisions(specs: Path, history: Path, release: str) -> list[Decision]:
 
 
 def _before(history: Path, release: str) -> Mapping[str, Json]:
-    """The definitions of the release before one, by the names of messages."""
+    """Return the definitions of the previous release by message name."""
     read = store.read(history)
     older = [name for name in read.names if order(name) < order(release)]
     if not older:
@@ -87,7 +87,7 @@ def _before(history: Path, release: str) -> Mapping[str, Json]:
 
 
 def _plain(path: Path) -> Json:
-    """The JSON of a definition, or of a file beside definitions; raises SpecError."""
+    """Return the JSON of a definition or an annotation file. Raises SpecError."""
     problems = source.Problems()
     node = source.load(path, path.as_posix(), problems)
     if node is None or problems.errors:
@@ -97,15 +97,15 @@ def _plain(path: Path) -> Json:
 
 
 def _of_the_whole(specs: Path, release: str, history: Path) -> Iterator[Decision]:
-    """What is no field: the version of the package, and error codes without a word."""
+    """Yield decisions about the package version and about error codes without a description."""
     version = next((line for line in _lines(specs / "package.toml") if line.startswith("version")), "")
     if version and f'"{release}.' not in version:
         yield Decision("package.toml", "", "", f'the version begins with the release: "{release}.1"')
     errors = specs / "errors.json"
     if errors.exists():
         described = {each["name"] for each in json.loads(errors.read_text(encoding="utf-8")) if each.get("about")}
-        for name, life in sorted(store.read_error_codes(history).items()):
-            if life.last is None and name not in described:
+        for name, lifetime in sorted(store.read_error_codes(history).items()):
+            if lifetime.last is None and name not in described:
                 yield Decision(
                     "errors.json",
                     name,
@@ -115,14 +115,16 @@ def _of_the_whole(specs: Path, release: str, history: Path) -> Iterator[Decision
 
 
 def _entity_types(specs: Path, before: Mapping[str, Json]) -> Iterator[Decision]:
-    """Entity types that no definition had before, which our own modules do not know."""
+    """Yield entity types that are new with the release."""
     path = specs / ENTITY_TYPES
     had = {field.facts.get("entityType") for each in before.values() for field in _fields(each)}
     for name in _plain(path).keys() - had if path.exists() else ():
         what = (
             f"{name}: a new entity type: name it in EntityType of runtime/connection of the generator, describe it in"
         )
-        yield Decision(ENTITY_TYPES, "", "", f"{what} pages/indexes.py, and in {ENTITIES} the fields without it")
+        yield Decision(
+            ENTITY_TYPES, "", "", f"{what} indexes.py of packages/pages, and in {ENTITIES} the fields without it"
+        )
 
 
 def _lines(path: Path) -> list[str]:
@@ -141,7 +143,7 @@ def _undescribed(file: str, definition: Json) -> Iterator[Decision]:
 
 
 def _undecided(message: str, field: _Field, named: frozenset[str]) -> Iterator[Decision]:
-    """What a new field could be, and nobody has said."""
+    """Yield the annotations that a new field may need."""
     if field.type == _NUMBERS:
         what = "one byte: the enumeration that it takes, or it is a plain number (PLAIN in tests/package/test_enums.py)"
         yield Decision("enumerations.json", message, field.path, what)
@@ -153,20 +155,20 @@ def _undecided(message: str, field: _Field, named: frozenset[str]) -> Iterator[D
 
 
 def could_be_secret(name: str, kind: str, beside: frozenset[str]) -> bool:
-    """Whether somebody has to decide if a field is secret; ``beside`` are the fields of its struct in small letters."""
+    """Return whether a field may be secret; ``beside`` are the lower-case fields of its struct."""
     is_setting = name.lower() == "value" and kind == "string" and bool({"name", "key"} & beside)
     is_worded = kind in _TEXTS and any(word in name.lower().replace("_", "") for word in SECRET_WORDS)
     return kind in ("bytes", "records") or is_setting or is_worded
 
 
 def _named_by_definitions(specs: Path) -> frozenset[str]:
-    """The names of fields that have an entity in some definition."""
+    """Return the names of fields with an entity type in some definition."""
     fields = (field for path in specs.glob("*/*.json") for field in _fields(_plain(path)))
     return frozenset(field.name for field in fields if "entityType" in field.facts)
 
 
 def _decided(specs: Path) -> frozenset[tuple[str, str]]:
-    """Message and path, in small letters, of every field that a file beside the definitions has."""
+    """Return message and lower-case path of every field in the annotation files."""
     found: set[tuple[str, str]] = set()
     for name in _FACTS:
         if (specs / name).exists():
@@ -193,7 +195,7 @@ def _new(definition: Json, old: Json | None) -> Iterator[_Field]:
 
 
 def _fields(definition: Json) -> list[_Field]:
-    """The fields of a definition with those of its structs; the ones of common structs in each place that has them."""
+    """Return the fields of a definition and of its structs; fields of common structs once for each use."""
     common = {str(each["name"]): _children(each) for each in _list(definition.get("commonStructs"))}
     return list(_inside(_children(definition), "", common))
 

@@ -1,4 +1,4 @@
-"""Takes the message definitions out of a release's jars and writes ``specs/kafka`` as facts."""
+"""Imports the definitions of a release from its jars into ``specs/kafka``."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from kafka_message_generator.spec.entities import read_entity_types
 from kafka_message_generator.spec.model import ENTITY_TYPES as KNOWN_TYPES
 from kafka_protocol_upstream.kafka import facts
 from kafka_protocol_upstream.kafka.artifacts import FOLDERS, GROUP, Jars
-from kafka_protocol_upstream.kafka.fixups import completed, mended
+from kafka_protocol_upstream.kafka.fixups import completed, fixed
 
 MARK = b'"validVersions"'
-"""What every definition has, and no other JSON in the jars."""
+"""A property that every definition has, and no other JSON file in the jars."""
 
 
 class ImportSpecsError(Exception):
-    """A definition inside a jar cannot be read; the text names jar, file and place."""
+    """A definition in a jar cannot be read. The text names jar, file and place."""
 
 
 def import_specs(jars: Jars, root: Path) -> list[str]:
-    """Write every definition of ``jars`` under ``root``; returns what changed, empty when nothing did.
+    """Write every definition of ``jars`` below ``root``; return the changes.
 
-    Descriptions already in ``root`` are kept, by the path of their field. Files of definitions
-    that the release no longer has are deleted. Entity types that are new to us are added to ``entity-types.json``.
+    Descriptions in ``root`` are kept, by field path. Files of removed definitions are deleted. New entity types are added to
+    ``entity-types.json``.
     """
     texts = {path: text for artifact in jars.versions for path, text in _texts(jars, artifact, FOLDERS[artifact], root)}
     new_types = _new_entity_types(texts.values(), root)
@@ -45,7 +45,7 @@ def import_specs(jars: Jars, root: Path) -> list[str]:
 
 
 def _new_entity_types(texts: Iterable[str], root: Path) -> dict[str, str]:
-    """The entity types of definitions that nothing knows, with the type of a field of each."""
+    """Return unknown entity types, each with the type of one of its fields."""
     found: dict[str, str] = {}
     for text in texts:
         found = facts.entity_types(json.loads(text)) | found
@@ -69,7 +69,7 @@ def _texts(jars: Jars, artifact: str, folder: str, root: Path) -> list[tuple[str
                 data = jar.read(name)
                 if MARK not in data:
                     continue
-                data, _ = mended(name.rpartition("/")[2], jars.release, data)
+                data, _ = fixed(name.rpartition("/")[2], jars.release, data)
                 definition = completed(_read(f"{jars.jar(artifact).name}!{name}", data))
                 target = f"{folder}/{definition['name']}.json"
                 found.append((target, facts.render(facts.facts(definition, _kept(root / target)))))

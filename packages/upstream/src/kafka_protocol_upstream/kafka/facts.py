@@ -1,4 +1,4 @@
-"""A released definition reduced to facts, with our own descriptions, printed in one fixed form."""
+"""Released definitions in a canonical form: facts without Kafka's comments, with our descriptions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ WIDTH = 118
 
 
 def facts(definition: dict[str, Json], about: dict[str, str]) -> dict[str, Json]:
-    """The facts of a definition in canonical order, with the descriptions of ``about`` (see ``descriptions``)."""
+    """Return a definition in canonical order, with the descriptions of ``about`` (see ``descriptions``)."""
     if definition.get("validVersions") == "none":  # a removed API: only its identity is left to know
         keep = ("apiKey", "type", "name", "validVersions")
         definition = {key: definition[key] for key in keep if key in definition}
@@ -49,12 +49,12 @@ def facts(definition: dict[str, Json], about: dict[str, str]) -> dict[str, Json]
 
 
 def descriptions(definition: dict[str, Json]) -> dict[str, str]:
-    """Every ``about`` by the path of its owner: ``""`` the message, ``/Topics/Name`` a field, ``/#Common/Name``."""
+    """Return every ``about`` by path: ``""`` for the message, ``/Topics/Name`` for a field, ``/#Common/Name``."""
     return {path: text for path, node in _walk(definition, "") if isinstance(text := node.get("about"), str)}
 
 
 def entity_types(definition: dict[str, Json]) -> dict[str, str]:
-    """The entity types of fields, each with the type of the first field that has it."""
+    """Return the entity types of fields, with the type of the first field of each."""
     found: dict[str, str] = {}
     for _, node in _walk(definition, ""):
         if isinstance(name := node.get("entityType"), str):
@@ -89,7 +89,7 @@ def _ordered(node: dict[str, Json], order: list[str], path: str, about: dict[str
 
 
 def render(definition: dict[str, Json]) -> str:
-    """The text of a definition file: one property of the message a line, one field a line where it fits."""
+    """Format a definition: a line for each property of the message, and for each field that fits."""
     lines = [f"  {json.dumps(key)}: {_value(value, 1)}" for key, value in definition.items()]
     return "{\n" + ",\n".join(lines) + "\n}\n"
 

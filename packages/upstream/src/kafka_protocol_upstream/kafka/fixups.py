@@ -1,4 +1,4 @@
-"""Definitions of old releases that a reader of today refuses: what is mended in them, visibly and nowhere else."""
+"""Fixups of old released definitions that today's reader refuses."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from kafka_protocol_upstream.kafka.facts import Json
 
 
 @dataclass(frozen=True)
-class Mend:
-    """A text in a file of some releases, and what stands there instead."""
+class Fixup:
+    """A text in a file of some releases, and its replacement."""
 
     file: str
-    """Name of the file inside its jar, without folders."""
+    """File name inside the jar, without folders."""
     releases: tuple[str, ...]
     text: bytes
     instead: bytes
     why: str
 
 
-MENDS = (
-    Mend(
+FIXUPS = (
+    Fixup(
         "DescribeProducersRequest.json",
         ("2.8.0", "2.8.1", "2.8.2"),
         b"    ]}\n  ]\n}",
@@ -28,21 +28,21 @@ MENDS = (
         "a bracket too many ends the definition early; Kafka's own reader stops there, and so nobody noticed",
     ),
 )
-"""Each is used at every import of its releases; an import says so, and fails where the text is not there."""
+"""All fixups. An import reports each one that it applies, and fails if the text is not there."""
 
 
-def mended(file: str, release: str, data: bytes) -> tuple[bytes, str | None]:
-    """The bytes of a definition file with what is mended in them, and why; raises ValueError where it is not there."""
-    for mend in MENDS:
-        if mend.file == file and release in mend.releases:
-            if data.count(mend.text) != 1:
-                raise ValueError(f"what is mended in {file} of {release} is not there: {mend.text!r}")
-            return data.replace(mend.text, mend.instead), mend.why
+def fixed(file: str, release: str, data: bytes) -> tuple[bytes, str | None]:
+    """Return a definition file after its fixups, and their reason or None. Raises ValueError if the text is not there."""
+    for fixup in FIXUPS:
+        if fixup.file == file and release in fixup.releases:
+            if data.count(fixup.text) != 1:
+                raise ValueError(f"what is fixed in {file} of {release} is not there: {fixup.text!r}")
+            return data.replace(fixup.text, fixup.instead), fixup.why
     return data, None
 
 
 def completed(definition: dict[str, Json]) -> dict[str, Json]:
-    """A definition with ``flexibleVersions``: up to Kafka 2.8 it could be left out, which meant none (KIP-482)."""
+    """Add ``flexibleVersions``, which was optional up to Kafka 2.8 and meant none (KIP-482)."""
     if "flexibleVersions" in definition or definition.get("validVersions") == "none":
         return definition
     return {**definition, "flexibleVersions": "none"}

@@ -1,4 +1,4 @@
-"""Takes the definitions of every release out of its jars into the history."""
+"""Imports the definitions of every release from its jars into the history."""
 
 from __future__ import annotations
 
@@ -16,28 +16,26 @@ from kafka_protocol_upstream.kafka import facts
 from kafka_protocol_upstream.kafka.artifacts import CORE, FOLDERS
 from kafka_protocol_upstream.kafka.constants import error_codes
 from kafka_protocol_upstream.kafka.definitions import MARK
-from kafka_protocol_upstream.kafka.fixups import completed, mended
+from kafka_protocol_upstream.kafka.fixups import completed, fixed
 from kafka_protocol_upstream.kafka.published import WITHOUT_CORE
 
 FIRST = "2.2.0"
-"""The first release whose jars carry definitions; before it Kafka's messages were written by hand in Java."""
+"""First release with definitions in its jars; earlier messages were hand-written Java."""
 _VERSION = re.compile(r"-[0-9][0-9.]*\.jar$")
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Found:
-    """A definition in a jar."""
-
     name: str
     folder: str
     text: str
 
 
 def import_history(jars: dict[str, list[Path]], root: Path, say: Say = lambda line: None) -> list[str]:
-    """Write the history of releases, each with its jars; returns what changed.
+    """Write the history of releases, given their jars; return the changes.
 
-    ``say`` is told what is mended on the way. Raises HistoryError for a definition that cannot be read, or two of one name.
+    ``say`` receives a line for each fixup. Raises HistoryError for an unreadable definition, or two with one name.
     """
     releases: store.Releases = {}
     codes: store.Codes = {}
@@ -50,10 +48,10 @@ def import_history(jars: dict[str, list[Path]], root: Path, say: Say = lambda li
 
 
 def add_release(release: str, jars: list[Path], root: Path, say: Say = lambda line: None) -> list[str]:
-    """Write one more release into a history, or one of its releases anew; returns what changed.
+    """Add or replace one release of a history; return the changes.
 
-    Nothing is written where its jars have no definitions, cannot be read, or are not all there: the definitions of a
-    jar that is missing would be taken for dropped. Raises HistoryError.
+    Nothing is written if jars have no definitions, are unreadable or are missing: definitions of a missing jar would count as
+    removed. Raises HistoryError.
     """
     known = store.releases_of(root)
     kept = _release(release, jars, say)
@@ -66,7 +64,7 @@ def add_release(release: str, jars: list[Path], root: Path, say: Say = lambda li
 
 
 def _need_all(release: str, jars: Iterable[str], known: store.Releases) -> None:
-    """Raise HistoryError unless there is a jar of each module that the release had, or the one before it."""
+    """Raise HistoryError unless there is a jar for each module of the release or the one before it."""
     before = max((name for name in known if order(name) <= order(release)), key=order, default=None)
     if before is None:
         return
@@ -85,7 +83,7 @@ def _modules(jars: Iterable[str]) -> set[str]:
 
 
 def _release(release: str, jars: list[Path], say: Say) -> store.Kept:
-    """The digests of the jars of a release, and its definitions."""
+    """Return the digests of a release's jars, and its definitions."""
     found: dict[str, tuple[str, str]] = {}
     for jar in sorted(jars):
         for each in _definitions(jar, release, say):
@@ -96,7 +94,7 @@ def _release(release: str, jars: list[Path], say: Say) -> store.Kept:
 
 
 def _codes(jars: list[Path]) -> dict[str, int]:
-    """The numbers of the error codes of a release, by their names."""
+    """Return the error codes of a release by name."""
     return {name: code for jar in jars if _folder(jar) == "clients" for name, code in _error_codes(jar)}
 
 
@@ -128,11 +126,11 @@ def _definitions(jar: Path, release: str, say: Say) -> Iterator[Found]:
 def _definition(jar: Path, name: str, data: bytes, folder: str, release: str, say: Say) -> Found:
     place = f"{jar.name}!{name}"
     try:
-        data, why = mended(name.rpartition("/")[2], release, data)
+        data, why = fixed(name.rpartition("/")[2], release, data)
     except ValueError as error:
         raise store.HistoryError(f"{place}: {error}") from None
     if why is not None:
-        say(f"{place}: mended: {why}")
+        say(f"{place}: fixed: {why}")
     problems = source.Problems()
     node = source.decode(place, data, problems)
     plain = node.plain() if node is not None else None

@@ -1,4 +1,4 @@
-"""Which releases of Kafka's modules Maven Central has, and the jars with definitions of one of them."""
+"""Releases of Kafka's modules on Maven Central, and their jars."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from kafka_protocol_upstream.kafka.artifacts import (
 
 MODULES = (*ARTIFACTS, CORE)
 WITHOUT_CORE = (4,)
-"""From here on the broker has no definitions of its own."""
+"""From this release on the broker's jar has no definitions."""
 _NUMBERS = re.compile(r"[0-9]+(\.[0-9]+)+")
 _VERSION = re.compile(r"<version>([^<]+)</version>")
 
 
 def published(work: Path) -> dict[str, list[str]]:
-    """The versions of each module with definitions, ascending; downloads go below ``work``. Raises ArtifactError."""
+    """Return the versions of each module, ascending; downloads go below ``work``. Raises ArtifactError."""
     need_maven()
     work.mkdir(parents=True, exist_ok=True)
     repository = work / "repository"
@@ -44,7 +44,7 @@ def _versions(folder: Path, module: str) -> list[str]:
 
 
 def jars_of(release: str, versions: dict[str, list[str]], work: Path) -> list[Path]:
-    """The jars with the definitions of a release, downloaded where they are not below ``work`` yet.
+    """Return the jars with the definitions of a release, downloaded below ``work`` if missing.
 
     A module that was not published for the release is taken from the newest release before it. Raises ArtifactError.
     """
@@ -59,9 +59,9 @@ def jars_of(release: str, versions: dict[str, list[str]], work: Path) -> list[Pa
 
 
 def resolve_any(release: str, folder: Path) -> Jars:
-    """The jars of any release with definitions and their dependencies, as ``resolve``; modules it had not are left out.
+    """Resolve the jars of any release as ``resolve`` does, without modules that it does not have.
 
-    Up to 3.9 the broker is among them. Raises ArtifactError.
+    Up to 3.9 the broker is included. Raises ArtifactError.
     """
     check_release(release)
     known = published(folder / "versions")

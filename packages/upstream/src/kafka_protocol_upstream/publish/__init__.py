@@ -1,1 +1,1 @@
-"""The release of this project: versions that fit, wheels and what they hold, the order of uploads."""
+"""The release of this project: matching versions, contents of wheels, order of uploads."""

@@ -1,4 +1,4 @@
-"""The Pythons of this machine that the native core is built for: CPython from 3.11 on, with its headers."""
+"""CPython interpreters on this machine that can build the native core: 3.11 or newer, with headers."""
 
 from __future__ import annotations
 
@@ -18,21 +18,19 @@ is_cpython = platform.python_implementation() == "CPython" and not sysconfig.get
 print(json.dumps([sys.executable, *sys.version_info[:3], is_cpython and header.exists()]))
 """
 OLDEST = (3, 11)
-"""What ``requires-python`` of packages/native/pyproject.toml says."""
+"""As ``requires-python`` in packages/native/pyproject.toml."""
 NEWEST_MINOR = 30
-"""How far names are looked for: python3.11 to python3.30."""
+"""Last name that is tried: python3.30."""
 
 
 @dataclass(frozen=True)
 class Interpreter:
-    """A Python that runs and compiles extensions."""
-
     path: str
     version: tuple[int, int, int]
 
     @property
     def tag(self) -> str:
-        """As in the names of wheels: ``cp311``."""
+        """Return the tag in wheel names: ``cp311``."""
         return f"cp{self.version[0]}{self.version[1]}"
 
     def __str__(self) -> str:
@@ -40,7 +38,7 @@ class Interpreter:
 
 
 def interpreters() -> list[Interpreter]:
-    """One for each minor version, the oldest first: this one, then those on PATH, then pyenv's."""
+    """Return one interpreter per minor version, oldest first: from this one, PATH, then pyenv."""
     found: dict[str, Interpreter] = {}
     for interpreter in _able(_candidates()):
         found.setdefault(interpreter.tag, interpreter)
@@ -57,7 +55,7 @@ def _candidates() -> Iterator[str]:
 
 
 def _able(paths: Iterable[str]) -> Iterator[Interpreter]:
-    """Those that answer: a shim of pyenv does not where its version is not switched on."""
+    """Yield working interpreters; a pyenv shim fails if its version is not active."""
     for path in paths:
         asked = subprocess.run([path, "-I", "-c", ASK], capture_output=True, text=True, timeout=60, check=False)
         if asked.returncode != 0:

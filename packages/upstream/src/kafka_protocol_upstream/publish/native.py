@@ -1,4 +1,4 @@
-"""Builds a wheel of the native core for each CPython of this machine, out of its source distribution."""
+"""Builds wheels of the native core for each CPython of this machine from its source distribution."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from pathlib import Path
 from kafka_protocol_upstream.publish.interpreters import interpreters
 
 LIMIT = 900
-"""Seconds after which a step is ended."""
+"""Timeout of a command, in seconds."""
 
 
 class Failed(Exception):
-    """A command failed; the text has what it printed."""
+    """A command failed. The text has its output."""
 
 
 def run(*command: str, folder: Path | None = None) -> str:
-    """What a command prints on standard output; it runs where nothing of this repository is in reach. Raises Failed."""
+    """Run a command outside of the repository and return its standard output. Raises Failed."""
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     try:
         done = subprocess.run(
@@ -41,7 +41,7 @@ def run(*command: str, folder: Path | None = None) -> str:
 
 
 def build(folder: Path) -> Iterator[str]:
-    """Build the wheels beside the source distribution in a folder; yield a line about each. Raises Failed."""
+    """Build the wheels next to the source distribution; yield a line for each. Raises Failed."""
     source = next(folder.glob("kafka_messages_native-*.tar.gz")).resolve()
     for interpreter in interpreters():
         started = time.monotonic()

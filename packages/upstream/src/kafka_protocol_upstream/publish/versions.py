@@ -1,4 +1,4 @@
-"""What is released together: versions that fit each other, and what is uploaded in which order."""
+"""Versions of the distributions that are released together, and their order of upload."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 MESSAGES = "kafka-messages"
-"""The one with a version of its own: Kafka's release, and our revision behind it."""
+"""The distribution with its own version: Kafka's release and our revision."""
 PRIVATE = "Private :: Do Not Upload"
 _IS_LOCAL = re.compile(r"-linux_[a-z0-9_]+\.whl$")
-"""Of wheels that no index takes: nobody has looked with which C libraries they work."""
+"""Wheels that an index refuses, because their C libraries are unknown."""
 
 
 @dataclass(frozen=True)
 class Project:
-    """What a pyproject.toml says of its distribution that others depend on."""
+    """A distribution, from its pyproject.toml."""
 
     name: str
     version: str
@@ -37,7 +37,7 @@ def read(folder: Path) -> Project:
 
 
 def misfits(projects: Sequence[Project]) -> Iterator[str]:
-    """Why these projects cannot be released together."""
+    """Yield reasons why the projects cannot be released together."""
     by_name = {project.name: project for project in projects}
     ours = [project for project in projects if project.name != MESSAGES]
     if len({project.version for project in ours}) > 1:
@@ -53,7 +53,7 @@ def misfits(projects: Sequence[Project]) -> Iterator[str]:
 
 
 def in_order(projects: Sequence[Project]) -> list[Project]:
-    """What is uploaded, each after what it needs."""
+    """Return the projects in upload order: dependencies first."""
     by_name: Mapping[str, Project] = {project.name: project for project in projects}
     needs = {
         each.name: sorted({canonicalize_name(need.name) for need in each.requires} & by_name.keys())
@@ -64,7 +64,7 @@ def in_order(projects: Sequence[Project]) -> list[Project]:
 
 
 def uploads(projects: Sequence[Project], folder: Path) -> Iterator[str]:
-    """Lines for whoever releases: commands in their order, then what stays here."""
+    """Yield the upload commands in order, and the projects that are not uploaded."""
     yield "Nothing was uploaded. In this order, each when the one before is there:"
     for project in in_order(projects):
         stem = f"{project.name.replace('-', '_')}-{project.version}"

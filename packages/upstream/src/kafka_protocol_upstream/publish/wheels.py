@@ -1,4 +1,4 @@
-"""What wheels and source distributions have to hold: their modules and no other, the licence, the notice, the README."""
+"""Required contents of wheels and source distributions: exactly their modules, licence, notice and README."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 ROOT = next((each for each in (Path.cwd(), *Path.cwd().parents) if (each / "noxfile.py").is_file()), Path.cwd())
-"""The clone in which the task runs."""
+"""Top folder of the clone."""
 PROJECTS: Mapping[str, Path] = {
     "kafka_message_generator": ROOT / "generator",
     "kafka_messages": ROOT / "generated",
@@ -20,31 +20,31 @@ PROJECTS: Mapping[str, Path] = {
     "kafka_protocol_upstream": ROOT / "packages" / "upstream",
     "kafka_protocol_vectors": ROOT / "packages" / "vectors",
 }
-"""The folder of each distribution, by its name in file names."""
+"""Folders of the distributions by their names in file names."""
 EXTENSIONS: Mapping[str, tuple[str, ...]] = {
     "kafka_messages_native": ("kafka_messages_native/_columns", "kafka_messages_native/_core")
 }
-"""What is compiled, by distribution: a wheel for each interpreter has it, and no wheel has what it is made of."""
+"""Compiled modules by distribution; there is a wheel for each interpreter, and none contains C sources."""
 LICENSES = ("LICENSE", "NOTICE")
 RELATIVE_LINK = re.compile(r"\]\((?!https?://|#)")
-"""In a README: where an index shows it, such a link leads nowhere."""
+"""A relative link in a README, which is broken on an index."""
 
 
 def readme_of(project: Path) -> str:
-    """The text that a project's metadata has to bring."""
+    """Return the README of a project."""
     said: str = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["project"]["readme"]
     return (project / said).read_text(encoding="utf-8").strip()
 
 
 def sources_of(project: Path) -> dict[str, str]:
-    """The files that wheels are made of, by the path that they have there, with their path in the project."""
+    """Return the source files of a wheel: paths in the wheel with paths in the project."""
     folder = project / "src"
     paths = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.is_file()]
     return {path: f"src/{path}" for path in paths if not _IS_NO_SOURCE.search(path)}
 
 
 def contents_of(name: str, project: Path) -> set[str]:
-    """The files that belong into a wheel; of an extension the name alone, which ends differently for each interpreter."""
+    """Return the files that belong into a wheel; extensions without their interpreter-specific suffix."""
     files = {path for path in sources_of(project) if not path.endswith((".c", ".h"))}
     return files | set(EXTENSIONS.get(name, ()))
 
@@ -54,7 +54,7 @@ _EXTENSION = re.compile(r"\.(?:(?:cpython-|cp)3[^/]*|abi3)\.(?:so|pyd)$")
 
 
 def problems(folder: Path) -> Iterator[str]:
-    """What is wrong with the distributions in a folder: each has to be there as wheel and as source."""
+    """Yield problems of the distributions in a folder, including missing ones."""
     for name, project in PROJECTS.items():
         wheels, sources = (sorted(folder.glob(f"{name}-{pattern}")) for pattern in ("*.whl", "*.tar.gz"))
         if not wheels or (len(wheels) > 1 and name not in EXTENSIONS):
@@ -83,7 +83,7 @@ def _differences(name: str, contents: Mapping[str, bytes], project: Path) -> Ite
 
 
 def _strangers(name: str, found: set[str], expected: set[str]) -> Iterator[str]:
-    """Modules that are missing, and those of an earlier build, which are imported as if they were still there."""
+    """Yield missing modules and stale ones of an earlier build."""
     yield from (f"{name}: {each} is missing" for each in sorted(expected - found))
     yield from (f"{name}: {each} is not in the sources" for each in sorted(found - expected))
 
@@ -102,7 +102,7 @@ def _in_source(path: Path) -> set[str]:
 
 
 def _wheel(path: Path) -> dict[str, bytes]:
-    """The files of the ``dist-info`` folder that matter here."""
+    """Return the relevant files of the ``dist-info`` folder."""
     with zipfile.ZipFile(path) as wheel:
         inside = {entry.partition(".dist-info/")[2]: wheel.read(entry) for entry in wheel.namelist()}
     licenses = {name.removeprefix("licenses/"): data for name, data in inside.items() if name.startswith("licenses/")}
@@ -110,7 +110,7 @@ def _wheel(path: Path) -> dict[str, bytes]:
 
 
 def _source(path: Path) -> dict[str, bytes]:
-    """The files at the top that matter here."""
+    """Return the relevant files at the top of a source distribution."""
     found = {}
     with tarfile.open(path) as source:
         for name in (*LICENSES, "PKG-INFO"):

@@ -1,1 +1,1 @@
-"""The tasks of the command line, a module each."""
+"""Tasks of the command line, one module each."""

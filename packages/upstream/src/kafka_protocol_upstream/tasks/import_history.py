@@ -1,4 +1,4 @@
-"""The task ``import-history``: every release that has definitions, from Maven Central into ``specs/history``."""
+"""The task ``import-history``: imports every release from Maven Central into ``specs/history``."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ ABOUT = "take the definitions of every Kafka release from its artifacts (needs M
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the task."""
     parser.add_argument("--to", type=Path, default=Path("specs/history"), help="where the history goes: %(default)s")
     parser.add_argument("--work", type=Path, default=Path(".work/history"), help="for downloads (default: %(default)s)")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Import every release; those whose jars are here already are not downloaded again."""
+    """Import every release; jars that are already there are not downloaded again."""
     versions = published(arguments.work)
     first = order(importer.FIRST)
     releases = [version for version in versions["kafka-clients"] if order(version) >= first]

@@ -1,4 +1,4 @@
-"""The task ``import-release``: a release into the history and the definitions, what it changed, and what is left to do."""
+"""The task ``import-release``: imports a new release, and reports its changes and the open decisions."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pathlib import Path
 
 from kafka_message_generator import definitions
 from kafka_message_generator.compat import store
+from kafka_message_generator.compat.definition_sets import baseline, set_of_release
 from kafka_message_generator.compat.report import compare
-from kafka_message_generator.compat.sides import baseline, side_of_release
 from kafka_message_generator.compat.store import order
 from kafka_message_generator.compat.texts import text
 from kafka_message_generator.spec.source import SpecError
@@ -31,7 +31,7 @@ ABOUT = (
     "only with --write, or nothing."
 )
 LEVEL = "policy"
-"""Of the report: what is gone is what users ask for first."""
+"""Level of the report; it includes removals, the first thing users ask about."""
 NEXT = """\
 next:
   nox -s upstream -- settings          the table of settings, by Kafka's classes (needs a JDK)
@@ -47,7 +47,6 @@ _CLIENTS = re.compile(r"kafka-clients-([0-9]+(?:\.[0-9]+)+)\.jar")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the task."""
     parser.add_argument("what", metavar="RELEASE", help="for example 4.4.0; or a folder with the jars of one release")
     parser.add_argument(
         "--specs", type=Path, default=Path("specs/kafka"), metavar="FOLDER", help="default: %(default)s"
@@ -61,12 +60,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Import into copies, compare and list; write only with ``--write``, and nothing where any of it fails."""
+    """Import into copies, compare and list; write only with ``--write``, and only if everything succeeds."""
     with tempfile.TemporaryDirectory() as folder:
         copies = _copies(arguments.specs, arguments.history, Path(folder))
         try:
             jars = _jars(arguments.what, arguments.work)
-            said = "".join(f"{line}\n" for line in _renew(jars, *copies.values()))
+            said = "".join(f"{line}\n" for line in _update(jars, *copies.values()))
         except (ArtifactError, store.HistoryError, ImportSpecsError, SpecError) as error:
             print(_at_home(str(error), copies), file=sys.stderr)
             print("nothing was written", file=sys.stderr)
@@ -82,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _copies(specs: Path, history: Path, folder: Path) -> dict[Path, Path]:
-    """Copy both folders, which stay where they are to each other: the settings of one may name the other."""
+    """Copy both folders and keep their relative position, because settings may refer to it."""
     above = os.path.commonpath([specs.resolve(), history.resolve()])
     copies = {home: folder / home.resolve().relative_to(above) for home in (specs, history)}
     for home, copy in copies.items():
@@ -92,14 +91,14 @@ def _copies(specs: Path, history: Path, folder: Path) -> dict[Path, Path]:
 
 
 def _at_home(text: str, copies: Mapping[Path, Path]) -> str:
-    """The text with the paths of the folders in the place of those of their copies."""
+    """Replace paths of the copies by the original ones."""
     for home, copy in copies.items():
         text = text.replace(copy.as_posix(), home.as_posix()).replace(str(copy), str(home))
     return text
 
 
 def _take_over(copy: Path, home: Path) -> None:
-    """Make a folder hold what its copy holds; files that are the same are not touched."""
+    """Make a folder equal to its copy; equal files are not touched."""
     for path in sorted(copy.rglob("*")):
         target = home / path.relative_to(copy)
         if path.is_file() and not (target.is_file() and target.read_bytes() == path.read_bytes()):
@@ -111,7 +110,7 @@ def _take_over(copy: Path, home: Path) -> None:
 
 
 def _jars(what: str, work: Path) -> Jars:
-    """The jars of a release by its name, downloaded, or those in a folder."""
+    """Return the jars of a release, downloaded, or those of a folder."""
     folder = Path(what)
     if folder.is_dir():
         found = sorted(folder.glob("*.jar"))
@@ -135,8 +134,8 @@ def _known(release: str, found: list[Path]) -> Jars:
     return Jars(release, versions, jars)
 
 
-def _renew(jars: Jars, specs: Path, history: Path) -> Iterator[str]:
-    """Import a release, and yield the lines that say what it changed and what is left to decide."""
+def _update(jars: Jars, specs: Path, history: Path) -> Iterator[str]:
+    """Import a release; yield lines about its changes and the open decisions."""
     release = jars.release
     before = [name for name in store.read(history).names if order(name) < order(release)]
     changes = importer.add_release(release, list(jars.classpath), history, lambda line: print(line, file=sys.stderr))
@@ -148,8 +147,8 @@ def _renew(jars: Jars, specs: Path, history: Path) -> Iterator[str]:
         changes += [f"write {SETTINGS}"] if _set_version(specs / SETTINGS, release) else []
         yield from _changed(specs, changes, f"is Kafka {release} already")
     if before:
-        old = side_of_release(history, before[-1])
-        yield text(compare(baseline(old.name, [old]), side_of_release(history, release)), LEVEL).rstrip("\n")
+        old = set_of_release(history, before[-1])
+        yield text(compare(baseline(old.name, [old]), set_of_release(history, release)), LEVEL).rstrip("\n")
     if not is_newest:
         yield f"Kafka {release} is not the newest release: {specs.as_posix()} is left as it is"
         return
@@ -165,7 +164,7 @@ def _changed(folder: Path, changes: list[str], otherwise: str) -> Iterator[str]:
 
 
 def _set_version(path: Path, release: str) -> bool:
-    """Make the version of the package the first one of the release, unless it is one of the release; whether it changed."""
+    """Set the package version to the first one of the release, unless it already is one; return whether it changed."""
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     found = _PACKAGE_VERSION.search(text)
     if found is None or found[1].startswith(f"{release}."):
@@ -175,7 +174,7 @@ def _set_version(path: Path, release: str) -> bool:
 
 
 def _refused(specs: Path) -> Iterator[str]:
-    """What the generator refuses: without it there is no package of the release."""
+    """Yield the problems for which the generator refuses the definitions."""
     try:
         definitions.load(specs)
     except SpecError as error:

@@ -1,4 +1,4 @@
-"""The task ``import-specs``: the definitions of one Kafka release from its artifacts."""
+"""The task ``import-specs``: imports the definitions of one release."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ ABOUT = "take the definitions of a Kafka release from its artifacts (needs Maven
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the task."""
     parser.add_argument("release", help="for example 4.4.0")
     what = "where definitions go: %(default)s"
     parser.add_argument("--target", "--specs", dest="specs", type=Path, default=Path("specs/kafka"), help=what)

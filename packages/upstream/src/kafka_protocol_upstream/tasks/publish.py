@@ -1,4 +1,4 @@
-"""The task ``publish``: what ``nox -s release`` checks and builds; nothing is uploaded."""
+"""The task ``publish``: steps of ``nox -s release``; nothing is uploaded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ Step = Callable[[Path], int]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the task."""
     parser.add_argument("step", choices=STEPS, help=" ".join(f"{name}: {step.__doc__}" for name, step in STEPS.items()))
     parser.add_argument("folder", type=Path, nargs="?", default=Path("dist"), help="default: %(default)s")
     parser.set_defaults(run=run)

@@ -14,7 +14,6 @@ ABOUT = "write test vectors, error codes and damaged bytes, by Kafka's own class
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the task."""
     default = "default: %(default)s"
     target = Path("packages/vectors/src/kafka_protocol_vectors")
     parser.add_argument("--specs", type=Path, default=Path("specs/kafka"), metavar="FOLDER", help=default)

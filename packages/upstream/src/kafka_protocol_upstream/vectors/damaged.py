@@ -1,4 +1,4 @@
-"""Damages Kafka's own encodings: each gets one thing wrong, so that a reader has to refuse it."""
+"""Damaged bytes: encodings by Kafka with one error each, which a reader has to refuse."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from kafka_protocol_upstream.vectors.sites import Site, TagsSite, sites_of, uvar
 from kafka_protocol_upstream.vectors.write import write_compressed
 
 LARGEST = 4000
-"""Bytes of an encoding that is damaged; the long ones would say nothing more."""
+"""Maximum size of an encoding to damage; longer ones add nothing."""
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """A message as Kafka's own class wrote it."""
+    """An encoding by Kafka's own class."""
 
     cls: type[Message]
     version: int
@@ -35,7 +35,7 @@ class Encoded:
 
 @dataclass(frozen=True)
 class Damaged:
-    """Bytes with one thing wrong, and where a reader finds it."""
+    """Bytes with one error, and the place where a reader detects it."""
 
     message: str
     version: int
@@ -88,7 +88,7 @@ def _refusal(encoded: Encoded, data: bytes) -> DecodeError | None:
 
 
 def _changes(encoded: Encoded) -> Iterator[tuple[str, bytes]]:
-    """Damage by its kind; that of the first place where it can be done."""
+    """Yield damaged bytes by kind of error, each at the first possible place."""
     data = encoded.data
     sites, sections = sites_of(data, encoded.cls.schemas()[encoded.version])
     yield "trailing", data + b"\0"
@@ -144,7 +144,7 @@ def _in_section(section: TagsSite) -> Iterator[tuple[str, bytes]]:
 
 
 def verdicts(specs: Path, cases: Sequence[Damaged], jars: Jars) -> list[str]:
-    """Return what Kafka's classes do with each: ``refused``, ``accepted``, or ``rest`` if they leave bytes unread."""
+    """Return what Kafka's classes do with each case: ``refused``, ``accepted``, or ``rest`` if bytes are left unread."""
     definitions = {each.name: each for each in read_definitions(specs)}
     classes = JavaClasses(jars)
     with oracle(jars) as java:
@@ -161,7 +161,7 @@ def lines(cases: list[Damaged], kafka: list[str]) -> str:
 
 
 def write_damaged(specs: Path, jars: Jars, target: Path) -> int:
-    """Write ``negative/kafka-<release>.jsonl.gz`` below ``target``, with what Kafka's classes do; how many cases."""
+    """Write ``negative/kafka-<release>.jsonl.gz`` below ``target``; return the number of cases."""
     cases = list(damaged(target / f"kafka-{jars.release}"))
     (target / "negative").mkdir(exist_ok=True)
     path = target / "negative" / f"kafka-{jars.release}.jsonl.gz"

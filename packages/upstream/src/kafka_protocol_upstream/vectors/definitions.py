@@ -1,4 +1,4 @@
-"""Definition files read a second time, on their own: vectors must not share a mistake with the generator."""
+"""A second, independent reader of definitions: vectors must not share a mistake with the generator."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from kafka_message_generator.spec.source import Problems, SpecError, load
 from kafka_message_generator.spec.versions import NONE, Versions
 
 SUFFIXED = ("request", "response", "header")
-"""Message types whose Java class is called after the message plus ``Data``."""
+"""Message types whose Java class has the suffix ``Data``."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """One field; ``key`` is its JSON name, ``type`` a scalar or struct name (of the elements, for an array)."""
+    """A field; ``key`` is its JSON name, ``type`` the scalar or struct name (of the elements, for an array)."""
 
     key: str
     type: str
@@ -32,7 +32,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Definition:
-    """One message; ``file`` is its path below the definitions, ``structs`` holds inline and common structs."""
+    """A message; ``file`` is relative to the definitions, ``structs`` has inline and common structs."""
 
     name: str
     type: str
@@ -47,14 +47,14 @@ class Definition:
 
     @property
     def java_class(self) -> str:
-        """Simple name of Kafka's class."""
+        """Return the simple name of Kafka's class."""
         return self.name + ("Data" if self.type in SUFFIXED else "")
 
 
 def read_definitions(specs: Path) -> list[Definition]:
-    """Every definition below ``specs`` that still has a version, by message name.
+    """Return every definition below ``specs`` that still has a version, sorted by message name.
 
-    Raises SpecError when a file is not JSON, ValueError when a definition is not shaped as one.
+    Raises SpecError for a file that is not JSON, ValueError for an invalid definition.
     """
     problems = Problems()
     found = []
@@ -69,7 +69,7 @@ def read_definitions(specs: Path) -> list[Definition]:
 
 
 def read_definition(path: Path, file: str) -> Definition:
-    """One definition, which other files call ``file``. Raises SpecError and ValueError as ``read_definitions``."""
+    """Return one definition; ``file`` is its name in vectors. Raises SpecError and ValueError."""
     problems = Problems()
     node = load(path, file, problems)
     if node is None:
@@ -92,7 +92,7 @@ def _definition(file: str, source: dict[str, object]) -> Definition:
 
 
 def _fields(source: dict[str, object], structs: dict[str, tuple[Field, ...]], file: str) -> tuple[Field, ...]:
-    """The fields of a message, struct or field; the inline structs among them are added to ``structs``."""
+    """Return the fields of a message, struct or field; add its inline structs to ``structs``."""
     made = []
     for node in _objects(source.get("fields"), file):
         field = _field(node, file)

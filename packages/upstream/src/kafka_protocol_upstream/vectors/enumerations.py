@@ -1,4 +1,4 @@
-"""Renews ``enumerations.json`` and ``errors.json``: names and numbers from Kafka's own classes; descriptions stay."""
+"""The task ``enumerations``: updates names and numbers of ``enumerations.json`` and ``errors.json`` by Kafka's classes."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ Entry = dict[str, Any]
 
 @dataclass(frozen=True)
 class Enumerations:
-    """The compiled program, ready to be asked."""
+    """The compiled Java program."""
 
     classpath: str
 
     def renewed(self, entries: Sequence[Entry]) -> list[Entry]:
-        """The enumerations with the names and values that Kafka's classes have now.
+        """Return the enumerations with current names and values.
 
-        Of an enumeration with a ``class`` the members are that enum's, ``value`` is what of it has the number. Any member may
-        have a ``constant`` instead. What has neither stays. Raises OracleError for what Kafka does not have.
+        The members of an enumeration with a ``class`` are those of that enum, and ``value`` names its number. A member
+        may have a ``constant`` instead. Other members stay. Raises OracleError for an unknown name.
         """
         asked = [line for entry in entries for line in _questions(entry)]
         command = ["java", "-Xmx1g", "-cp", self.classpath, "Enumerations"]
@@ -45,7 +45,7 @@ class Enumerations:
 
 @contextmanager
 def enumerations(jars: Jars) -> Iterator[Enumerations]:
-    """Compile the Java program against ``jars``, those of a broker, and lend it. Raises OracleError."""
+    """Compile the Java program against a broker's ``jars``. Raises OracleError."""
     with compiled(SOURCES, jars) as classpath:
         yield Enumerations(classpath)
 
@@ -85,7 +85,7 @@ def _ordered(entry: Entry, order: Sequence[str]) -> Entry:
 
 
 def render(entries: Sequence[Entry]) -> str:
-    """The text of the file: a member a line, a message with its fields a line."""
+    """Format the file: a line for each member, and for each message with its fields."""
     return "[\n" + ",\n".join(map(_entry, entries)) + "\n]\n"
 
 
@@ -101,7 +101,6 @@ def _value(value: object) -> str:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the task."""
     parser.add_argument(
         "--specs", type=Path, default=Path("specs/kafka"), metavar="FOLDER", help="default: %(default)s"
     )
@@ -111,7 +110,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the enumerations and the error codes of the pinned release."""
+    """Update both files."""
     path = arguments.specs / ENUMERATIONS
     release = pinned_release(arguments.specs)
     jars = jars_in(arguments.jars, release) if arguments.jars else resolve(release, arguments.work, BROKER)

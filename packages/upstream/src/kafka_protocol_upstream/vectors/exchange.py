@@ -1,4 +1,4 @@
-"""Kafka's own classes of neighbouring releases are given the bytes that differ between them."""
+"""The task ``exchange``: Kafka's classes of neighbouring releases read each other's witnesses."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+from kafka_message_generator.compat.definition_sets import DefinitionSet, baseline, release_sets
 from kafka_message_generator.compat.findings import Direction, Finding
 from kafka_message_generator.compat.report import compare
-from kafka_message_generator.compat.sides import Side, baseline, sides_of
 from kafka_message_generator.spec.model import HEADER, REQUEST, RESPONSE
 
 ABOUT = "have Kafka's own classes exchange the bytes that docs/history.md shows (needs a JDK)"
@@ -24,7 +24,6 @@ TIMEOUT_SECONDS = 120
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the task."""
     parser.add_argument(
         "--history", type=Path, default=Path("specs/history"), metavar="FOLDER", help="default: %(default)s"
     )
@@ -34,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(jars: Path, history: Path) -> int:
-    """Exchange every witness; the exit code is 1 where Kafka's classes do not confirm one, 2 without the jars."""
+    """Exchange every witness; return 1 if Kafka's classes do not confirm one, 2 without jars."""
     if not any(jars.glob("*/*.jar")):
         print(
             f"{jars} has no jars of Kafka's releases: run nox -s upstream -- import-history first",
@@ -44,7 +43,7 @@ def run(jars: Path, history: Path) -> int:
     with tempfile.TemporaryDirectory() as compiled:
         subprocess.run(["javac", "-d", compiled, str(PROGRAM)], check=True, timeout=TIMEOUT_SECONDS)
         wrong, count = [], 0
-        for before, side in pairwise(sides_of(history)):
+        for before, side in pairwise(release_sets(history)):
             for finding, writer, reader, data in exchanges(before, side):
                 count += 1
                 own, other = (said(finding, each, data, jars, compiled) for each in (writer, reader))
@@ -59,8 +58,10 @@ def run(jars: Path, history: Path) -> int:
     return int(bool(wrong))
 
 
-def exchanges(before: Side, side: Side) -> Iterator[tuple[Finding, Side, Side, bytes]]:
-    """Each witness between two releases, with the side that wrote it and the one that reads it."""
+def exchanges(
+    before: DefinitionSet, side: DefinitionSet
+) -> Iterator[tuple[Finding, DefinitionSet, DefinitionSet, bytes]]:
+    """Yield each witness between two releases, with its writer and its reader."""
     for finding in compare(baseline(before.name, [before]), side).findings:
         if finding.level == "wire":
             for direction, writer, reader in (
@@ -71,8 +72,8 @@ def exchanges(before: Side, side: Side) -> Iterator[tuple[Finding, Side, Side, b
                     yield finding, writer, reader, direction.witness.data
 
 
-def said(finding: Finding, side: Side, data: bytes, jars: Path, compiled: str) -> str:
-    """What the classes of a release make of bytes."""
+def said(finding: Finding, side: DefinitionSet, data: bytes, jars: Path, compiled: str) -> str:
+    """Return what the classes of a release make of the bytes of a witness."""
     folder = jars / side.name.removeprefix("Kafka ")
     kind = side.messages[finding.message].kind
     name = finding.message + ("Data" if kind in (REQUEST, RESPONSE, HEADER) else "")
@@ -91,7 +92,7 @@ def said(finding: Finding, side: Side, data: bytes, jars: Path, compiled: str) -
 
 @cache
 def classes(folder: Path) -> dict[str, str]:
-    """The generated classes of a release by their names without packages."""
+    """Return the generated classes of a release by simple name."""
     found = {}
     for jar in sorted(folder.glob("*.jar")):
         with zipfile.ZipFile(jar) as archive:

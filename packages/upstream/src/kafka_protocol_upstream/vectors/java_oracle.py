@@ -1,4 +1,4 @@
-"""Starts our Java program on Kafka's jars, asks its questions and understands its answers."""
+"""Runs our Java program with Kafka's jars and parses its answers."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ ANSWER_SECONDS = 600
 
 
 class OracleError(Exception):
-    """Java cannot be asked, or an answer cannot be understood; the text says which and why."""
+    """Java is missing or failed, or an answer is invalid."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """One message to encode: Java class, its JSON converter if there is one, version, JSON (None: a new object)."""
+    """A message to encode: Java class, its JSON converter if any, version, JSON (None: a new object)."""
 
     java_class: str
     converter: str | None
@@ -45,9 +45,9 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """Kafka's bytes as hex, the JSON of the message read back from them; or why Java refused (``error``).
+    """An encoding by Kafka as hex, with the JSON read back from it, or the error.
 
-    ``wrong_size`` is what Kafka's own ``size`` said where that is not the number of bytes it wrote.
+    ``wrong_size`` is Kafka's own ``size`` if it differs from the number of bytes written.
     """
 
     hex: str
@@ -58,21 +58,21 @@ class Answer:
 
 @dataclass(frozen=True)
 class Oracle:
-    """The compiled program, ready to be asked."""
+    """The compiled Java program."""
 
     classpath: str
 
     def encode(self, questions: Sequence[Question]) -> list[Answer]:
-        """The answers in the order of the questions. Raises OracleError when Java stops or does not answer all."""
+        """Return the answers in order. Raises OracleError if Java stops early."""
         lines = self._run("samples", "".join(question.line() + "\n" for question in questions))
         if len(lines) != len(questions):
             raise OracleError(f"Java gave {len(lines)} answers to {len(questions)} questions")
         return [_answer(line) for line in lines]
 
     def read(self, questions: Sequence[tuple[str, int, str]]) -> list[str]:
-        """What Kafka's classes do with bytes, each for a class and version as hex: ``refused``, ``accepted``, or ``rest``.
+        """Return what Kafka's classes do with bytes, given as class, version and hex: ``refused``, ``accepted`` or ``rest``.
 
-        The last is where bytes are left that were not read: callers of Kafka's classes ignore them.
+        ``rest`` means that bytes are left unread; callers of Kafka's classes ignore them.
         """
         asked = (json.dumps({"class": name, "version": version, "hex": data}) for name, version, data in questions)
         lines = self._run("read", "".join(line + "\n" for line in asked))
@@ -81,7 +81,7 @@ class Oracle:
         return ["refused" if "error" in line else "rest" if line["left"] else "accepted" for line in lines]
 
     def apis(self) -> list[dict[str, Json]]:
-        """Kafka's APIs: name, id, versions, header versions of every version, listeners."""
+        """Return Kafka's APIs: name, id, versions, header versions, listeners."""
         return self._run("apis", "")
 
     def _run(self, mode: str, asked: str) -> list[dict[str, Json]]:
@@ -92,13 +92,13 @@ class Oracle:
 
 @contextmanager
 def oracle(jars: Jars) -> Iterator[Oracle]:
-    """Compile the Java program against ``jars`` and lend it. Raises OracleError."""
+    """Compile the Java program against ``jars``. Raises OracleError."""
     with compiled(SOURCES, jars) as classpath:
         yield Oracle(classpath)
 
 
 def error_codes(jars: Jars) -> list[dict[str, Json]]:
-    """Kafka's error codes: name, code, whether retriable, whether metadata has to be refreshed. Raises OracleError."""
+    """Return Kafka's error codes: name, code, whether retriable, whether metadata is stale. Raises OracleError."""
     with compiled(ERRORS, jars) as classpath:
         printed = call(["java", "-Xmx1g", "-cp", classpath, "ErrorCodes"], ANSWER_SECONDS, "")
     return [json.loads(line) for line in printed.splitlines() if line]
@@ -106,7 +106,7 @@ def error_codes(jars: Jars) -> list[dict[str, Json]]:
 
 @contextmanager
 def older_oracle(pinned: Jars, jars: Jars) -> Iterator[Oracle]:
-    """The same for the classes of an older release: compiled against the pinned one, whose libraries it uses, too."""
+    """Return the program for an older release, compiled against the pinned one and its libraries."""
     kafkas = set(pinned.versions.values())
     libraries = [
         jar for jar in pinned.classpath if not (jar.name.startswith("kafka") and jar.stem.rsplit("-")[-1] in kafkas)
@@ -118,7 +118,7 @@ def older_oracle(pinned: Jars, jars: Jars) -> Iterator[Oracle]:
 
 @contextmanager
 def compiled(sources: Path, jars: Jars) -> Iterator[str]:
-    """Compile the Java files of a folder against ``jars`` and lend the classpath to run them. Raises OracleError."""
+    """Compile the Java files of a folder against ``jars`` and yield the class path. Raises OracleError."""
     if shutil.which("javac") is None or shutil.which("java") is None:
         raise OracleError("a JDK of version 17 or later is needed (the commands java and javac); install one first")
     with tempfile.TemporaryDirectory() as folder:
@@ -129,14 +129,14 @@ def compiled(sources: Path, jars: Jars) -> Iterator[str]:
 
 
 class JavaClasses:
-    """Where Kafka's classes for definitions are: simple names looked up in the jar of a folder."""
+    """Kafka's classes by simple name, found in the jar of each folder."""
 
     def __init__(self, jars: Jars) -> None:
         self._jars = {folder: jars.jar(name) for name, folder in FOLDERS.items() if name in jars.versions}
         self._names: dict[str, dict[str, list[str]]] = {}
 
     def question(self, definition: Definition, version: int, sample: Json) -> Question:
-        """What to ask for a sample. Raises OracleError when the class is missing or there are several of its name."""
+        """Return the question for a sample. Raises OracleError unless there is exactly one class."""
         found = self._found(definition.folder, definition.java_class)
         if len(found) != 1:
             raise OracleError(
@@ -173,7 +173,7 @@ def _answer(line: dict[str, Json]) -> Answer:
 
 
 def call(command: list[str], seconds: int, asked: str) -> str:
-    """What a program prints when it is asked on standard input. Raises OracleError when it fails, or takes too long."""
+    """Run a program with standard input and return its output. Raises OracleError if it fails or times out."""
     name = command[0]
     try:
         done = subprocess.run(command, input=asked, capture_output=True, encoding="utf-8", timeout=seconds, check=False)

@@ -1,4 +1,4 @@
-"""Writes the vectors of what only older releases have, by the classes of the last release that had it."""
+"""Vectors of versions that only older releases have, by the classes of the last release with them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kafka_message_generator import definitions
-from kafka_message_generator.compat.sides import baseline, sides_of
+from kafka_message_generator.compat.definition_sets import baseline, release_sets
 from kafka_protocol_upstream.kafka.artifacts import FOLDERS, Jars, version_of
 from kafka_protocol_upstream.kafka.published import jars_of, published
 from kafka_protocol_upstream.vectors.definitions import read_definition
@@ -16,19 +16,16 @@ from kafka_protocol_upstream.vectors.write import Case, ask, write_cases
 
 
 def cases_of(specs: Path, history: Path) -> dict[str, list[Case]]:
-    """The samples of every version that only older releases have, by the last release that had it.
-
-    Raises SpecError and HistoryError.
-    """
+    """Return the samples of these versions by release. Raises SpecError and HistoryError."""
     own = {plan.name: plan.valid for plan in definitions.load(specs, more=None).plans}
-    released = baseline("history", list(sides_of(history))).versions
+    released = baseline("history", list(release_sets(history))).versions
     found: dict[str, list[Case]] = {}
     for plan in sorted(definitions.load(specs).plans, key=lambda plan: plan.name):
         known = released.get(plan.name, {})
         shift = min(known, default=0) if plan.kind.startswith("coordinator") and plan.name not in own else 0
         for version in plan.valid:
             if plan.name not in own or version not in own[plan.name]:
-                last = known[version + shift].side
+                last = known[version + shift].source
                 release = last.name.removeprefix("Kafka ")
                 place = Path(last.messages[plan.name].location.file)
                 file = f"{last.folders[plan.name]}/{plan.name}.json"
@@ -43,9 +40,9 @@ def _cases(path: Path, file: str, version: int, shift: int) -> Iterator[Case]:
 
 
 def write_older(specs: Path, history: Path, pinned: Jars, work: Path, target: Path) -> dict[str, int]:
-    """Write ``kafka-<release>/<folder>.jsonl.gz`` below ``target`` for each of these releases; how many vectors each has.
+    """Write ``kafka-<release>/<folder>.jsonl.gz`` below ``target`` for each of these releases; return their vector counts.
 
-    ``work`` is where ``import-history`` keeps its jars. Raises ArtifactError, OracleError, SpecError, HistoryError.
+    ``work`` has the jars of ``import-history``. Raises ArtifactError, OracleError, SpecError, HistoryError.
     """
     versions, counts = published(work), {}
     for release, cases in sorted(cases_of(specs, history).items()):

@@ -1,4 +1,4 @@
-"""Sample messages in the JSON form of Kafka's converters, for one definition at one version."""
+"""Sample messages in the JSON form of Kafka's converters."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from kafka_protocol_upstream.vectors.values import EDGES, Draw, zero
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
 
 KINDS = ("default", "empty", "full", "nulls", "inner_nulls", "random1", "random2", "random3")
-"""Kinds of samples; ``default`` is what a new Java object holds and has no JSON; the others have a class each."""
+"""Kinds of samples; ``default`` is a new Java object without JSON, the others have a class each."""
 
 WITH_DUPLICATE_KEYS = "random3"
 TRIES = 50
 
 
 def sample(definition: Definition, version: int, kind: str) -> dict[str, Json] | None:
-    """The sample of one kind, the same at every call; None for ``default``.
+    """Return the sample of a kind, always the same; None for ``default``.
 
-    Raises ValueError when the version is not valid, the kind unknown or no value can be made.
+    Raises ValueError for an invalid version, an unknown kind, or a field without a value.
     """
     if version not in definition.versions:
         raise ValueError(f"{definition.name} has versions {definition.versions}, not {version}")
@@ -33,7 +33,7 @@ def sample(definition: Definition, version: int, kind: str) -> dict[str, Json] |
 
 
 def samples(definition: Definition, version: int) -> Iterator[tuple[str, dict[str, Json] | None]]:
-    """Every kind with its sample; one that repeats an earlier one word for word is left out."""
+    """Yield every kind with its sample, without duplicates."""
     seen: set[str] = set()
     for kind in KINDS:
         made = sample(definition, version, kind)
@@ -44,7 +44,7 @@ def samples(definition: Definition, version: int) -> Iterator[tuple[str, dict[st
 
 
 class _Empty:
-    """Everything present and as small as it gets; the other kinds change single choices of this one."""
+    """All fields present and minimal; the other kinds override single choices."""
 
     def __init__(self, definition: Definition, version: int, draw: Draw) -> None:
         self.definition = definition
@@ -64,7 +64,7 @@ class _Empty:
         return self.struct(self.definition.structs[field.type]) if field.is_struct else self.scalar(field)
 
     def is_given(self, field: Field) -> bool:
-        """Whether to give a field of this version; only a tagged one may be left out."""
+        """Return whether to set a field; only tagged fields may be left out."""
         return True
 
     def is_null(self, field: Field) -> bool:
@@ -78,7 +78,7 @@ class _Empty:
 
 
 class _Nulls(_Empty):
-    """Every nullable field null; arrays of structs hold one element, so that its fields are seen too."""
+    """Every nullable field null; arrays of structs have one element."""
 
     def is_null(self, field: Field) -> bool:
         return True
@@ -88,7 +88,7 @@ class _Nulls(_Empty):
 
 
 class _InnerNulls(_Nulls):
-    """The same, but what holds nullable fields is there, so that they are seen too."""
+    """As ``_Nulls``, but fields that contain nullable fields are set."""
 
     def is_null(self, field: Field) -> bool:
         return not self.holds_nullable(field)
@@ -100,7 +100,7 @@ class _InnerNulls(_Nulls):
 
 
 class _Full(_Empty):
-    """Every field, tagged ones too, set to something else than its default; two elements in every array."""
+    """Every field, including tagged ones, set to a value other than its default; arrays have two elements."""
 
     def scalar(self, field: Field) -> Json:
         return self.draw.telling(field.type, None if field.is_array else field.default)
@@ -122,7 +122,7 @@ class _Full(_Empty):
         return [field.key for field in fields if field.is_map_key and self.version in field.versions]
 
     def another(self, field: Field, made: list[Json], keys: list[str]) -> Json:
-        """One more element, with map keys that no element has yet."""
+        """Return another element with unused map keys."""
         for _ in range(TRIES):
             element = self.one(field)
             if not keys or _key(element, keys) not in [_key(other, keys) for other in made]:
@@ -131,7 +131,7 @@ class _Full(_Empty):
 
 
 class _Random(_Full):
-    """Anything that may be on the wire."""
+    """Any valid value."""
 
     def is_given(self, field: Field) -> bool:
         return self.version not in field.tagged or self.draw.one_in(2)
@@ -150,7 +150,7 @@ class _Random(_Full):
         return self.elements(field, self.draw.below(5))
 
     def is_small(self, field: Field) -> bool:
-        """Whether a long array of this field is still a small one in bytes and has no keys to keep apart."""
+        """Return whether a long array of this field stays small and has no map keys."""
         if not field.is_struct:
             return True
         fields = self.definition.structs[field.type]
@@ -158,7 +158,7 @@ class _Random(_Full):
 
 
 class _RandomWithDuplicateKeys(_Random):
-    """The same, where the last element of a keyed array has the keys of the first: real brokers send that."""
+    """As ``_Random``, but the last element of a keyed array repeats the keys of the first, as real brokers do."""
 
     def elements(self, field: Field, count: int) -> list[Json]:
         made = super().elements(field, count)

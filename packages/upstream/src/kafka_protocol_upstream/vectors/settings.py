@@ -1,4 +1,4 @@
-"""Writes the table of Kafka's settings, which Kafka's own definitions of them give: ``settings.json``."""
+"""The task ``settings``: writes ``settings.json`` from Kafka's own definitions of its settings."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ SOURCES = Path(__file__).parent / "java_settings"
 
 @dataclass(frozen=True)
 class Settings:
-    """The compiled program, ready to be asked."""
+    """The compiled Java program."""
 
     classpath: str
 
     def table(self) -> str:
-        """Every setting with its type and what has it, as a JSON list, one a line by name."""
+        """Return every setting with type and owners as a JSON list, one per line, sorted by name."""
         printed = self._run("table", "").splitlines()
         lines = ",\n".join(f"  {json.dumps(json.loads(line))}" for line in printed)
         return f"[\n{lines}\n]\n"
 
     def hidden(self, names: Sequence[str]) -> list[bool]:
-        """Whether a broker keeps the values of settings with these names out of its own log."""
+        """Return whether a broker hides the values of settings with these names in its own log."""
         printed = self._run("hidden", "".join(f"{name}\n" for name in names)).split()
         if len(printed) != len(names) or not {"true", "false"} >= {*printed}:
             raise OracleError(f"Java gave {len(printed)} answers to {len(names)} questions")
@@ -43,13 +43,12 @@ class Settings:
 
 @contextmanager
 def settings(jars: Jars) -> Iterator[Settings]:
-    """Compile the Java program against ``jars``, those of a broker, and lend it. Raises OracleError."""
+    """Compile the Java program against a broker's ``jars``. Raises OracleError."""
     with compiled(SOURCES, jars) as classpath:
         yield Settings(classpath)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the task."""
     parser.add_argument(
         "--specs", type=Path, default=Path("specs/kafka"), metavar="FOLDER", help="default: %(default)s"
     )

@@ -1,4 +1,4 @@
-"""Where the parts of an encoding are: lengths, texts, presences and tag sections."""
+"""Places in an encoding where damage matters: lengths, texts, presence markers and tag sections."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from kafka_messages.schema.types import Blob, Text
 
 @dataclass(frozen=True)
 class Site:
-    """A part of an encoding that says how to read what follows, or a text: the places where damage does harm.
+    """A length, text or presence marker, at bytes ``start`` to ``end``.
 
-    ``kind`` is "length" (of a text, bytes or an array, of wire type ``type``), "text" (the characters) or "presence"
-    (of a struct). The bytes are ``start`` to ``end``; ``is_tagged`` if they lie inside a tagged field.
+    ``kind`` is "length" (of a text, bytes or an array with wire type ``type``), "text" or "presence" (of a struct).
     """
 
     path: str
@@ -27,7 +26,7 @@ class Site:
 
 @dataclass(frozen=True)
 class TagsSite:
-    """A tag section: where it starts and ends, its fields as they come, and the tags other versions have."""
+    """A tag section: position, fields in wire order, and the tags of other versions."""
 
     path: str
     start: int
@@ -37,13 +36,13 @@ class TagsSite:
     is_tagged: bool
 
     def extended(self, entry: bytes) -> bytes:
-        """The section with another entry after its own."""
+        """Return the section with an additional entry."""
         return uvarint(len(self.entries) + 1) + b"".join(each.data for each in self.entries) + entry
 
 
 @dataclass(frozen=True)
 class TagEntry:
-    """One known tagged field: its tag, its name, its value's first byte, and tag, size and value as bytes."""
+    """A known tagged field: tag, name, offset of its value, and encoding."""
 
     tag: int
     name: str
@@ -56,7 +55,7 @@ class TagEntry:
 
 
 def uvarint(number: int) -> bytes:
-    """An unsigned varint, of any size."""
+    """Encode an unsigned varint of any size."""
     out = bytearray()
     while number > 127:
         out.append(number & 127 | 128)
@@ -72,7 +71,7 @@ def sites_of(data: bytes, schema: Schema) -> tuple[list[Site], list[TagsSite]]:
 
 
 class _Walk:
-    """Reads an encoding by its schema, keeping its sites."""
+    """Reads an encoding by its schema and records the places."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -81,7 +80,7 @@ class _Walk:
         self.is_kept = True
 
     def value(self, kind: Type, start: int, path: str, is_tagged: bool) -> int:
-        """Visit a value; returns the offset after it."""
+        """Visit a value; return the offset after it."""
         if isinstance(kind, Schema):
             return self.struct(kind, start, path, is_tagged)
         if isinstance(kind, NullableStruct):

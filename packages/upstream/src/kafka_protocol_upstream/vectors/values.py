@@ -1,4 +1,4 @@
-"""Single values for samples: repeatable draws from whole ranges, extremes, texts and bytes of telling lengths."""
+"""Values for samples: repeatable random draws, extremes, and texts and bytes of critical lengths."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ INTEGERS = {
     "uint16": (0, 2**16 - 1),
     "uint32": (0, 2**32 - 1),
 }
-"""Integer types with their lowest and highest value."""
+"""Integer types with lowest and highest value."""
 
 FLOATS = (1.0, -1.5, 5e-324, 1.7976931348623157e308, -0.0, 0.1, -123456789.125)
 EDGES = (126, 127, 128)
-"""Lengths around which a varint grows by a byte (a compact length is one more than the length)."""
+"""Lengths at which a varint grows by a byte (a compact length is the length plus one)."""
 FAR_EDGES = (16382, 16383, 16384)
 PIECES = ("a", "Z", "0", "-", ".", "_", " ", '"', "\\", "\n", "\x01", "é", "ß", "Ж", "☃", "\u2028", "漢", "😀", "𝄞")
 
 
 class Draw:
-    """A repeatable source of choices: the same seed gives the same values in every Python."""
+    """A repeatable random source: one seed gives the same values on every Python version."""
 
     def __init__(self, seed: str) -> None:
         self._random = random.Random(seed)
 
     def below(self, limit: int) -> int:
-        """A number from 0 to ``limit`` - 1."""
+        """Return a number from 0 to ``limit`` - 1."""
         return self._random.getrandbits(80) % limit
 
     def one_in(self, times: int) -> bool:
@@ -47,7 +47,7 @@ class Draw:
         return self._random.getrandbits(8 * size).to_bytes(size, "big")
 
     def any(self, type: str) -> Scalar:
-        """Any value of a scalar type: often small or extreme, sometimes empty."""
+        """Return a value of a scalar type, often small, extreme or empty."""
         if type in INTEGERS:
             return self._integer(*INTEGERS[type])
         if type not in ("bool", "float64") and self.one_in(8):
@@ -59,10 +59,7 @@ class Draw:
         return self.telling(type, None)
 
     def telling(self, type: str, default: str | None) -> Scalar:
-        """A value that is neither the type's zero nor the field's default; for numbers an extreme one.
-
-        Raises ValueError for a type it does not know.
-        """
+        """Return a value that is neither zero nor the default; extreme for numbers. Raises ValueError for an unknown type."""
         if type in INTEGERS:
             lowest, highest = INTEGERS[type]
             known = 0 if default is None else int(default, 0)
@@ -106,7 +103,7 @@ class Draw:
 
 
 def zero(type: str) -> Scalar:
-    """The value of a scalar type that takes least: zero, false, empty."""
+    """Return the smallest value of a scalar type: zero, false, empty."""
     if type in ("string", "bytes", "records"):
         return ""
     if type == "uuid":
@@ -115,6 +112,6 @@ def zero(type: str) -> Scalar:
 
 
 def text_of(size: int, piece: str) -> str:
-    """A text of exactly ``size`` UTF-8 bytes, mostly made of ``piece``."""
+    """Return a text of exactly ``size`` UTF-8 bytes, mostly repetitions of ``piece``."""
     each = len(piece.encode())
     return piece * (size // each) + "x" * (size % each)

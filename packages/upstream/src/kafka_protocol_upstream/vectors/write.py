@@ -1,4 +1,4 @@
-"""Writes the test vectors, the error table and the API table that Kafka's own classes give for the definitions."""
+"""Writes test vectors, the error table and the API table by Kafka's own classes."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ MOST_REFUSALS_SHOWN = 20
 
 @dataclass(frozen=True)
 class Case:
-    """One sample of one message at one version."""
+    """A sample of a message at one version."""
 
     definition: Definition
     version: int
     kind: str
     json: dict[str, Json] | None
     shift: int = 0
-    """What Kafka's class adds to the version: keys of coordinators were told apart by versions once."""
+    """Added to the version for Kafka's class: coordinator keys once used versions as types."""
 
     def line(self, answer: Answer) -> str:
-        """The vector: a JSON object in ASCII."""
+        """Return the vector as an ASCII JSON object."""
         vector: dict[str, Json] = {"message": self.definition.name, "file": self.definition.file}
         vector |= {"version": self.version, "sample": self.kind}
         if self.json is not None:
@@ -39,11 +39,10 @@ class Case:
 
 
 def write_vectors(specs: Path, jars: Jars, target: Path) -> int:
-    """Write ``kafka-<release>/<folder>.jsonl.gz`` below ``target`` for the definitions in ``specs``; how many vectors.
+    """Write ``kafka-<release>/<folder>.jsonl.gz`` below ``target`` for the definitions in ``specs``; return the vector count.
 
-    Lines are sorted by message, version and sample. A file whose lines did not change is not touched,
-    and one whose folder is gone is removed. Raises SpecError, ValueError, and OracleError when Java
-    refuses a single sample.
+    Lines are sorted by message, version and sample. Unchanged files are not touched; files of removed folders are deleted.
+    Raises SpecError, ValueError, and OracleError if Java refuses a sample.
     """
     cases = [
         Case(definition, version, kind, made)
@@ -58,7 +57,7 @@ def write_vectors(specs: Path, jars: Jars, target: Path) -> int:
 
 
 def write_cases(cases: Sequence[Case], answers: Sequence[Answer], folder: Path) -> None:
-    """Write the files of a folder of vectors, and remove those that are not of it any more."""
+    """Write the vector files of a folder and delete stale ones."""
     lines: dict[str, list[str]] = {}
     for case, answer in zip(cases, answers, strict=True):
         lines.setdefault(case.definition.folder, []).append(case.line(answer))
@@ -71,10 +70,7 @@ def write_cases(cases: Sequence[Case], answers: Sequence[Answer], folder: Path) 
 
 
 def write_errors(jars: Jars, path: Path) -> int:
-    """Write Kafka's error codes to ``path`` as a JSON list, one a line in Kafka's order (by code); how many.
-
-    Our descriptions that are there already are kept.
-    """
+    """Write Kafka's error codes to ``path`` as a JSON list, one per line, and keep our descriptions; return their number."""
     errors = error_codes(jars)
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
     about = {error["name"]: {"about": error["about"]} for error in known if "about" in error}
@@ -84,7 +80,7 @@ def write_errors(jars: Jars, path: Path) -> int:
 
 
 def write_apis(jars: Jars, target: Path) -> int:
-    """Write Kafka's API table to ``kafka-<release>/apis.jsonl`` below ``target``, by id; how many APIs."""
+    """Write Kafka's API table to ``kafka-<release>/apis.jsonl`` below ``target``; return the number of APIs."""
     with oracle(jars) as java:
         apis = java.apis()
     text = "".join(_compact(api) + "\n" for api in apis)
@@ -93,7 +89,7 @@ def write_apis(jars: Jars, target: Path) -> int:
 
 
 def pinned_release(specs: Path) -> str:
-    """The release named by ``SOURCE`` in ``specs``. Raises OSError or ValueError."""
+    """Return the release in ``SOURCE``. Raises OSError or ValueError."""
     release = json.loads((specs / "SOURCE").read_text(encoding="utf-8")).get("release")
     if not isinstance(release, str):
         raise ValueError(f"{specs / 'SOURCE'} names no release")
@@ -101,7 +97,7 @@ def pinned_release(specs: Path) -> str:
 
 
 def jars_in(folder: Path, release: str) -> Jars:
-    """The jars that ``folder`` holds, as those of ``release``. Raises ArtifactError when they are not."""
+    """Return the jars in ``folder``. Raises ArtifactError unless they are those of ``release``."""
     classpath = tuple(sorted(folder.glob("*.jar")))
     versions = {}
     for artifact in ARTIFACTS:
@@ -116,7 +112,7 @@ def jars_in(folder: Path, release: str) -> Jars:
 
 
 def ask(java: Oracle, jars: Jars, cases: Sequence[Case]) -> list[Answer]:
-    """What the classes of a release write for cases; raises OracleError where they refuse one."""
+    """Return the encodings of cases by Kafka's classes. Raises OracleError if they refuse one."""
     classes = JavaClasses(jars)
     answers = java.encode([classes.question(case.definition, case.version + case.shift, case.json) for case in cases])
     refused = [
@@ -141,7 +137,7 @@ def _compact(value: Json) -> str:
 
 
 def write_compressed(path: Path, text: str) -> None:
-    """Write ASCII text with gzip, unless the file holds the same text already."""
+    """Write ASCII text with gzip, unless the file already holds the same text."""
     content = text.encode("ascii")
     # Two zlibs compress differently; only other lines are a reason to write another file.
     if path.exists() and gzip.decompress(path.read_bytes()) == content:

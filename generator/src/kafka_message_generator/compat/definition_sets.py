@@ -1,4 +1,4 @@
-"""Definitions ready to be compared: those of a release or a folder, and what was ever released."""
+"""Sets of definitions to compare: a release, a folder, or every released version."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kafka_message_generator import rules
 from kafka_message_generator.compat import store
-from kafka_message_generator.compat.atoms import layout_of
+from kafka_message_generator.compat.signatures import signature_of
 from kafka_message_generator.plan import builder
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.spec import reader, source
@@ -18,20 +18,20 @@ from kafka_message_generator.spec.source import Location, Problems, SpecError
 
 
 @dataclass(frozen=True)
-class Side:
-    """Sound definitions by the names of their messages. ``name`` is for reports: ``Kafka 4.3.0``, ``specs/kafka``."""
+class DefinitionSet:
+    """Valid definitions by message name. ``name`` is for reports: ``Kafka 4.3.0``, ``specs/kafka``."""
 
     name: str
     messages: dict[str, Message]
-    """Removed APIs too."""
+    """All messages, including removed APIs."""
     plans: dict[str, MessagePlan]
     folders: dict[str, str] = field(default_factory=dict)
-    """The folder of a definition below ``specs/kafka``, in a release of a history."""
+    """Folder of each definition below ``specs/kafka``, for a release of a history."""
     unpacked: str = ""
-    """Where the definitions were for a moment; their places are told without it."""
+    """Temporary folder of the definitions; stripped from reported paths."""
 
     def unstable(self, name: str) -> int | None:
-        """The version of a message that may still change; a response has that of its request, which says it."""
+        """Return the version of a message that may still change; a response shares that of its request."""
         message = self.messages[name]
         if message.kind == RESPONSE:
             request = self.messages.get(f"{name.removesuffix('Response')}Request")
@@ -40,18 +40,18 @@ class Side:
         return message.valid.highest if message.latest_version_unstable else None
 
     def members(self, name: str) -> Iterator[tuple[str, Field]]:
-        """The fields of a message with their paths, such as ``Topics[].Partitions[].Leader``."""
+        """Yield the fields of a message with paths such as ``Topics[].Partitions[].Leader``."""
         return members_of(self.messages[name])
 
     def location(self, name: str, path: str = "") -> Location:
-        """Where a message or the field at a path is defined."""
+        """Return where a message or the field at a path is defined."""
         message = self.messages[name]
         found = next((member for at, member in self.members(name) if at == path), None) if path else None
         return message.location if found is None else found.location
 
 
 def members_of(message: Message) -> Iterator[tuple[str, Field]]:
-    """The fields of a message with their paths, such as ``Topics[].Partitions[].Leader``."""
+    """Yield the fields of a message with paths such as ``Topics[].Partitions[].Leader``."""
     structs = {struct.name: struct.members for struct in message.common_structs}
     for member in message.walk():
         if member.fields or member.optional_fields:
@@ -71,27 +71,27 @@ def _members(
 
 @dataclass(frozen=True)
 class Released:
-    """One message version that was released: what it was, and where it was so last."""
+    """A released message version, from the last release that had it."""
 
-    side: Side
+    source: DefinitionSet
     plan: MessagePlan
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """What was released: sides from the oldest to the newest, and of each message version the last one that had it."""
+    """All released versions: sets from oldest to newest, and each message version from the last set that has it."""
 
     name: str
-    sides: tuple[Side, ...]
+    sets: tuple[DefinitionSet, ...]
     versions: dict[str, dict[int, Released]] = field(default_factory=dict)
 
     @property
-    def newest(self) -> Side:
-        return self.sides[-1]
+    def newest(self) -> DefinitionSet:
+        return self.sets[-1]
 
 
-def baseline(name: str, sides: Sequence[Side]) -> Baseline:
-    """What was released in some sides, from the oldest to the newest. Unstable versions were not."""
+def baseline(name: str, sides: Sequence[DefinitionSet]) -> Baseline:
+    """Collect the released versions of sets, oldest first. Unstable versions do not count."""
     versions: dict[str, dict[int, Released]] = {}
     for side in sides:
         for message, plan in side.plans.items():
@@ -101,21 +101,21 @@ def baseline(name: str, sides: Sequence[Side]) -> Baseline:
     return Baseline(name, tuple(sides), versions)
 
 
-def sides_of(root: Path) -> Iterator[Side]:
-    """Every release of a history, from the oldest to the newest; raises HistoryError and SpecError."""
+def release_sets(root: Path) -> Iterator[DefinitionSet]:
+    """Yield every release of a history, oldest first. Raises HistoryError and SpecError."""
     for release, found in store.read(root).walk():
         yield _side(release, found)
 
 
-def side_of_release(root: Path, release: str) -> Side:
-    """One release of a history; raises HistoryError and SpecError."""
+def set_of_release(root: Path, release: str) -> DefinitionSet:
+    """Return one release of a history. Raises HistoryError and SpecError."""
     return _side(release, store.read(root).definitions(release))
 
 
-def side_of_files(folder: Path, files: Sequence[Path]) -> Side:
-    """The definitions of a folder, each checked alone; raises SpecError."""
+def set_of_files(folder: Path, files: Sequence[Path]) -> DefinitionSet:
+    """Return the definitions of a folder, each checked alone. Raises SpecError."""
     root = folder if folder.is_dir() else folder.parent
-    side = Side(folder.as_posix(), {}, {})
+    side = DefinitionSet(folder.as_posix(), {}, {})
     for path in files:
         message, plan = _load(path, is_released=False)
         side.messages[message.name] = message
@@ -125,22 +125,22 @@ def side_of_files(folder: Path, files: Sequence[Path]) -> Side:
     return side
 
 
-def _side(release: str, found: dict[str, store.Definition]) -> Side:
+def _side(release: str, found: dict[str, store.Definition]) -> DefinitionSet:
     loaded = {name: _loaded(definition.path) for name, definition in found.items()}
     messages = {name: message for name, (message, _) in loaded.items()}
     plans = {name: plan for name, (_, plan) in loaded.items() if plan is not None}
     folders = {name: definition.folder for name, definition in found.items()}
-    return Side(f"Kafka {release}", messages, plans, folders)
+    return DefinitionSet(f"Kafka {release}", messages, plans, folders)
 
 
 @cache
 def _loaded(path: Path) -> tuple[Message, MessagePlan | None]:
-    """A definition of the history, whose files do not change."""
+    """Load a definition of the history; cached, because its files do not change."""
     return _load(path, is_released=True)
 
 
 def _load(path: Path, is_released: bool) -> tuple[Message, MessagePlan | None]:
-    """A definition with its plan; what a release once published is checked alone, not with its partner."""
+    """Load a definition and its plan. A released definition is checked without its request or response."""
     problems = Problems(is_released=is_released)
     node = source.load(path, path.as_posix(), problems)
     message = reader.read_message(node, problems) if node is not None else None
@@ -155,20 +155,22 @@ def _load(path: Path, is_released: bool) -> tuple[Message, MessagePlan | None]:
 def successor(
     name: str, older: Baseline, today: Mapping[str, Message], plan_of: Callable[[str], MessagePlan]
 ) -> str | None:
-    """The message of today without a key whose name begins with the former one, and that has each of its versions as it was.
+    """Return the new name of a renamed message without a key, or None.
 
-    Two messages that a release has both are two, however alike they are. None where there is no such message.
+    The new name begins with the old one, and every version has the same layout. No release has both messages.
     """
     versions = older.versions[name]
     if not versions:
         return None
-    last = versions[max(versions)].side.messages[name]
+    last = versions[max(versions)].source.messages[name]
     for candidate, message in today.items():
         may_be = last.api_key is None and candidate.startswith(name) and message.kind == last.kind
-        if not may_be or any({name, candidate} <= side.messages.keys() for side in older.sides):
+        if not may_be or any({name, candidate} <= side.messages.keys() for side in older.sets):
             continue
         if all(version in message.valid for version in versions):
             plan = plan_of(candidate)
-            if all(layout_of(each.plan, version) == layout_of(plan, version) for version, each in versions.items()):
+            if all(
+                signature_of(each.plan, version) == signature_of(plan, version) for version, each in versions.items()
+            ):
                 return candidate
     return None

@@ -1,7 +1,7 @@
-"""The bytes of one message version as ordered atoms: what has to be equal for bytes to mean the same.
+"""Wire signatures: a message version as a sequence of atoms; equal signatures mean equal bytes.
 
-Names are labels, which tell places to people and take no part in equality. A struct without a section is its fields,
-so an array of structs with one int32 is an array of int32 where no tags end the struct.
+Names are labels for people and do not affect equality. A struct without tags equals its fields in a row, so an array of
+structs with one int32 equals an array of int32.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from kafka_message_generator.runtime._core.told import told
 
 @dataclass(frozen=True)
 class Number:
-    """A value of one fixed form: ``int32``, ``uuid``, ``varint32`` (zig-zag), ``uvarint64``."""
+    """A fixed or varint value: ``int32``, ``uuid``, ``varint32`` (zig-zag), ``uvarint64``."""
 
     label: str = field(compare=False)
     form: str
@@ -45,11 +45,11 @@ class Number:
 
 @dataclass(frozen=True)
 class Sized:
-    """A text or bytes behind their length."""
+    """A text or bytes with a length prefix."""
 
     label: str = field(compare=False)
     form: str
-    """``string``, or ``bytes`` (records are bytes on the wire)."""
+    """``string`` or ``bytes`` (records are bytes on the wire)."""
     compact: bool
     nullable: bool
 
@@ -59,12 +59,12 @@ class Sized:
 
 @dataclass(frozen=True)
 class Repeated:
-    """An array: a count, and the atoms of each element."""
+    """An array: a count and the atoms of its elements."""
 
     label: str = field(compare=False)
     compact: bool
     nullable: bool
-    element: Atoms
+    element: WireSignature
 
     def __str__(self) -> str:
         return _marked(f"[{_text(self.element)}]", self.compact, self.nullable)
@@ -72,11 +72,11 @@ class Repeated:
 
 @dataclass(frozen=True)
 class Nullable:
-    """A struct behind a presence: a byte among regular fields, a varint in a tag section."""
+    """A struct with a presence marker: a byte in regular fields, a varint in a tag section."""
 
     label: str = field(compare=False)
     is_tagged: bool
-    inside: Atoms
+    inside: WireSignature
 
     def __str__(self) -> str:
         return f"{'varint' if self.is_tagged else 'int8'}?({_text(self.inside)})"
@@ -84,13 +84,13 @@ class Nullable:
 
 @dataclass(frozen=True)
 class TagAtom:
-    """A field of a section: its value, and what it is when it is left out."""
+    """A tagged field with its value and default."""
 
     label: str = field(compare=False)
     tag: int
-    value: Atoms
+    value: WireSignature
     default: str
-    """What is meant by its absence, as text. A struct is the defaults of its regular fields: its tagged ones say theirs."""
+    """The default as text. For a struct: the defaults of its regular fields."""
 
     def __str__(self) -> str:
         return f"{self.tag}=({_text(self.value)}):{self.default}"
@@ -98,34 +98,34 @@ class TagAtom:
 
 @dataclass(frozen=True)
 class Tags:
-    """A section of fields by tag: ``sequential`` and ``interleaved`` ones end a struct, an ``optional`` buffer starts it."""
+    """A tag section: ``sequential`` and ``interleaved`` sections end a struct, an ``optional`` buffer begins it."""
 
     label: str = field(compare=False)
     form: str
     fields: tuple[TagAtom, ...]
     absent: tuple[int, ...] = field(default=(), compare=False)
-    """Tags of fields that only other versions have, which this one refuses; what was never written there is no layout."""
+    """Tags that only other versions define and this one refuses."""
 
     def __str__(self) -> str:
         return f"{self.form}{{{', '.join(map(str, self.fields))}}}"
 
 
 Atom = Number | Sized | Repeated | Nullable | Tags
-Atoms = tuple[Atom, ...]
+WireSignature = tuple[Atom, ...]
 
 
-def layout_of(plan: MessagePlan, version: int) -> Atoms:
-    """The atoms of a valid version of a message."""
+def signature_of(plan: MessagePlan, version: int) -> WireSignature:
+    """Return the wire signature of a version."""
     return _Unfolder(plan).layout(plan.body, version, "")
 
 
-def digest(atoms: Atoms) -> str:
-    """Sixteen hexadecimal digits that are the same for equal layouts and different for others."""
+def digest(atoms: WireSignature) -> str:
+    """Return 16 hexadecimal digits that identify a signature."""
     return hashlib.sha256(_text(atoms).encode()).hexdigest()[:16]
 
 
-def labels(atoms: Atoms) -> Iterator[str]:
-    """The fields in the order of the wire, by their paths, those inside others behind them."""
+def labels(atoms: WireSignature) -> Iterator[str]:
+    """Yield the field paths in wire order, nested ones after their parent."""
     for atom in atoms:
         if isinstance(atom, Tags):
             for each in atom.fields:
@@ -138,23 +138,23 @@ def labels(atoms: Atoms) -> Iterator[str]:
                 yield from labels(atom.inside)
 
 
-def tag_atoms(atoms: Atoms) -> Iterator[TagAtom]:
-    """The tagged fields, those inside others behind them."""
+def tag_signatures(atoms: WireSignature) -> Iterator[TagAtom]:
+    """Yield the tagged fields, nested ones after their parent."""
     for atom in atoms:
         if isinstance(atom, Tags):
             for each in atom.fields:
-                yield from (each, *tag_atoms(each.value))
+                yield from (each, *tag_signatures(each.value))
         elif isinstance(atom, Repeated):
-            yield from tag_atoms(atom.element)
+            yield from tag_signatures(atom.element)
         elif isinstance(atom, Nullable):
-            yield from tag_atoms(atom.inside)
+            yield from tag_signatures(atom.inside)
 
 
-def _is_struct(atoms: Atoms) -> bool:
+def _is_struct(atoms: WireSignature) -> bool:
     return len(atoms) != 1 or isinstance(atoms[0], Repeated | Nullable)
 
 
-def _text(atoms: Atoms) -> str:
+def _text(atoms: WireSignature) -> str:
     return ", ".join(map(str, atoms))
 
 
@@ -163,12 +163,12 @@ def _marked(text: str, compact: bool, nullable: bool) -> str:
 
 
 class _Unfolder:
-    """Structs put in the places of the fields that hold them."""
+    """Builds a signature by expanding structs in place."""
 
     def __init__(self, plan: MessagePlan) -> None:
         self._structs = {struct.name: struct for struct in plan.structs}
 
-    def layout(self, struct: StructPlan, version: int, path: str) -> Atoms:
+    def layout(self, struct: StructPlan, version: int, path: str) -> WireSignature:
         found = next(layout for layout in struct.layouts if version in layout.versions)
         return tuple(self._atoms(struct, found, path))
 
@@ -237,7 +237,7 @@ class _Unfolder:
         else:
             yield Number(label, operation.element)
 
-    def _inner(self, ref: LayoutRef, path: str) -> Atoms:
+    def _inner(self, ref: LayoutRef, path: str) -> WireSignature:
         return self.layout(self._structs[ref.struct], ref.version, path)
 
     def _default(self, struct: StructPlan, name: str, version: int) -> str:
@@ -250,7 +250,7 @@ class _Unfolder:
 
 
 def _regular(layout: Layout) -> Iterator[str]:
-    """The fields of a layout that are in no section, in the order of the wire."""
+    """Yield the operations of a layout outside of tag sections, in wire order."""
     for operation in layout.operations:
         if isinstance(operation, FixedRun):
             yield from (member.name for member in operation.fields)
@@ -273,14 +273,14 @@ def _shown(value: Value) -> str:
 
 @dataclass(frozen=True)
 class Inside:
-    """The atoms inside a field, and their path."""
+    """The contents of a field, with its path."""
 
     path: str
-    atoms: Atoms
+    signature: WireSignature
 
 
-def insides(one: Atoms, two: Atoms) -> Iterator[tuple[Inside, Inside]]:
-    """What is inside the fields at the same places of two sides, tagged fields of one tag among them."""
+def insides(one: WireSignature, two: WireSignature) -> Iterator[tuple[Inside, Inside]]:
+    """Yield the contents of fields at the same places, including tagged fields with the same tag."""
     for before, after in zip(one, two, strict=False):
         if isinstance(before, Tags) and isinstance(after, Tags):
             yield from inside_tags(before, after)
@@ -289,7 +289,7 @@ def insides(one: Atoms, two: Atoms) -> Iterator[tuple[Inside, Inside]]:
 
 
 def inside_tags(one: Tags, two: Tags) -> Iterator[tuple[Inside, Inside]]:
-    """The values of tagged fields that both sections have the tags of."""
+    """Yield the values of tagged fields that both sections have."""
     values = {each.tag: Inside(each.label, each.value) for each in two.fields}
     for each in one.fields:
         if each.tag in values:
@@ -297,10 +297,10 @@ def inside_tags(one: Tags, two: Tags) -> Iterator[tuple[Inside, Inside]]:
 
 
 def inside_of(atom: Repeated | Nullable) -> Inside:
-    """The elements of an array, or the fields of a struct."""
+    """Return the elements of an array, or the fields of a struct."""
     return Inside(f"{atom.label}[]", atom.element) if isinstance(atom, Repeated) else Inside(atom.label, atom.inside)
 
 
 Above = tuple[Inside, Inside]
-"""What holds some atoms, on both sides."""
+"""The parent of some atoms, on both sides."""
 TOP = (Inside("", ()), Inside("", ()))

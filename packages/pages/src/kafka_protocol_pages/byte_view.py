@@ -1,4 +1,4 @@
-"""The layout of one version as boxes inside boxes: what stands behind what, and how many bytes it takes."""
+"""The layout of a version as nested boxes, in wire order, with sizes."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from kafka_message_generator.spec.model import FIXED_WIDTHS
 from kafka_protocol_pages.fields import Wires, fixed_word, word
 
 _VARINT_BYTES = {16: 3, 32: 5, 64: 10}
-"""How many bytes a varint of so many bits takes at most."""
+"""Maximum bytes of a varint by its bits."""
 
 
 @dataclass(frozen=True)
 class Box:
-    """A field, a section or a struct of a layout."""
+    """A field, section or struct."""
 
     name: str
     type: str
     size: str
-    """The bytes that it takes, in words."""
+    """Description of its size."""
     css: str
-    """``fixed`` for a width that is always the same, ``sized`` for others, ``group`` for what has boxes inside."""
+    """``fixed`` for a constant width, ``sized`` for others, ``group`` for a box with boxes inside."""
     inside: tuple[Box, ...] = ()
     tag: int | None = None
     path: str = field(default="", compare=False)
 
 
 def boxes_of(plan: MessagePlan, version: int) -> tuple[Box, ...]:
-    """The boxes of a version from the first byte to the last."""
+    """Return the boxes of a version in wire order."""
     return tuple(_Boxes(plan).struct(plan.name, version, ""))
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kafka_message_generator.compat.sides import sides_of
-from kafka_message_generator.compat.since import Since, Today, since
+from kafka_message_generator.compat.availability import Availability, Today, availability
+from kafka_message_generator.compat.definition_sets import release_sets
 from kafka_message_generator.compat.store import read_error_codes, read_older
 from kafka_message_generator.definitions import Definitions
 
@@ -24,12 +24,12 @@ class Table:
     older: tuple[tuple[str, tuple[int, int]], ...] = ()
 
 
-def since_of(definitions: Definitions) -> Since | None:
+def availability_of(definitions: Definitions) -> Availability | None:
     """What the releases have of the messages of a package; None without a history. Raises HistoryError and SpecError."""
     if definitions.history is None:
         return None
-    sides = list(sides_of(definitions.history))
-    return since(sides, today_of(definitions), read_older(definitions.history))
+    sides = list(release_sets(definitions.history))
+    return availability(sides, today_of(definitions), read_older(definitions.history))
 
 
 def today_of(definitions: Definitions) -> Today:
@@ -38,7 +38,7 @@ def today_of(definitions: Definitions) -> Today:
     return {message.name: (message, plans[message.name]) for message in definitions.messages if message.name in plans}
 
 
-def table(definitions: Definitions, found: Since | None) -> Table:
+def table(definitions: Definitions, found: Availability | None) -> Table:
     """The tables of a package; empty ones without a history."""
     if found is None or definitions.history is None:
         return Table()
@@ -54,8 +54,8 @@ def table(definitions: Definitions, found: Since | None) -> Table:
         for name, runs in sorted(found.runs.items())
     )
     codes = (
-        (name, (numbers[life.first], None if life.last is None else numbers[life.last], life.code))
-        for name, life in sorted(read_error_codes(definitions.history).items())
+        (name, (numbers[lifetime.first], None if lifetime.last is None else numbers[lifetime.last], lifetime.code))
+        for name, lifetime in sorted(read_error_codes(definitions.history).items())
     )
     older = ((name, (each.lowest, each.highest)) for name, each in sorted(found.older.items()) if name in found.runs)
     late = tuple(sorted(found.late.items()))
@@ -69,7 +69,7 @@ def since_words(release: str, is_first: bool, is_older: bool) -> str:
     return f"Kafka {release} or before" if is_first else f"Kafka {release}"
 
 
-def sentence(found: Since | None, name: str) -> str:
+def sentence(found: Availability | None, name: str) -> str:
     """Since when a message is there, and what of it went when; nothing without a history."""
     if found is None or name not in found.runs:
         return ""

@@ -1,4 +1,4 @@
-"""Types and record batches with worked bytes, which the package writes for these pages."""
+"""Primitive types and record batches with example bytes, written by the generated package."""
 
 from __future__ import annotations
 
@@ -59,15 +59,13 @@ _VARINTS: tuple[tuple[str, str, tuple[object, ...]], ...] = (
 
 @dataclass(frozen=True)
 class Example:
-    """A value and its bytes."""
-
     value: str
     hex: str
 
 
 @dataclass(frozen=True)
 class TypeRow:
-    """A type on the wire."""
+    """A type on the wire, with examples."""
 
     name: str
     about: str
@@ -76,7 +74,7 @@ class TypeRow:
 
 @dataclass(frozen=True)
 class Bits:
-    """What some bits of a batch's attributes mean."""
+    """Meaning of some bits of a batch's attributes."""
 
     bits: str
     about: str
@@ -84,7 +82,7 @@ class Bits:
 
 @dataclass(frozen=True)
 class Format:
-    """A format of record batches with a worked one."""
+    """A format of record batches with an example."""
 
     magic: int
     about: str
@@ -94,7 +92,7 @@ class Format:
 
 
 def types(package: Package) -> dict[str, list[TypeRow]]:
-    """The primitive types and arrays, each with bytes that the package wrote."""
+    """Return the primitive types and arrays with example bytes."""
     schema = package.module("schema")
     fixed = [(fixed_word(name), about, values) for name, about, values in _FIXED]
     rows = {
@@ -140,7 +138,7 @@ _ABOUTS = {
 
 
 def batches(package: Package) -> dict[str, object]:
-    """The formats of record batches; nothing for a package without the part, or without ProduceRequest."""
+    """Return the formats of record batches; empty without that part of the package or ProduceRequest."""
     if not package.has("batches") or not package.has("messages.produce_request"):
         return {}
     table = package.module("batches.format")
@@ -173,7 +171,7 @@ def _format(package: Package, magic: int, smallest: int) -> Format:
 
 
 def _explained(package: Package, batch: bytes) -> Explanation:
-    """A request that produces the batch, with the spans of all that is in it."""
+    """Return a request that produces the batch, with its spans."""
     request = package.message("ProduceRequest")
     partition = request.PartitionProduceData(index=0, records=batch)
     topic = request.TopicProduceData(name="orders", partition_data=[partition])

@@ -1,4 +1,4 @@
-"""A sample as it is shown: of a request or response the whole frame, of every other message its body."""
+"""Frames of samples: length, header and body for requests and responses, otherwise the body alone."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from kafka_protocol_pages.package import Explanation, Package
 from kafka_protocol_pages.samples import Sample
 
 CORRELATION_ID, CLIENT_ID = 7, "a-client"
-"""What headers say that were not sent by anybody."""
+"""Header values of samples that were never sent."""
 
 
 @dataclass(frozen=True)
-class Framed:
-    """The bytes of a message version; ``frame`` has length and header before them, and is empty where none belong there."""
+class Frame:
+    """The bytes of a sample; ``frame`` includes length and header, and is empty for messages without a header."""
 
     name: str
     version: int
@@ -26,7 +26,7 @@ class Framed:
     is_opened: bool
 
     def explained(self, package: Package) -> Explanation:
-        """What each byte is. Raises PagesError if the package cannot read them."""
+        """Explain each byte. Raises PagesError if the package cannot read them."""
         if not self.frame:
             return package.explain(self.body, self.name, self.version, records=self.is_opened)
         if self.is_request:
@@ -34,12 +34,12 @@ class Framed:
         return package.explain_response(self.frame, self.name, self.version, records=self.is_opened)
 
 
-def framed(package: Package, plan: MessagePlan, version: int, sample: Sample) -> Framed:
-    """A sample with what stands before it on a connection: what was sent, or else a header of ours."""
+def framed(package: Package, plan: MessagePlan, version: int, sample: Sample) -> Frame:
+    """Return the frame of a sample: the captured one, or one with a made-up header."""
     frame = sample.frame
     if not frame and plan.kind in (REQUEST, RESPONSE) and package.has("protocol"):
         frame = _frame(package, plan, version, sample.data)
-    return Framed(plan.name, version, plan.kind == REQUEST, sample.data, frame, sample.origin, sample.is_opened)
+    return Frame(plan.name, version, plan.kind == REQUEST, sample.data, frame, sample.origin, sample.is_opened)
 
 
 def _frame(package: Package, plan: MessagePlan, version: int, body: bytes) -> bytes:

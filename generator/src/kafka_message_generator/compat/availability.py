@@ -1,57 +1,57 @@
-"""Since when: what each release has of messages, versions and fields, told from the history alone."""
+"""Availability: the first and last release with each message, version and field, computed from the history."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kafka_message_generator.compat.atoms import labels, layout_of
-from kafka_message_generator.compat.sides import Side, baseline, members_of, successor
+from kafka_message_generator.compat.definition_sets import DefinitionSet, baseline, members_of, successor
+from kafka_message_generator.compat.signatures import labels, signature_of
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.spec.model import COORDINATOR_KEY, REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.versions import NONE, Versions
 
 Key = tuple[str, int] | str
-"""What a message keeps when it is renamed: kind and API key of requests and responses; of others their name."""
+"""Identity of a message that survives a rename: kind and API key of requests and responses, otherwise the name."""
 Today = Mapping[str, tuple[Message, MessagePlan]]
-"""The messages of a package by their names."""
+"""The messages of a package by name."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """What releases have of a message from one on, until the next run."""
+    """Consecutive releases with the same versions of a message."""
 
     release: int
-    """Number of the release, from the oldest on."""
+    """Index of the first release."""
     versions: Versions
-    """Without an unstable latest one; empty where the message is gone."""
+    """Versions without an unstable latest one; empty if the message was removed."""
     listeners: tuple[str, ...] = ()
-    """Which listeners serve a request; releases before 2.8 do not say, and this is empty."""
+    """Listeners that serve a request; empty for releases before 2.8, which do not define them."""
 
 
 @dataclass(frozen=True)
-class Since:
-    """What releases have, by the names of messages of today."""
+class Availability:
+    """Availability of messages by their current names."""
 
     releases: tuple[str, ...]
-    """From the oldest to the newest."""
+    """Release names, oldest first."""
     runs: dict[str, tuple[Run, ...]] = field(default_factory=dict)
     late: dict[str, dict[str, int]] = field(default_factory=dict)
-    """The release of fields that came later than the first version that they are in, by their paths."""
+    """First release of each field that is younger than its version, by path."""
     older: Mapping[str, Versions] = field(default_factory=dict)
-    """Versions that are older than the first release that defines them."""
+    """Versions older than the first release that defines them."""
 
     def is_older(self, message: str, versions: Iterable[int], since: int | None) -> bool:
-        """Whether some of these versions were there before the release ``since``, which has their first definition."""
+        """Return whether some of the versions existed before ``since``, the release with their first definition."""
         older = self.older.get(message, NONE)
         return any(version in older and self.first(message, version) == since for version in versions)
 
     def first(self, message: str, version: int) -> int | None:
-        """The number of the first release that has a version; None if none has."""
+        """Return the index of the first release with a version, or None."""
         return next((run.release for run in self.runs.get(message, ()) if version in run.versions), None)
 
     def gaps(self, message: str, version: int) -> tuple[int, ...]:
-        """The numbers of releases that do not have a version that an older and a newer one have."""
+        """Return the releases that lack a version which an older and a newer release have."""
         runs = self.runs.get(message, ())
         numbers = range(len(self.releases))
         has = [
@@ -61,10 +61,9 @@ class Since:
         return tuple(number for number in range(there[0], there[-1]) if not has[number]) if there else ()
 
     def field(self, message: str, path: str, versions: Iterable[int]) -> tuple[int | None, int | None]:
-        """The numbers of the first release that has a field, and of the first that does not have it any more.
+        """Return the indexes of the first release with a field and of the first release that dropped it.
 
-        The path is in Kafka's names, ``Topics[].Partitions[].LeaderId``, or in Python's. The versions are those that have
-        the field.
+        The path uses Kafka's names, ``Topics[].Partitions[].LeaderId``, or Python's. ``versions`` are those with the field.
         """
         known = [version for version in versions if self.first(message, version) is not None]
         first = min((number for each in known if (number := self.first(message, each)) is not None), default=None)
@@ -74,7 +73,7 @@ class Since:
         return since, max(gone) if gone and len(gone) == len(known) else None
 
     def until(self, message: str, version: int) -> int | None:
-        """The number of the first release that does not have a version any more; None if the newest has it."""
+        """Return the index of the first release without a version, or None if the newest release has it."""
         found = None
         for run in self.runs.get(message, ()):
             if version in run.versions:
@@ -84,12 +83,14 @@ class Since:
         return found
 
 
-def since(sides: Sequence[Side], today: Today, older: Mapping[str, Versions] | None = None) -> Since:
-    """What the releases, from the oldest to the newest, have of the messages of a package."""
+def availability(
+    sides: Sequence[DefinitionSet], today: Today, older: Mapping[str, Versions] | None = None
+) -> Availability:
+    """Compute the availability of a package's messages from the releases, oldest first."""
     releases = tuple(side.name.removeprefix("Kafka ") for side in sides)
-    found = Since(releases, older=older or {})
+    found = Availability(releases, older=older or {})
     names = names_of(sides, today)
-    former: dict[str, list[tuple[int, Side, str]]] = {}
+    former: dict[str, list[tuple[int, DefinitionSet, str]]] = {}
     for number, side in enumerate(sides):
         for name in side.messages:
             if (now := names.get(name)) is not None:
@@ -102,7 +103,7 @@ def since(sides: Sequence[Side], today: Today, older: Mapping[str, Versions] | N
 
 
 def place(path: str) -> str:
-    """A path without what Kafka's names and Python's differ in."""
+    """Normalize a path, so that Kafka's names and Python's compare equal."""
     return path.replace("[]", "").replace("_", "").lower()
 
 
@@ -112,8 +113,8 @@ def _key(message: Message) -> Key:
     return message.name
 
 
-def names_of(sides: Sequence[Side], today: Today) -> dict[str, str]:
-    """The names of today by those of any release."""
+def names_of(sides: Sequence[DefinitionSet], today: Today) -> dict[str, str]:
+    """Map the message names of any release to the current names."""
     keys = {_key(message): name for name, (message, _) in today.items()}
     messages = {name: message for name, (message, _) in today.items()}
     older = baseline("", sides)
@@ -129,7 +130,7 @@ def names_of(sides: Sequence[Side], today: Today) -> dict[str, str]:
     return found
 
 
-def _runs(today: Message, places: list[tuple[int, Side, str]], count: int) -> Iterable[Run]:
+def _runs(today: Message, places: list[tuple[int, DefinitionSet, str]], count: int) -> Iterable[Run]:
     by_number = {number: (side, name) for number, side, name in places}
     before = Run(-1, NONE)
     for number in range(count):
@@ -148,9 +149,9 @@ def _runs(today: Message, places: list[tuple[int, Side, str]], count: int) -> It
 
 
 def _late(
-    found: Since, name: str, message: Message, plan: MessagePlan, places: list[tuple[int, Side, str]]
+    found: Availability, name: str, message: Message, plan: MessagePlan, places: list[tuple[int, DefinitionSet, str]]
 ) -> dict[str, int]:
-    """The fields that a release brought into versions that there were already, such as tagged ones."""
+    """Yield fields that a release added to existing versions, such as tagged fields."""
     wanted: dict[int, list[str]] = {}
     for path, member in members_of(message):
         versions = member.versions.intersect(message.valid)
@@ -177,9 +178,9 @@ def _late(
 
 
 def _present(before: tuple[MessagePlan, int], now: tuple[MessagePlan, int], paths: list[str]) -> Iterable[str]:
-    """Those fields of today that an older version has; where layouts are equal, names do not matter."""
-    former = layout_of(*before)
-    if former == layout_of(*now):
+    """Return the current fields that an older version has; equal layouts are matched without names."""
+    former = signature_of(*before)
+    if former == signature_of(*now):
         return paths
     had = set(labels(former))
     return [path for path in paths if path in had]

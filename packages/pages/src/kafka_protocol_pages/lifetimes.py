@@ -1,0 +1,149 @@
+"""Lifetimes of messages, versions and fields in Kafka's releases, with links to the pages of releases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from kafka_message_generator.compat.availability import Availability
+from kafka_message_generator.compat.changes import Changes, changes
+from kafka_message_generator.compat.definition_sets import release_sets
+from kafka_message_generator.compat.store import CodeLifetime, read_error_codes
+from kafka_message_generator.definitions import Definitions
+from kafka_message_generator.render.availability import availability_of, since_words, today_of
+
+FOLDER = "releases"
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release in a table cell."""
+
+    name: str
+    is_first: bool = False
+    """Whether it is the first known release, so that its contents may be older."""
+    is_later: bool = False
+    """Whether it has the first definition of something older."""
+
+    @property
+    def link(self) -> str:
+        return f"{FOLDER}/{self.name}.html"
+
+    @property
+    def shown(self) -> str:
+        """Return a short text for narrow cells."""
+        return f"{'<' if self.is_later else '≤' if self.is_first else ''}{self.name}"
+
+    @property
+    def since(self) -> str:
+        return since_words(self.name, self.is_first, self.is_later)
+
+
+@dataclass(frozen=True)
+class Lifetime:
+    """First release with something, and first release without it."""
+
+    since: Release | None = None
+    until: Release | None = None
+    gaps: tuple[Release, ...] = ()
+    """Releases in between that lack it."""
+
+    @property
+    def title(self) -> str:
+        """Describe the lifetime; empty if unknown."""
+        if self.since is None:
+            return ""
+        words = [f"since {self.since.since}", *(f"not in Kafka {each.name}" for each in self.gaps)]
+        return ", ".join([*words, *([f"until Kafka {self.until.name}"] if self.until is not None else [])])
+
+
+UNKNOWN = Lifetime()
+"""Lifetime of something that no release has."""
+
+
+@dataclass(frozen=True)
+class Lifetimes:
+    """All lifetimes; empty for a package without a history."""
+
+    found: Availability | None = None
+    codes: Mapping[str, CodeLifetime] = field(default_factory=dict)
+    """Error codes by name."""
+
+    @property
+    def is_known(self) -> bool:
+        return self.found is not None
+
+    def code(self, number: int) -> Lifetime:
+        """Return the lifetime of a current error code, under any name."""
+        if self.found is None:
+            return UNKNOWN
+        first = (
+            self.found.releases.index(lifetime.first) for lifetime in self.codes.values() if lifetime.code == number
+        )
+        return self._lifetime(min(first, default=None), None)
+
+    def former_names(self, number: int) -> tuple[str, ...]:
+        """Return the former names of an error code."""
+        return tuple(
+            name for name, lifetime in self.codes.items() if lifetime.code == number and lifetime.last is not None
+        )
+
+    def version(self, message: str, version: int) -> Lifetime:
+        """Return the lifetime of a message version."""
+        if self.found is None:
+            return UNKNOWN
+        gaps = self.found.gaps(message, version)
+        since = self.found.first(message, version)
+        is_later = self.found.is_older(message, (version,), since)
+        return self._lifetime(since, self.found.until(message, version), gaps, is_later)
+
+    def message(self, message: str, versions: Iterable[int]) -> Lifetime:
+        """Return the lifetime of a message with these versions."""
+        return self.field(message, "", versions)
+
+    def field(self, message: str, path: str, versions: Iterable[int]) -> Lifetime:
+        """Return the lifetime of a field in these versions."""
+        if self.found is None:
+            return UNKNOWN
+        known = list(versions)
+        since, until = self.found.field(message, path, known)
+        return self._lifetime(since, until, is_later=self.found.is_older(message, known, since))
+
+    def _lifetime(
+        self, since: int | None, until: int | None, gaps: Iterable[int] = (), is_later: bool = False
+    ) -> Lifetime:
+        missing = (self._release(number) for number in gaps)
+        return Lifetime(self._release(since, is_later), self._release(until), distinct(missing))
+
+    def _release(self, number: int | None, is_later: bool = False) -> Release | None:
+        if number is None or self.found is None:
+            return None
+        return Release(self.found.releases[number], number == 0, is_later)
+
+
+NOTHING = Lifetimes()
+"""Lifetimes of definitions without a history."""
+
+
+@dataclass(frozen=True)
+class Past:
+    """The history of the definitions; empty if they have none."""
+
+    lifetimes: Lifetimes = NOTHING
+    changes: tuple[Changes, ...] = ()
+    """Changes of every release, oldest first."""
+
+
+def past_of(definitions: Definitions) -> Past:
+    """Read the history of the definitions. Raises HistoryError and SpecError."""
+    found = availability_of(definitions)
+    if found is None or definitions.history is None:
+        return Past()
+    codes = read_error_codes(definitions.history)
+    sides = list(release_sets(definitions.history))
+    return Past(Lifetimes(found, codes), tuple(changes(found, sides, today_of(definitions), codes)))
+
+
+def distinct(releases: Iterable[Release | None]) -> tuple[Release, ...]:
+    """Remove duplicates and keep the order."""
+    return tuple(dict.fromkeys(each for each in releases if each is not None))
