@@ -111,6 +111,7 @@ def types(session: nox.Session) -> None:
     session.run("mypy", "-p", "kafka_message_generator", "-p", "tests.support", "-p", "tests.fuzz")
     session.run("mypy", "noxfile.py", *benchmarks)
     session.run("mypy", "-p", "kafka_messages_spark")
+    session.run("mypy", "packages/tools/src/kafka_messages_tools")
     session.run("mypy", "packages/native/src/kafka_messages_native")
     session.run("mypy", "packages/vectors/src/kafka_protocol_vectors")
     session.run("mypy", "generated/src/kafka_messages")
@@ -139,7 +140,7 @@ def tests(session: nox.Session) -> None:
 
 def install_tests(session: nox.Session) -> None:
     extras = ("tests", "types", "arrow", "compression", "spark", "stores", "frames")
-    install(session, *WITH_PAGES, *groups(*extras), "./generated", "./packages/pipeline")
+    install(session, *WITH_PAGES, *groups(*extras), "./generated", "./packages/tools", "./packages/pipeline")
 
 
 @nox.session
@@ -159,7 +160,7 @@ def nightly(session: nox.Session) -> None:
 
 def interop(session: nox.Session, *options: str) -> None:
     peers = groups("tests", "arrow", "spark", "peers")
-    install(session, *GENERATOR, *peers, "./generated", "./packages/pipeline")
+    install(session, *GENERATOR, *peers, "./generated", "./packages/tools", "./packages/pipeline")
     session.run("python", "-m", "pytest", "tests/interop", *options)
 
 
@@ -181,8 +182,8 @@ def browser(session: nox.Session, *options: str) -> None:
 @nox.session
 def quick(session: nox.Session) -> None:
     """The tests that need neither Spark nor Arrow, in two to four minutes; options go to pytest."""
-    install(session, *GENERATOR, *groups("tests"), "./generated")
-    session.run("python", "-m", "pytest", "-n", "2", *(session.posargs or ("tests/docs", "tests/command", *MESSAGES)))
+    install(session, *GENERATOR, *groups("tests"), "./generated", "./packages/tools")
+    session.run("python", "-m", "pytest", "-n", "2", *(session.posargs or ("tests/docs", "tests/tools", *MESSAGES)))
 
 
 @nox.session
@@ -192,7 +193,7 @@ def pages(session: nox.Session) -> None:
 
 
 def write_pages(session: nox.Session) -> None:
-    install(session, *WITH_PAGES, "./generated")
+    install(session, *WITH_PAGES, "./generated", "./packages/tools")
     session.run("kafka-message-generator", "pages", "--specs", "specs/kafka", "--docs", ".", "--output", "site")
 
 
@@ -244,7 +245,7 @@ def release(session: nox.Session) -> None:
             session.run("kafka-message-generator", "check", *PACKAGE)
             build(session)
             session.run("twine", "check", "--strict", *map(str, sorted(Path("dist").iterdir())))
-            use(session, "generator", "native", "packages")
+            use(session, "generator", "native", "packages", "tools")
             session.run("python", "-m", "tests.support.release", "uploads", "dist")
 
 
@@ -256,7 +257,7 @@ def use(session: nox.Session, *trials: str) -> None:
 def build(session: nox.Session) -> None:
     """Wheels and source distributions of every project, looked into; the native core for each CPython of the machine."""
     shutil.rmtree("dist", ignore_errors=True)
-    projects = ("./generator", "./generated", "./packages/pipeline", "./packages/vectors")
+    projects = ("./generator", "./generated", "./packages/pipeline", "./packages/tools", "./packages/vectors")
     protocol = ("--specs", "specs/kafka", "--output", "packages/vectors/src/kafka_protocol_vectors")
     session.run("kafka-message-generator", "protocol", *protocol)
     clean(*projects, "./packages/native")
@@ -361,7 +362,7 @@ def cluster(session: nox.Session) -> None:
 
 def captures(session: nox.Session) -> None:
     """Make examples/captures anew: a real broker and clients on loopback. Needs a JDK, tcpdump, tshark and root."""
-    install(session, *groups("tests", "arrow", "peers"), "./generated")
+    install(session, *groups("tests", "arrow", "peers"), "./generated", "./packages/tools")
     session.run("python", "-m", "tests.interop.captures", "examples/captures")
 
 

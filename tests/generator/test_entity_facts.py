@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kafka_messages.command import main
 
 from kafka_message_generator import definitions
 from kafka_message_generator.pages import indexes
@@ -16,6 +15,7 @@ from kafka_message_generator.protocol.document import document
 from kafka_message_generator.rules.entities import Named
 from kafka_message_generator.rules.names import snake_case
 from kafka_message_generator.spec.source import SpecError
+from kafka_messages_tools.command import main
 from tests.support.building import write_specs
 from tests.support.pages import ROOT
 from tests.support.specs import field, message

@@ -22,6 +22,7 @@ GENERATOR = Path(kafka_message_generator.__file__).parent
 NAME = kafka_message_generator.__name__
 RUNTIME = GENERATOR / "runtime"
 PIPELINE = ROOT / "packages" / "pipeline" / "src" / "kafka_messages_spark"
+TOOLS = ROOT / "packages" / "tools" / "src" / "kafka_messages_tools"
 STAGES = (
     *("spec", "rules", "plan", "layouts", "release", "history", "merging"),
     *("definitions", "render", "protocol", "output", "pages", "cli"),
@@ -29,9 +30,11 @@ STAGES = (
 """Knowledge flows one way: each stage may import itself and those before it."""
 ROOMS = ("java", "_core", "_charts", "columns", "sources", "analyses", "jobs")
 """Of the pipeline, from the ground up: each may import itself and those before it."""
+TOOL_LAYERS = ("_text", "package", "wireshark", "capture", "command")
+"""Modules and folders of the tools; each may import itself and those before it."""
 EXTRAS = ("numpy", "pyarrow", "hypothesis")
 """What parts of packages import that is neither theirs nor of the standard library."""
-QUICK = ("docs", "command", "generator", "package", "connection", "proposals")
+QUICK = ("docs", "tools", "generator", "package", "connection", "proposals")
 """Folders of the tests of ``nox -s quick``."""
 NOT_QUICK = {"numpy", "pandas", "pyarrow", "pyspark", "mypy"}
 """What that session does not install."""
@@ -70,7 +73,7 @@ def arrows(folder: Path) -> Mapping[str, frozenset[str]]:
     return found
 
 
-@pytest.mark.parametrize("folder", [GENERATOR, PIPELINE], ids=["generator", "pipeline"])
+@pytest.mark.parametrize("folder", [GENERATOR, PIPELINE, TOOLS], ids=["generator", "pipeline", "tools"])
 def test_no_imports_run_in_a_circle(folder: Path) -> None:
     """What imports each other can only be understood together, and breaks when it is imported in another order."""
     try:
@@ -83,9 +86,8 @@ def test_no_imports_run_in_a_circle(folder: Path) -> None:
 def test_no_stage_imports_a_later_one(stage: str) -> None:
     """A decision that a later stage takes must not come back to an earlier one; see the picture of the design."""
     allowed = STAGES[: STAGES.index(stage) + 1]
-    # The scripts of shells are printed from the command's own tables, protocol.json says what fields of bytes hold, and
-    # witnesses are written and read by the schema codec.
-    allowed += ("runtime",) if stage in ("render", "protocol", "layouts") else ()
+    # protocol.json says what fields of bytes hold, and witnesses are written and read by the schema codec.
+    allowed += ("runtime",) if stage in ("protocol", "layouts") else ()
     wrong = [
         f"{name} imports {target}"
         for name, targets in arrows(GENERATOR).items()
@@ -93,6 +95,22 @@ def test_no_stage_imports_a_later_one(stage: str) -> None:
         if room(name) == stage and room(target) not in (*allowed, NAME)
     ]
     assert wrong == []
+
+
+def test_no_layer_of_the_tools_imports_a_later_one() -> None:
+    """Tools import earlier layers of the tools, the standard library, and generated packages only for type checkers."""
+    wrong = [
+        f"{name} imports {target}"
+        for name, targets in arrows(TOOLS).items()
+        for target in targets
+        if room(name) != "__main__" and room(target) not in TOOL_LAYERS[: TOOL_LAYERS.index(room(name)) + 1]
+    ]
+    assert wrong == []
+    others = {"kafka_messages", "kafka_messages_tools", "shtab"}
+    foreign = {
+        target.partition(".")[0] for name, path in modules_below(TOOLS).items() for target in imports(name, path)
+    }
+    assert foreign - sys.stdlib_module_names <= others
 
 
 def test_no_room_of_the_pipeline_imports_one_above_it() -> None:
@@ -113,7 +131,7 @@ def test_no_room_of_the_pipeline_imports_one_above_it() -> None:
     }
 
 
-@pytest.mark.parametrize("folder", [GENERATOR, PIPELINE], ids=["generator", "pipeline"])
+@pytest.mark.parametrize("folder", [GENERATOR, PIPELINE, TOOLS], ids=["generator", "pipeline", "tools"])
 def test_no_function_stands_twice(folder: Path) -> None:
     """What is mended in one place would stay broken in the other; bodies of one statement may be alike by chance."""
     first: dict[str, str] = {}
@@ -172,7 +190,7 @@ def test_parts_stand_on_those_before_them() -> None:
     assert {path.name.removesuffix(".py") for path in RUNTIME.iterdir() if path.name[:2] != "__"} == before
 
 
-@pytest.mark.parametrize("folder", [GENERATOR, PIPELINE], ids=["generator", "pipeline"])
+@pytest.mark.parametrize("folder", [GENERATOR, PIPELINE, TOOLS], ids=["generator", "pipeline", "tools"])
 def test_each_folder_says_what_lives_there(folder: Path) -> None:
     """A newcomer opens the first file of a folder to learn whether to go on."""
     for inner in {path.parent for path in folder.rglob("*.py")}:

@@ -31,7 +31,16 @@ def probes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ModuleType]:
     """A folder with definitions and one sample, and their package."""
     folder, name = tmp_path_factory.mktemp("probes"), unique_name()
     specs = write_specs(folder / "specs", PROBE)
-    arguments = ["--specs", str(specs), "--output", str(folder / "package"), "--package", name, "--components", "explain"]
+    arguments = [
+        "--specs",
+        str(specs),
+        "--output",
+        str(folder / "package"),
+        "--package",
+        name,
+        "--components",
+        "explain",
+    ]
     assert cli.main(["generate", *arguments]) == 0
     package = import_package(folder / "package" / "src", name)
     probe = package.Probe(id=7, name="é", lines=[package.Probe.Line(cents=995, text="tea")])

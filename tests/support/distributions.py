@@ -20,6 +20,7 @@ PROJECTS: Mapping[str, Path] = {
     "kafka_messages": ROOT / "generated",
     "kafka_messages_native": ROOT / "packages" / "native",
     "kafka_messages_spark": ROOT / "packages" / "pipeline",
+    "kafka_messages_tools": ROOT / "packages" / "tools",
     "kafka_protocol_vectors": ROOT / "packages" / "vectors",
 }
 """The folder of each distribution, by its name in file names."""
@@ -27,6 +28,12 @@ EXTENSIONS: Mapping[str, tuple[str, ...]] = {
     "kafka_messages_native": ("kafka_messages_native/_columns", "kafka_messages_native/_core")
 }
 """What is compiled, by distribution: a wheel for each interpreter has it, and no wheel has what it is made of."""
+BUILT: Mapping[str, tuple[str, ...]] = {
+    "kafka_messages_tools": tuple(
+        f"kafka_messages_tools/command/completions/{shell}" for shell in ("bash", "fish", "zsh")
+    )
+}
+"""Files that a build prints, by distribution."""
 LICENSES = ("LICENSE", "NOTICE")
 RELATIVE_LINK = re.compile(r"\]\((?!https?://|#)")
 """In a README: where an index shows it, such a link leads nowhere."""
@@ -48,7 +55,7 @@ def sources_of(project: Path) -> dict[str, str]:
 def contents_of(name: str, project: Path) -> set[str]:
     """The files that belong into a wheel; of an extension the name alone, which ends differently for each interpreter."""
     files = {path for path in sources_of(project) if not path.endswith((".c", ".h"))}
-    return files | set(EXTENSIONS.get(name, ()))
+    return files | {*EXTENSIONS.get(name, ()), *BUILT.get(name, ())}
 
 
 _IS_NO_SOURCE = re.compile(r"__pycache__/|\.egg-info/")

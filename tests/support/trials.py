@@ -1,6 +1,6 @@
 """Distributions tried as users have them: wheels in environments where nothing else is. Downloads what they depend on.
 
-python -m tests.support.trials generator|native|packages FOLDER
+python -m tests.support.trials generator|native|packages|tools FOLDER
 """
 
 from __future__ import annotations
@@ -130,7 +130,26 @@ def try_native(folder: Path, work: Path) -> None:
         print(f"{interpreter}: {run(place.python, '-m', 'tests.support.native_proof', folder=ROOT)}", end="")
 
 
-TRIALS = {"generator": try_generator, "native": try_native, "packages": try_packages}
+def try_tools(folder: Path, work: Path) -> None:
+    """The tools are installed with the package and nothing else; the command, captures and the dissector work."""
+    place = Place(work / "place")
+    place.install("--no-deps", *(str(wheel(folder, name)) for name in ("kafka_messages", "kafka_messages_tools")))
+    print(place.run_script(IMPORT_ALL, "kafka_messages_tools"), end="")
+    command = str(place.commands / "kafka-messages")
+    decoded = run(command, "decode", "ApiVersionsRequest", "3", "056a61766106342e342e3000")
+    same("decode", decoded, '{"clientSoftwareName": "java", "clientSoftwareVersion": "4.4.0"}\n')
+    capture = str(ROOT / "examples" / "captures" / "librdkafka.pcap.gz")
+    if "ApiVersions v" not in (found := run(command, "capture", capture)):
+        raise Failed(f"no ApiVersions in {capture}:\n{found}")
+    for words, start in (
+        (("wireshark",), "-- Requests and responses as kafka_messages knows them"),
+        (("completion", "bash"), "# AUTOMATICALLY GENERATED"),
+    ):
+        if not (found := run(command, *words)).startswith(start):
+            raise Failed(f"{' '.join(words)} begins with {found[:200]!r}, expected {start!r}")
+
+
+TRIALS = {"generator": try_generator, "native": try_native, "packages": try_packages, "tools": try_tools}
 
 
 def main(arguments: Sequence[str]) -> int:

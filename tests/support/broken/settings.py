@@ -278,16 +278,16 @@ CASES = [
     Case(
         "a history without other releases",
         "[package]\ncomponents = ['history']\n",
-        "2: $.package.components: the component history is for a package that knows older releases, and package.toml names none; "
-        "write older = [...] below [definitions], or leave it out",
+        "2: $.package.components: the component history is for a package that knows older releases, and package.toml names "
+        "none; write older = [...] below [definitions], or leave it out",
     ),
     Case(
         "components",
         "[package]\ncomponents = ['schema', 'arow', 'x', 'protocol', 'records']\n",
         "2: $.package.components: the component protocol is for messages of type request, response, of which there are none; "
         "leave it out",
-        "2: $.package.components: the component records is for messages of type coordinator-key, coordinator-value, metadata, "
-        "of which there are none; leave it out",
+        "2: $.package.components: the component records is for messages of type coordinator-key, coordinator-value, "
+        "metadata, of which there are none; leave it out",
         "2: $.package.components[0]: the component schema is in every package; leave it out",
         "2: $.package.components[1]: unknown component 'arow'; did you mean arrow?",
         f"2: $.package.components[2]: unknown component 'x'; there are {', '.join(OPTIONAL)}",

@@ -27,7 +27,7 @@ def enumerations() -> Mapping[str, type[Enum]]:
     try:
         found: Mapping[str, type[Enum]] = import_module(f"{_PACKAGE}.enums").ENUMERATIONS
     except ModuleNotFoundError:
-        raise ValueError(f"{_PACKAGE} has no names for numbers; generate it with the part enums") from None
+        raise ValueError(f"{_PACKAGE} has no names for numbers; generate it with the component enums") from None
     return found
 
 

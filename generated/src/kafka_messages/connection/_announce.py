@@ -126,7 +126,9 @@ class _Release:
     def __init__(self, release: str) -> None:
         self._history = optional("history")
         if self._history is None:
-            raise ValueError(f"this package was generated without the part history, and knows nothing of {release}")
+            raise ValueError(
+                f"this package was generated without the component history, and knows nothing of {release}"
+            )
         self._release = self._history.release_of(release)
 
     def versions(self, api: Api) -> Versions:

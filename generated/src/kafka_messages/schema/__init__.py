@@ -10,6 +10,7 @@ from __future__ import annotations
 from .._core.versions import Versions
 from .build import schemas_of
 from .encodings import PACKED16, PACKED32, PACKED64, UPACKED16, UPACKED32, UPACKED64
+from .entities import entity_types
 from .facts import FieldFacts, MessageFacts, facts_of, fields_of
 from .fitting import Lost
 from .schema import NullableStruct, Schema, TaggedStruct
@@ -95,6 +96,7 @@ __all__ = [
     "TaggedStruct",
     "Type",
     "Versions",
+    "entity_types",
     "facts_of",
     "fields_of",
     "schemas_of",

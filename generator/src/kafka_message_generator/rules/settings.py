@@ -8,8 +8,8 @@ from packaging.version import Version
 
 from kafka_message_generator.rules import headers
 from kafka_message_generator.rules.headers import has_headers
-from kafka_message_generator.spec.model import HEADER, REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.components import COMPONENTS
+from kafka_message_generator.spec.model import HEADER, REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.settings import FILE, Settings
 from kafka_message_generator.spec.source import Problems
 from kafka_message_generator.spec.spelling import meant, or_meant
