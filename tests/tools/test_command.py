@@ -310,7 +310,7 @@ def test_completion_in_bash(tmp_path: Path) -> None:
     """The script knows subcommands, options, choices and messages."""
     script = tmp_path / "completion"
     script.write_bytes(process("completion", "bash").stdout)
-    ask = '. "$0"; COMP_WORDS=("${@}"); COMP_CWORD=$(($# - 1)); _kafka_messages; echo "${COMPREPLY[@]}"'
+    ask = '. "$0"; COMP_WORDS=("${@}"); COMP_CWORD=$(($# - 1)); _shtab_kafka_messages; echo "${COMPREPLY[@]}"'
 
     def completed(*words: str) -> str:
         line = ["bash", "-c", ask, str(script), "kafka-messages", *words]
@@ -330,6 +330,7 @@ def test_completion_in_bash(tmp_path: Path) -> None:
         completed("explain", "--frame", "Metadata.b") == completed("explain", "x", "9", "Metadata.b") == "Metadata.bin"
     )
     assert completed("explain", "--request", "Metadata.b") == "Metadata.bin"
-    assert completed("explain", "Metadata.b") == ""
+    assert completed("explain", "Metadata.b") == "Metadata.bin"
+    assert completed("list", "MetadataRe") == "MetadataRequest MetadataResponse"
     for shell in ("zsh", "fish"):
         assert b"kafka-messages" in process("completion", shell).stdout

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 DEFAULT = "kafka_messages"
 """Import name of the package for Kafka's own messages."""
-SCHEMA = ("all_messages", "KafkaMessageError", "DecodeError")
+EXPORTED = frozenset(("all_messages", "KafkaMessageError", "DecodeError"))
 """Names that every generated package exports."""
 
 
@@ -29,7 +29,7 @@ class Package:
         self.name = name
         self.root: Any = sys.modules[name]
         self._modules: dict[str, Any] = {}
-        if not all(hasattr(self.root, each) for each in SCHEMA):
+        if not EXPORTED.issubset(getattr(self.root, "__all__", ())):  # hasattr would import their modules
             raise PackageError(f"{name} is not a package of the Kafka message generator")
 
     def module(self, name: str) -> Any:

@@ -6,6 +6,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptio
 
 from .._text import suggestion as meant
 from ._errors import UsageError
+from ._output import terminal_width
 from ._table import SUBCOMMANDS
 
 TYPE_CHECKING = False
@@ -19,11 +20,18 @@ KINDS = ("request", "response", "header", "metadata", "coordinator-key", "coordi
 """Kinds of messages."""
 
 
+class _Formatter(RawDescriptionHelpFormatter):
+    """Formats the help. With a width argparse does not import ``shutil``, which it needs for each argument otherwise."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=max(terminal_width() - 2, 40))
+
+
 class Parser(ArgumentParser):
     """A parser of one command line, which raises UsageError."""
 
     def __init__(self, prog: str, **more: Any) -> None:
-        super().__init__(prog=prog, formatter_class=RawDescriptionHelpFormatter, allow_abbrev=False, **more)
+        super().__init__(prog=prog, formatter_class=_Formatter, allow_abbrev=False, **more)
 
     def parse(self, words: Sequence[str]) -> Namespace:
         """Return the arguments; options may stand between them. Raises UsageError, and SystemExit after ``--help``."""

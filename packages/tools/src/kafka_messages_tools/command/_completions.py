@@ -65,6 +65,8 @@ def _parser(shtab: Any) -> ArgumentParser:
         takes_headers = any(action.dest == "frame" for action in inner._actions) and name != "encode"
         for action in inner._actions:
             kinds: tuple[str, ...] = _COMPLETED.get(action.dest, ()) if action.nargs != 0 else ()
+            if action.dest == "pattern" and name in ("list", "tags"):
+                kinds = ("message",)
             if action.dest == "message" and takes_headers:  # a header may say what the bytes are
                 kinds = ("message", "file")
             if kinds:

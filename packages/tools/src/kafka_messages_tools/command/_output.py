@@ -45,7 +45,7 @@ class Output:
     @property
     def width(self) -> int:
         """Columns that a line may have."""
-        return max(_terminal_width() if self._width is None else self._width, 40)
+        return max(terminal_width() if self._width is None else self._width, 40)
 
     @property
     def row_width(self) -> int | None:
@@ -137,7 +137,7 @@ class Output:
             self._stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
-def _terminal_width() -> int:
+def terminal_width() -> int:
     """Columns of the terminal, 100 where there is none."""
     told = os.environ.get("COLUMNS", "")
     if told.isascii() and told.isdigit() and len(told) < 6 and int(told):

@@ -42,7 +42,8 @@ def dissector(name: str = "", ports: str = PORTS, package: str | Package = DEFAU
 def _lines(package: Package, name: str, ports: str) -> Iterator[str]:
     """The tables in front of the program."""
     protocol = package.module("protocol")
-    yield f"-- Requests and responses as {package.name} knows them, for Wireshark: put this file into its folder of Lua plugins."
+    place = "for Wireshark: put this file into its folder of Lua plugins."
+    yield f"-- Requests and responses as {package.name} knows them, {place}"
     yield f"local NAME, TITLE, PORTS = {_text(name)}, {_text(name.replace('_', ' ').title())}, {_text(ports)}"
     known = [api for api in protocol.apis() if api.valid_versions]
     yield "local APIS = {"

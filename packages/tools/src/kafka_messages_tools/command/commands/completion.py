@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .._completions import SHELLS, script
+from ...package import DEFAULT
+from .._completions import PROGRAM, SHELLS, script
 from .._errors import UsageError
 
 TYPE_CHECKING = False
@@ -27,8 +28,9 @@ def run(given: Namespace, out: Output, package: Package) -> int:
     """Print the script. Raises UsageError where the command has no name to complete."""
     from .._main import program
 
-    prog = program(package.name)
-    if " " in prog:
-        raise UsageError(f"{prog!r} is no command of a shell; install one by program in package.toml")
+    prog = program(None)
+    if " " in prog and package.name != DEFAULT:
+        raise UsageError("only an installed command can be completed; name one by program in package.toml")
+    prog = PROGRAM if " " in prog else prog
     out.line(script(given.shell, prog, package).rstrip("\n"))
     return 0
