@@ -17,6 +17,7 @@ READMES = (
     "specs/proposals/README.md",
     "packages/native/README.md",
     "packages/pipeline/README.md",
+    "packages/tools/README.md",
 )
 EXAMPLES = "examples/cluster/README.md"
 LANGUAGES = ("python", "sh", "json", "toml", "")

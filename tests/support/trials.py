@@ -24,7 +24,7 @@ from importlib.metadata import metadata
 said = metadata("acme-invoices")
 print(said["Name"], said["Version"], said["License-Expression"], said.get_all("License-File"), said.get_all("Requires-Dist"))
 """
-DESCRIBED = "acme-invoices 2.1.0 LicenseRef-Acme ['COPYING'] None\n"
+DESCRIBED = "acme-invoices 2.1.0 LicenseRef-Acme ['COPYING'] ['kafka-messages-tools; extra == \"tools\"']\n"
 IMPORT_ALL = """
 import importlib, pkgutil, sys
 for name in sys.argv[1:]:
