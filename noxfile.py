@@ -95,14 +95,36 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Strict mypy on what is written by hand, the package and a sample client; pyright on package and client."""
-    install(session, *PAGES, "./packages/upstream", *groups("types", "tests", "arrow", "spark"), "nox")
+    install(
+        session, *PAGES, "./packages/upstream", "./packages/tools", *groups("types", "tests", "arrow", "spark"), "nox"
+    )
     adapters = ("adapter_kafka_messages_native", "adapter_kafka_python", "adapter_kio")  # which are imported by name
-    scripts = ["compare", "batches", "other_languages", "imports", "command", "encodings", "plots", "speed_chart", "samples"]
+    scripts = [
+        "compare",
+        "batches",
+        "other_languages",
+        "imports",
+        "command",
+        "encodings",
+        "plots",
+        "speed_chart",
+        "samples",
+    ]
     benchmarks = [f"benchmarks/{name}.py" for name in (*scripts, *adapters)]
     session.run("python", "-m", "tests.support.proposals")
     session.run("mypy", "-p", "kafka_message_generator", "-p", "tests.support", "-p", "tests.fuzz")
     session.run("mypy", "noxfile.py", *benchmarks)
-    session.run("mypy", "-p", "kafka_messages_spark", "-p", "kafka_protocol_pages", "-p", "kafka_protocol_upstream")
+    session.run(
+        "mypy",
+        "-p",
+        "kafka_messages_spark",
+        "-p",
+        "kafka_protocol_pages",
+        "-p",
+        "kafka_protocol_upstream",
+        "-p",
+        "kafka_messages_tools",
+    )
     session.run("mypy", "packages/native/src/kafka_messages_native")
     session.run("mypy", "packages/vectors/src/kafka_protocol_vectors")
     session.run("mypy", "generated/src/kafka_messages")
@@ -131,7 +153,7 @@ def tests(session: nox.Session) -> None:
 
 def install_tests(session: nox.Session) -> None:
     extras = ("tests", "types", "arrow", "compression", "spark", "stores", "frames")
-    install(session, *PAGES, "./packages/upstream", *groups(*extras), "./packages/pipeline")
+    install(session, *PAGES, *groups(*extras), *map("./packages/{}".format, ("tools", "upstream", "pipeline")))
 
 
 @nox.session
@@ -150,7 +172,7 @@ def nightly(session: nox.Session) -> None:
 
 
 def interop(session: nox.Session, *options: str) -> None:
-    install(session, *UPSTREAM, *PEERS, "./packages/pipeline")
+    install(session, *UPSTREAM, *PEERS, "./packages/tools", "./packages/pipeline")
     session.run("python", "-m", "pytest", "tests/interop", *options)
 
 
@@ -172,8 +194,8 @@ def browser(session: nox.Session, *options: str) -> None:
 @nox.session
 def quick(session: nox.Session) -> None:
     """The tests that need neither Spark nor Arrow, in two to four minutes; options go to pytest."""
-    install(session, *GENERATOR, *groups("tests"), "./generated")
-    folders = ("tests/docs", "tests/command", "tests/upstream", *MESSAGES)
+    install(session, *GENERATOR, *groups("tests"), "./generated", "./packages/tools")
+    folders = ("tests/docs", "tests/tools", "tests/upstream", *MESSAGES)
     session.run("python", "-m", "pytest", "-n", "2", *(session.posargs or folders))
 
 
@@ -236,7 +258,7 @@ def release(session: nox.Session) -> None:
             session.run("kafka-message-generator", "check", *PACKAGE)
             build(session)
             session.run("twine", "check", "--strict", *map(str, sorted(Path("dist").iterdir())))
-            use(session, "generator", "native", "packages", "pages", "upstream")
+            use(session, "generator", "native", "packages", "tools", "pages", "upstream")
             session.run(*PUBLISH, "uploads")
 
 
@@ -248,7 +270,7 @@ def use(session: nox.Session, *trials: str) -> None:
 def build(session: nox.Session) -> None:
     """Wheels and source distributions of every project, looked into; the native core for each CPython of the machine."""
     shutil.rmtree("dist", ignore_errors=True)
-    packages = [f"./packages/{name}" for name in ("pages", "pipeline", "upstream", "vectors")]
+    packages = [f"./packages/{name}" for name in ("pages", "pipeline", "tools", "upstream", "vectors")]
     projects = ("./generator", "./generated", *packages)
     protocol = ("--specs", "specs/kafka", "--output", "packages/vectors/src/kafka_protocol_vectors")
     session.run("kafka-message-generator", "export", *protocol)
@@ -285,10 +307,10 @@ def upstream(session: nox.Session) -> None:
     """
     match session.posargs:
         case ["cluster"]:
-            install(session, *UPSTREAM, *PEERS, "./packages/pipeline")
+            install(session, *UPSTREAM, *PEERS, "./packages/tools", "./packages/pipeline")
             session.run("python", "-m", "tests.interop.make", "examples/cluster")
         case ["captures"]:
-            install(session, *GENERATOR, *groups("tests", "arrow", "peers"), "./generated")
+            install(session, *GENERATOR, *groups("tests", "arrow", "peers"), "./generated", "./packages/tools")
             session.run("python", "-m", "tests.interop.captures", "examples/captures")
         case tasks:
             install(session, *UPSTREAM)

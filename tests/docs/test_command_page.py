@@ -6,8 +6,8 @@ import re
 import shlex
 
 import pytest
-from kafka_messages.command import main
 
+from kafka_messages_tools.command import main
 from tests.support import pages
 from tests.support.pages import Block
 
@@ -52,7 +52,7 @@ def test_shell_blocks(block: Block, capsys: pytest.CaptureFixture[str], monkeypa
 
 def test_every_subcommand_is_told() -> None:
     """A subcommand that the page does not have is one that nobody finds."""
-    from kafka_messages.command._table import verbs
+    from kafka_messages_tools.command._table import verbs
 
     text = pages.text(PAGE)
     assert [

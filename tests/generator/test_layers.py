@@ -22,6 +22,7 @@ GENERATOR = Path(kafka_message_generator.__file__).parent
 NAME = kafka_message_generator.__name__
 RUNTIME = GENERATOR / "runtime"
 PIPELINE = ROOT / "packages" / "pipeline" / "src" / "kafka_messages_spark"
+TOOLS = ROOT / "packages" / "tools" / "src" / "kafka_messages_tools"
 STAGES = (
     *("spec", "rules", "plan", "compat", "merging", "definitions"),
     *("render", "export", "cost", "output", "cli"),
@@ -33,12 +34,14 @@ PAGES = ROOT / "packages" / "pages" / "src" / "kafka_protocol_pages"
 UPSTREAM = ROOT / "packages" / "upstream" / "src" / "kafka_protocol_upstream"
 TASKS = ("publish", "kafka", "vectors", "tasks", "cli")
 """Of what maintainers run: each may import itself and those before it."""
+TOOL_LAYERS = ("_text", "package", "wireshark", "capture", "command")
+"""Modules and folders of the tools; each may import itself and those before it."""
 DISTRIBUTIONS = pytest.mark.parametrize(
-    "folder", [GENERATOR, PIPELINE, PAGES, UPSTREAM], ids=lambda folder: folder.name
+    "folder", [GENERATOR, PIPELINE, TOOLS, PAGES, UPSTREAM], ids=lambda folder: folder.name
 )
 EXTRAS = ("numpy", "pyarrow", "hypothesis")
 """What parts of packages import that is neither theirs nor of the standard library."""
-QUICK = ("docs", "command", "upstream", "generator", "package", "connection", "proposals")
+QUICK = ("docs", "tools", "upstream", "generator", "package", "connection", "proposals")
 """Folders of the tests of ``nox -s quick``."""
 NOT_QUICK = {"numpy", "pandas", "pyarrow", "pyspark", "mypy"}
 """What that session does not install."""
@@ -90,9 +93,8 @@ def test_no_imports_run_in_a_circle(folder: Path) -> None:
 def test_no_stage_imports_a_later_one(stage: str) -> None:
     """A decision that a later stage takes must not come back to an earlier one; see the picture of the design."""
     allowed = STAGES[: STAGES.index(stage) + 1]
-    # The scripts of shells are printed from the command's own tables, protocol.json says what fields of bytes hold, and
-    # witnesses are written and read by the schema codec.
-    allowed += ("runtime",) if stage in ("render", "export", "compat", "cost") else ()
+    # protocol.json says what fields of bytes hold, and witnesses are written and read by the schema codec.
+    allowed += ("runtime",) if stage in ("export", "compat", "cost") else ()
     wrong = [
         f"{name} imports {target}"
         for name, targets in arrows(GENERATOR).items()
@@ -100,6 +102,22 @@ def test_no_stage_imports_a_later_one(stage: str) -> None:
         if room(name) == stage and room(target) not in (*allowed, NAME)
     ]
     assert wrong == []
+
+
+def test_no_layer_of_the_tools_imports_a_later_one() -> None:
+    """Tools import earlier layers of the tools, the standard library, and generated packages only for type checkers."""
+    wrong = [
+        f"{name} imports {target}"
+        for name, targets in arrows(TOOLS).items()
+        for target in targets
+        if room(name) != "__main__" and room(target) not in TOOL_LAYERS[: TOOL_LAYERS.index(room(name)) + 1]
+    ]
+    assert wrong == []
+    others = {"kafka_messages", "kafka_messages_tools", "shtab"}
+    foreign = {
+        target.partition(".")[0] for name, path in modules_below(TOOLS).items() for target in imports(name, path)
+    }
+    assert foreign - sys.stdlib_module_names <= others
 
 
 @pytest.mark.parametrize(("folder", "rooms"), [(PIPELINE, ROOMS), (UPSTREAM, TASKS)], ids=["pipeline", "upstream"])

@@ -286,12 +286,11 @@ def test_a_folder_of_another_package_is_left_alone(
     what = f"{generated.output} holds the package sample_package, not other_package"
     what += "; choose another folder, or remove this one first"
     assert cli.main([command, *to]) == 1
-    part = "the component internal_topics is for messages of type coordinator-key, coordinator-value, metadata, "
-    part += "of which there are none"
+    what_else = "the component internal_topics is for messages of type coordinator-key, coordinator-value, metadata"
     assert capsys.readouterr() == (
         "",
         f"{settings}:2: $.package.import-name: {what}\n"
-        f"{settings}:3: $.package.components: {part}; leave it out\n"
+        f"{settings}:3: $.package.components: {what_else}, of which there are none; leave it out\n"
         "2 problem(s); nothing was generated\n",
     )
     settings.unlink()

@@ -1,4 +1,4 @@
-"""The command of a stranger's package: for its own messages, by its own name, and no more than its parts allow."""
+"""The command of a stranger's package: it has the name in its settings, and kafka-messages-tools runs it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,16 @@ import pytest
 
 from kafka_message_generator import cli
 from tests.support import invoices
+from tests.support.pages import ROOT
 
-BASIC = ["explain", "decode", "encode", "guess", "diff", "show", "list", "tags", "completion"]
+BASIC = ["encode", "show", "list", "tags", "completion"]
+EXPLAINED = ["explain", "decode", "guess", "diff"]
+"""Subcommands that need the component ``explain``."""
+TOOLS = ROOT / "packages" / "tools" / "src"
 
 
 def generate(folder: Path, *settings: str) -> Path:
-    """The stranger's package with more lines below ``[package]``."""
+    """Write the stranger's package with more lines below ``[package]``."""
     specs = invoices.write(folder / "invoices")
     text = invoices.SETTINGS.replace("[package]\n", "\n".join(["[package]", *settings, ""]))
     (specs / "package.toml").write_text(text, encoding="utf-8")
@@ -26,29 +30,35 @@ def generate(folder: Path, *settings: str) -> Path:
     return folder / "package"
 
 
-def run(package: Path, *words: str, status: int = 0) -> str:
-    """What ``python -m acme_invoices`` prints."""
+def started(package: Path, *words: str, has_tools: bool = True) -> subprocess.CompletedProcess[str]:
+    """Run Python with the package, and the tools if there are any, on its path."""
+    paths = [str(package / "src"), *([str(TOOLS)] if has_tools else [])]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
-    environment["PYTHONPATH"] = str(package / "src")
-    line = [sys.executable, "-m", "acme_invoices", *words]
-    done = subprocess.run(line, capture_output=True, text=True, check=False, env=environment, stdin=subprocess.DEVNULL)
+    environment["PYTHONPATH"] = os.pathsep.join(paths)
+    options = () if has_tools else ("-S",)  # an installed kafka-messages-tools is not found either
+    line = [sys.executable, *options, *words]
+    return subprocess.run(line, capture_output=True, text=True, check=False, env=environment, stdin=subprocess.DEVNULL)
+
+
+def run(package: Path, *words: str, status: int = 0) -> str:
+    """Return what ``kafka-messages --package acme_invoices`` prints."""
+    done = started(package, "-m", "kafka_messages_tools", "--package", "acme_invoices", *words)
     assert done.returncode == status, done.stderr
     return done.stdout + done.stderr
 
 
 def subcommands(package: Path) -> list[str]:
-    """Those of the overview, but for the ones that only Kafka's traffic has."""
+    """Return the subcommands in the overview."""
     return [line.split()[0] for line in run(package, "--help").splitlines() if line.startswith("  ")]
 
 
 def test_of_an_own_package(tmp_path: Path) -> None:
-    """With a name in the settings it is a program, and explains requests with their headers."""
+    """With a name in the settings it is a command, and explains requests with their headers."""
     package = generate(tmp_path, 'program = "invoices"')
-    project = tomllib.loads((package / "pyproject.toml").read_text())
-    assert project["project"]["scripts"] == {"invoices": "acme_invoices.command:main"}
-    assert project["tool"]["setuptools"]["package-data"]["acme_invoices"] == ["py.typed", "command/completions/*"]
-    assert "complete -o filenames -F _invoices invoices" in run(package, "completion", "bash")
-    assert "InvoiceRequest" in run(package, "completion", "fish")
+    project = tomllib.loads((package / "pyproject.toml").read_text())["project"]
+    assert project["scripts"] == {"invoices": "acme_invoices.__main__:main"}
+    assert project["optional-dependencies"]["tools"] == ["kafka-messages-tools"]
+    assert project["dependencies"] == []
     found = [json.loads(line)["message"] for line in run(package, "list", "--json").splitlines()]
     assert found == ["InvoiceRequest", "InvoiceResponse", "PaidRequest", "RequestHeader", "ResponseHeader"]
     data = run(package, "encode", "PaidRequest", "0", '{"number": "A-7"}', "--frame", "--client-id", "me").strip()
@@ -56,37 +66,90 @@ def test_of_an_own_package(tmp_path: Path) -> None:
     assert [row["note"] for row in rows if row["path"] == "header.request_api_key"] == ["Paid"]
     assert rows[-1]["value"] == "A-7"
     assert json.loads(run(package, "decode", "--frame", data))["message"] == {"number": "A-7"}
-    assert set(BASIC) | {"apis", "errors"} <= set(subcommands(package))
+    assert subcommands(package) == [
+        *("explain", "decode", "encode", "guess", "diff", "show", "list", "apis"),
+        *("capture", "wireshark", "errors", "tags", "completion"),
+    ]
+    script = "import sys; sys.argv[0] = 'invoices'; from acme_invoices.__main__ import main; sys.exit(main())"
+    done = started(package, "-c", script, "decode", "--frame", data)
+    assert (done.returncode, json.loads(done.stdout)["message"]) == (0, {"number": "A-7"})
+    done = started(package, "-m", "acme_invoices", "lst")
+    assert done.stderr.startswith("python -m acme_invoices: unknown subcommand 'lst'; did you mean list?\n")
 
 
-def test_without_the_other_parts(tmp_path: Path) -> None:
-    """Half of a subcommand that dies at its first call would be worse than none."""
-    package = generate(tmp_path, 'components = ["command"]')
+def test_the_command_without_the_tools(tmp_path: Path) -> None:
+    """It prints how to install them, and the exit status is 2."""
+    package = generate(tmp_path, 'program = "invoices"')
+    done = started(package, "-m", "acme_invoices", "list", has_tools=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "invoices needs kafka-messages-tools: pip install kafka-messages-tools\n"
+
+
+def test_completion_of_another_command(tmp_path: Path) -> None:
+    """The script completes the name of the command, and the messages of the package."""
+    pytest.importorskip("shtab", reason="shtab is not installed; nox -s tests installs it")
+    package = generate(tmp_path, 'program = "own-invoices"')
+    code = "import sys; sys.argv[0] = 'own-invoices'; from acme_invoices.__main__ import main; sys.exit(main())"
+    paths = [*sys.path, str(package / "src")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    for shell in ("bash", "zsh", "fish"):
+        line = [sys.executable, "-c", code, "completion", shell]
+        done = subprocess.run(line, capture_output=True, text=True, check=True, env=environment)
+        assert "own-invoices" in done.stdout
+        assert "InvoiceRequest" in done.stdout
+        assert "kafka-messages" not in done.stdout
+        assert "MESSAGE_NAMES" not in done.stdout
+
+
+def test_without_the_other_components(tmp_path: Path) -> None:
+    """A subcommand whose components are missing is not listed; a call of it names the component."""
+    package = generate(tmp_path, "components = []")
     assert "scripts" not in tomllib.loads((package / "pyproject.toml").read_text())["project"]
-    assert not (package / "src" / "acme_invoices" / "command" / "completions").exists()
+    assert not (package / "src" / "acme_invoices" / "__main__.py").exists()
     assert subcommands(package) == BASIC
+    what = "decode needs the component explain, which acme_invoices was generated without; "
+    told = run(package, "decode", "PaidRequest", "0", "00", status=2)
+    assert told == f"python -m kafka_messages_tools: {what}add it to components in package.toml\n"
+
+
+def test_with_explain_alone(tmp_path: Path) -> None:
+    """Messages are read and written; headers need the component ``protocol``."""
+    package = generate(tmp_path, 'components = ["explain"]')
+    assert set(subcommands(package)) == {*BASIC, *EXPLAINED}
     data = run(package, "encode", "PaidRequest", "0", '{"number": "A-7"}').strip()
     assert json.loads(run(package, "decode", "PaidRequest", "0", data)) == {"number": "A-7"}
     assert "PaidRequest v0" in run(package, "guess", data, "--text")
     told = run(package, "explain", "--frame", data, status=2)
-    assert "this package has no headers: it was generated without the part protocol" in told
-    told = run(package, "completion", "bash", status=2)
-    assert "a package has scripts if package.toml names its program" in told
+    assert "acme_invoices was generated without the component protocol; add it to components in package.toml" in told
 
 
-@pytest.mark.parametrize("words", [["--version"], ["list", "--text"]], ids=" ".join)
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("no_such_package", "cannot import the package 'no_such_package': No module named 'no_such_package'"),
+        ("json", "json is not a package of the Kafka message generator"),
+    ],
+)
+def test_no_generated_package(name: str, what: str, tmp_path: Path) -> None:
+    """The error says why the package cannot be used."""
+    for words in (["--package", name, "list"], ["list", f"--package={name}"]):
+        done = started(tmp_path, "-m", "kafka_messages_tools", *words)
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", f"python -m kafka_messages_tools: {what}\n")
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"]], ids=" ".join)
 def test_what_is_loaded(words: list[str], tmp_path: Path) -> None:
-    """Milliseconds are modules: neither of these imports a message, a codec, or what parses other command lines."""
+    """Neither of these imports a message, a codec or a parser of command lines, which take milliseconds."""
     script = f"""
 import sys
 sys.argv = ["kafka-messages", *{words!r}]
 before = set(sys.modules)
-from kafka_messages.command import main
+from kafka_messages_tools.command import main
 assert main() == 0
 print(*sorted(set(sys.modules) - before), file=sys.stderr)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
     loaded = done.stderr.split()
-    known = ("__future__", "kafka_messages", "kafka_messages.errors")
-    rooms = ("kafka_messages._core", "kafka_messages.command")
-    assert [name for name in loaded if name not in known and not name.startswith(rooms)] == []
+    known = ("__future__", "warnings", "kafka_messages")
+    ours = ("importlib", "kafka_messages._core", "kafka_messages_tools")
+    assert [name for name in loaded if name not in known and not name.startswith(ours)] == []

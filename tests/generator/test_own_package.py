@@ -87,7 +87,7 @@ def test_a_strangers_package(tmp_path: Path) -> None:
     ]
     assert (said["Author"], said["Author-email"]) == ("Acme", "Ada Ångström <ada@example.org>")
     assert "Private :: Do Not Upload" in said.get_all("Classifier")
-    assert said.get_all("Requires-Dist") is None
+    assert said.get_all("Requires-Dist") == ['kafka-messages-tools; extra == "tools"']
 
 
 def test_a_description_may_end_with_a_full_stop(tmp_path: Path) -> None:
@@ -178,13 +178,10 @@ def test_requests_without_headers_leave_protocol_out(tmp_path: Path) -> None:
         "protocol,connection",
         "internal_topics",
         "secrets",
-        "capture",
-        "wireshark",
         "arrow",
         "batches",
         "segments",
         "explain",
-        "command",
         "testing",
         "protocol,internal_topics,secrets,arrow,segments",
     ],
@@ -231,29 +228,7 @@ print(*sorted({name.split(".")[1] for name in names}))
     needed += (
         ["secrets"] if components in ("capture", "explain", "command") else []
     )  # which are hidden in what is printed
-    needed += ["explain", "__main__"] if components == "command" else []
-    needed += ["protocol", "enums"] if components in ("capture", "wireshark") else []
     needed += ["batches"] if "segments" in components else []  # one table of the format
     needed += ["enums"] if "protocol" in components else []  # its error codes
     expected = sorted({*basic, *needed, *(part for part in components.split(",") if part)})
     assert (done.returncode, done.stdout.split(), done.stderr) == (0, expected, "")
-
-
-@needs_setuptools
-def test_the_wheel_has_the_program_of_the_dissector(tmp_path: Path) -> None:
-    """The Lua of the part ``wireshark`` is package data: the dissector of an installed wheel is that of its source."""
-    specs = write_specs(tmp_path / "specs", *DEFINITIONS)
-    (specs / "package.toml").write_text("[protocol]\nheaders = 'kafka'\none-way = ['PaidRequest']\n")
-    project = tmp_path / "out"
-    arguments = ["--specs", str(specs), "--output", str(project), "--package", "chosen", "--components", "wireshark"]
-    assert cli.main(["generate", *arguments]) == 0
-    wheel = build("wheel", project, tmp_path / "dist")
-    script = "import sys; sys.path.insert(0, sys.argv[1]); from chosen.wireshark import dissector; print(dissector())"
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    program = (project / "src" / "chosen" / "wireshark" / "dissector.lua").read_text()
-    for root in (project / "src", wheel):
-        command = [sys.executable, "-c", script, str(root)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=tmp_path)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout.startswith("-- Requests and responses as chosen knows them")
-        assert done.stdout.endswith(program + "\n")

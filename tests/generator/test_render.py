@@ -54,8 +54,8 @@ FULL = """
 [package]
 version = "4.9.9.1"
 components = [
-  "protocol", "history", "connection", "internal_topics", "secrets", "capture", "wireshark",
-  "arrow", "batches", "segments", "explain", "command", "testing",
+  "protocol", "history", "connection", "internal_topics", "secrets",
+  "arrow", "batches", "segments", "explain", "testing",
 ]
 program = "asks"
 import-name = "sample_package"

@@ -12,7 +12,7 @@ from kafka_message_generator import cli, definitions
 from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.render.identity import identity_of
 from kafka_message_generator.spec import source, toml
-from kafka_message_generator.spec.components import COMPONENTS, OPTIONAL
+from kafka_message_generator.spec.components import COMPONENTS, FORMER, OPTIONAL
 from kafka_message_generator.spec.source import Problems, SpecError
 from tests.support.broken.settings import ANSWER, ASK, CASES, KEY, Case
 from tests.support.building import Definition, import_package, unique_name, write_specs
@@ -30,6 +30,9 @@ CHECKED = [
     GENERATOR / "definitions.py",
 ]
 PROBE = message(field("A", about="A number."))
+TOOLS = {"tools": ["kafka-messages-tools"]}
+"""The extra that every package has."""
+FORMER_PROBLEM = "{0} is no longer a component; leave it out, and install it: pip install {1}"
 BASIC = tuple(name for name in COMPONENTS if name not in OPTIONAL)
 
 
@@ -119,7 +122,7 @@ def test_without_settings(tmp_path: Path) -> None:
     identity = identity_of(loaded, "acme_messages")
     assert (identity.distribution, identity.version) == ("acme-messages", "0.1.0")
     assert [key for key, _ in identity.metadata] == ["requires-python", "classifiers"]
-    assert (identity.components, identity.extras, identity.urls, identity.license_files) == (BASIC, {}, (), {})
+    assert (identity.components, identity.extras, identity.urls, identity.license_files) == (BASIC, TOOLS, (), {})
 
 
 def test_a_package_without_a_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,6 +141,7 @@ HEADERS = "[protocol]\nheaders = 'kafka'\n"
     ("settings", "given", "extra"),
     [
         ("", None, {"internal_topics"}),
+        ("[package]\nprogram = 'asks'\n", None, {"internal_topics", "secrets", "explain"}),
         (HEADERS, None, {"internal_topics", "protocol", "enums"}),
         (RECORDS, None, {"batches", "segments"}),
         ("[package]\ncomponents = []\n", None, set()),
@@ -171,6 +175,7 @@ def test_what_is_left_out_for_want_of_headers_is_said(tmp_path: Path) -> None:
             f"unknown component 'tables'; there are {', '.join(OPTIONAL)}",
         ),
         ("_core", "the component _core is in every package; leave it out"),
+        *((name, FORMER_PROBLEM.format(name, of)) for name, of in FORMER.items() if name not in OPTIONAL),
     ],
 )
 def test_wrong_parts_on_the_command_line(text: str, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -240,7 +245,7 @@ def test_our_own_settings(name: str) -> None:
     identity = identity_of(loaded, None)
     assert identity.distribution.replace("-", "_") == identity.import_name
     optional = [name for name in identity.components if name in OPTIONAL]
-    proposals = ["secrets", "arrow", "explain", "command", "testing"]
+    proposals = ["secrets", "arrow", "explain", "testing"]
     assert optional == {"kafka": list(OPTIONAL), "proposals": proposals}[name]
     assert loaded.warnings == ()
     conventions = ("no about", "is a key that can be null", "is defined in")

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from kafka_messages import FetchRequest, LeaderAndIsrRequest, all_messages
-from kafka_messages.command._layouts import rows_of
 from kafka_messages.connection import RequestReceived, ServerConnection, announce
 from kafka_messages.history import (
     RELEASES,
@@ -35,6 +34,8 @@ from kafka_messages.history import (
 from kafka_messages.protocol import ErrorCode, Versions, apis, encode_request
 
 from kafka_message_generator.compat.definition_sets import release_sets, set_of_release
+from kafka_messages_tools.command._layouts import rows_of
+from kafka_messages_tools.package import load
 from tests.support.pages import ROOT
 from tests.support.vectors import RELEASE
 
@@ -211,7 +212,7 @@ def test_every_field_of_every_message_is_of_a_release() -> None:
     unstable = {each.name for each in all_messages() if each.latest_version_unstable}
     unreleased = []
     for each in all_messages():
-        rows = {row.path: list(row.types) for row in rows_of(each.message_class)}
+        rows = {row.path: list(row.types) for row in rows_of(load("kafka_messages"), each.name)}
         releases = fields_since(each.name)
         assert list(releases) == list(rows)
         unreleased += [f"{each.name}.{path}" for path, versions in rows.items() if versions and not releases[path]]
@@ -356,7 +357,7 @@ def test_path_that_is_none(path: object) -> None:
 def test_nothing_imports_the_tables_unasked() -> None:
     """Most programs never ask; the tables are some 40 kB."""
     code = (
-        "import sys, kafka_messages.connection, kafka_messages.capture, kafka_messages.testing.draw\n"
+        "import sys, kafka_messages.connection, kafka_messages.testing.draw\n"
         "print([name for name in sys.modules if 'kafka_messages.history' in name])"
     )
     environment = {"PYTHONPATH": SOURCE}

@@ -11,12 +11,13 @@ from types import ModuleType
 import kafka_messages
 import kafka_messages_proposals
 import pytest
-from kafka_messages.command._layouts import rows_of
-from kafka_messages.command._main import main
 from kafka_messages.explain import explain
 from kafka_messages.protocol import apis
 
 from kafka_message_generator import definitions
+from kafka_messages_tools.command._layouts import rows_of
+from kafka_messages_tools.command._main import main
+from kafka_messages_tools.package import load
 from kafka_protocol_pages.fields import fields_of, runs_of
 from kafka_protocol_pages.package import Package
 from kafka_protocol_pages.samples import Samples, read_samples
@@ -49,7 +50,7 @@ def test_the_matrix_is_what_schemas_say(specs: str, package: ModuleType) -> None
     for plan in definitions.load(ROOT / "specs" / specs).plans:
         fields = fields_of(plan, runs_of(plan))
         told = {field.path: {version: wire.type for version, wire in field.wires.items()} for field in fields}
-        assert told == {row.path: row.types for row in rows_of(getattr(package, plan.name))}, plan.name
+        assert told == {row.path: row.types for row in rows_of(load(package.__name__), plan.name)}, plan.name
 
 
 def test_cells_say_what_changes() -> None:

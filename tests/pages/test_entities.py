@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from kafka_messages.command import main
+from kafka_messages_tools.command import main
 
 from kafka_message_generator import definitions
 from kafka_message_generator.export.document import document

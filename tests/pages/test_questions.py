@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pytest
-from kafka_messages.command import main
 
+from kafka_messages_tools.command import main
 from tests.support.markup import Element, Parsed
 from tests.support.pages import text
 

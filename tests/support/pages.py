@@ -18,6 +18,7 @@ READMES = (
     "packages/native/README.md",
     "packages/pages/README.md",
     "packages/pipeline/README.md",
+    "packages/tools/README.md",
 )
 EXAMPLES = "examples/cluster/README.md"
 LANGUAGES = ("python", "sh", "json", "toml", "")

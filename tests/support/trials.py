@@ -1,6 +1,6 @@
 """Distributions tried as users have them: wheels in environments where nothing else is. Downloads what they depend on.
 
-python -m tests.support.trials generator|native|packages|pages|upstream FOLDER
+python -m tests.support.trials generator|native|packages|tools|pages|upstream FOLDER
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from importlib.metadata import metadata
 said = metadata("acme-invoices")
 print(said["Name"], said["Version"], said["License-Expression"], said.get_all("License-File"), said.get_all("Requires-Dist"))
 """
-DESCRIBED = "acme-invoices 2.1.0 LicenseRef-Acme ['COPYING'] None\n"
+DESCRIBED = "acme-invoices 2.1.0 LicenseRef-Acme ['COPYING'] ['kafka-messages-tools; extra == \"tools\"']\n"
 EMPTY_HISTORY = """
 import sys
 from pathlib import Path
@@ -115,6 +115,25 @@ def try_native(folder: Path, work: Path) -> None:
         print(f"{interpreter}: {run(place.python, '-m', 'tests.support.native_proof', folder=ROOT)}", end="")
 
 
+def try_tools(folder: Path, work: Path) -> None:
+    """The tools are installed with the package and nothing else; the command, captures and the dissector work."""
+    place = Place(work / "place")
+    place.install("--no-deps", *(str(wheel(folder, name)) for name in ("kafka_messages", "kafka_messages_tools")))
+    print(place.run_script(IMPORT_ALL, "kafka_messages_tools"), end="")
+    command = str(place.commands / "kafka-messages")
+    decoded = run(command, "decode", "ApiVersionsRequest", "3", "056a61766106342e342e3000")
+    same("decode", decoded, '{"clientSoftwareName": "java", "clientSoftwareVersion": "4.4.0"}\n')
+    capture = str(ROOT / "examples" / "captures" / "librdkafka.pcap.gz")
+    if "ApiVersions v" not in (found := run(command, "capture", capture)):
+        raise Failed(f"no ApiVersions in {capture}:\n{found}")
+    for words, start in (
+        (("wireshark",), "-- Requests and responses as kafka_messages knows them"),
+        (("completion", "bash"), "# AUTOMATICALLY GENERATED"),
+    ):
+        if not (found := run(command, *words)).startswith(start):
+            raise Failed(f"{' '.join(words)} begins with {found[:200]!r}, expected {start!r}")
+
+
 def try_pages(folder: Path, work: Path) -> None:
     """The pages are installed with the generator and the package, and write the site of this repository."""
     place = Place(work / "place")
@@ -154,6 +173,7 @@ TRIALS = {
     "generator": try_generator,
     "native": try_native,
     "packages": try_packages,
+    "tools": try_tools,
 }
 
 

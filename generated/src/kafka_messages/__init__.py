@@ -15,13 +15,10 @@ The modules:
 ``connection``: a connection without I/O, and walks over errors, addresses and names.
 ``internal_topics``: records of internal logs by key and value.
 ``secrets``: what in messages is secret, and copies without it.
-``capture``: captured traffic: packets, connections, requests with their responses.
-``wireshark``: a dissector for Wireshark, printed from the plans.
 ``arrow``: whole columns of messages as Arrow arrays.
 ``batches``: record batches of Fetch and Produce, without dependencies.
 ``segments``: record batches and log files as Arrow data.
 ``explain``: what each byte of a message is.
-``command``: the command line: lists, shows and decodes messages.
 ``testing``: random messages and damaged bytes for tests, for Hypothesis and without it.
 """
 
@@ -495,13 +492,10 @@ _PARTS = (
     "connection",
     "internal_topics",
     "secrets",
-    "capture",
-    "wireshark",
     "arrow",
     "batches",
     "segments",
     "explain",
-    "command",
     "testing",
 )
 

@@ -283,7 +283,7 @@ CASES = [
     ),
     Case(
         "components",
-        "[package]\ncomponents = ['schema', 'arow', 'x', 'protocol', 'internal_topics']\n",
+        "[package]\ncomponents = ['schema', 'arow', 'x', 'capture', 'protocol', 'internal_topics']\n",
         "2: $.package.components: the component protocol is for messages of type request, response, of which "
         "there are none; leave it out",
         "2: $.package.components: the component internal_topics is for messages of type coordinator-key, coordinator-value, "
@@ -291,6 +291,8 @@ CASES = [
         "2: $.package.components[0]: the component schema is in every package; leave it out",
         "2: $.package.components[1]: unknown component 'arow'; did you mean arrow?",
         f"2: $.package.components[2]: unknown component 'x'; there are {', '.join(OPTIONAL)}",
+        "2: $.package.components[3]: capture is no longer a component; leave it out, and install it: "
+        "pip install kafka-messages-tools",
     ),
     Case(
         "no headers",

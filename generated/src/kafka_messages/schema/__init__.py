@@ -11,6 +11,7 @@ from .._core.versions import Versions
 from .build import schemas_of
 from .downgrade import UnsupportedField
 from .encodings import PACKED16, PACKED32, PACKED64, UPACKED16, UPACKED32, UPACKED64
+from .entities import entity_types
 from .facts import FieldFacts, MessageFacts, facts_of, fields_of
 from .schema import NullableStruct, Schema, TaggedStruct
 from .sections import InterleavedTagSection, OptionalFieldBuffer, TagSection
@@ -95,6 +96,7 @@ __all__ = [
     "Type",
     "UnsupportedField",
     "Versions",
+    "entity_types",
     "facts_of",
     "fields_of",
     "schemas_of",

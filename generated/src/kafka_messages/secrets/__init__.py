@@ -8,6 +8,24 @@ what is in it. Brokers decide likewise what they write to their own log (``Abstr
 
 from __future__ import annotations
 
-from ._rule import HIDDEN, Secrets, Setting, hidden, is_secret_setting, marks, revealed, secrets_of
+from ._json import redacted_json
+from ._logs import METADATA_TOPIC, may_be_metadata_record, may_hold_metadata
+from ._rule import HIDDEN, Secrets, Setting, has_secrets, hidden, is_secret_setting, marks, revealed, secrets_of
+from ._tokens import may_be_token
 
-__all__ = ["HIDDEN", "Secrets", "Setting", "hidden", "is_secret_setting", "marks", "revealed", "secrets_of"]
+__all__ = [
+    "HIDDEN",
+    "METADATA_TOPIC",
+    "Secrets",
+    "Setting",
+    "has_secrets",
+    "hidden",
+    "is_secret_setting",
+    "marks",
+    "may_be_metadata_record",
+    "may_be_token",
+    "may_hold_metadata",
+    "redacted_json",
+    "revealed",
+    "secrets_of",
+]

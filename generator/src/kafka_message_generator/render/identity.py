@@ -13,6 +13,9 @@ from kafka_message_generator.spec.model import REQUEST, RESPONSE
 from kafka_message_generator.spec.settings import FILE, Settings
 from kafka_message_generator.spec.texts import import_name_problem
 
+TOOLS = "kafka-messages-tools"
+"""The distribution that has the command, captures and the dissector."""
+
 
 class RequestError(ValueError):
     """What was asked for cannot be done; the text says why."""
@@ -34,7 +37,7 @@ class Identity:
     urls: tuple[tuple[str, str], ...]
     license_files: dict[str, str]
     program: str | None = None
-    """The name of the program that comes with the part ``command``; without one it is ``python -m``."""
+    """Name of the command that the package installs, which ``kafka-messages-tools`` runs."""
 
     @property
     def summary(self) -> str:
@@ -43,8 +46,8 @@ class Identity:
 
     @property
     def extras(self) -> dict[str, list[str]]:
-        """What each extra installs, by name; none that no component needs."""
-        found: dict[str, list[str]] = {}
+        """Return what each extra installs, by name: the tools, and what the components need."""
+        found: dict[str, list[str]] = {"tools": [TOOLS]}
         for component in (COMPONENTS[name] for name in self.components):
             if component.extra:
                 found[component.extra_name] = list(
@@ -89,7 +92,7 @@ def identity_of(definitions: Definitions, given: str | None) -> Identity:
         metadata=tuple((key, toml(value)) for key, value in metadata.items() if value is not None),
         urls=tuple(settings.urls.items()),
         license_files=dict(settings.license_files),
-        program=settings.program if is_own and "command" in components else None,
+        program=settings.program if is_own else None,
     )
 
 
@@ -110,7 +113,7 @@ def _components(definitions: Definitions) -> tuple[str, ...]:
     if chosen is None and definitions.enumerations:
         taken.add("enums")
     if chosen is None and definitions.settings.program is not None:
-        taken.add("command")
+        taken.add("explain")
     for component in reversed(COMPONENTS.values()):
         if component.is_basic or component.name in taken:
             taken |= {component.name, *component.needs}

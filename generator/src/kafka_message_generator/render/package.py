@@ -16,11 +16,12 @@ from black.parsing import InvalidInput
 
 from kafka_message_generator.compat.availability import Availability
 from kafka_message_generator.definitions import Definitions, annotations_of, files_of, older_of
-from kafka_message_generator.render import completions, prose, tables
+from kafka_message_generator.render import prose, tables
 from kafka_message_generator.render.availability import availability_of, sentence
 from kafka_message_generator.render.availability import table as since_table
 from kafka_message_generator.render.codec import message as codec
 from kafka_message_generator.render.environment import ENVIRONMENT, TEMPLATES
+from kafka_message_generator.render.identity import TOOLS as TOOLS_DISTRIBUTION
 from kafka_message_generator.render.identity import Identity, checked_name, sample
 from kafka_message_generator.spec.components import COMPONENTS
 
@@ -32,12 +33,10 @@ TABLES = (
     *(("enums", f"enums/{name}.py") for name in ("_abouts", "_protocol")),
     *(
         (component, f"{component}/_tables.py")
-        for component in ("_base", "enums", "protocol", "connection", "internal_topics", "secrets", "command")
+        for component in ("_base", "enums", "protocol", "connection", "internal_topics", "secrets")
     ),
     ("history", "history/_tables.py"),
-    ("command", "command/_package.py"),
-    ("command", "command/_entities.py"),
-    ("command", "__main__.py"),
+    ("schema", "schema/_entities.py"),
 )
 """Modules that are printed from all definitions together, behind the component that they are of."""
 
@@ -84,7 +83,7 @@ def inputs_hash(request: Request) -> str:
     """One hash of everything that the output depends on but the tools: definitions, generator, what was asked for."""
     digest = hashlib.sha256(f"{request.package} {request.components}".encode())
     generator = Path(__file__).parents[1]
-    ours = [path for ending in ("py", "lua", "json") for path in generator.rglob(f"*.{ending}")]
+    ours = [path for ending in ("py", "json") for path in generator.rglob(f"*.{ending}")]
     root = request.specs if request.specs.is_dir() else request.specs.parent
     older = ((folder, files_of(folder)) for folder in older_of(request.specs, request.more))
     for folder, paths in (
@@ -122,22 +121,21 @@ def render(identity: Identity, definitions: Definitions, progress: Progress = la
         f"{root}/messages/{plan.module}.py": codec.render(plan, sentence(found, plan.name))
         for plan in definitions.plans
     }
-    modules = ["__init__.py", *(name for component, name in TABLES if component in identity.components)]
+    modules = [
+        "__init__.py",
+        *(["__main__.py"] if identity.program else []),
+        *(name for component, name in TABLES if component in identity.components),
+    ]
     printed |= {f"{root}/{name}": _template(name, identity, definitions, found) for name in modules}
     printed[f"{root}/messages/__init__.py"] = prose.header("the definitions") + '"""One module for each message."""\n'
     files = _formatted(printed, progress)
-    for path in sorted([*RUNTIME.rglob("*.py"), *RUNTIME.rglob("*.lua")]):
+    for path in sorted(RUNTIME.rglob("*.py")):
         name = path.relative_to(RUNTIME)
         if name.parts[0].removesuffix(".py") in identity.components:
-            header = prose.header(f"runtime/{name.as_posix()}") if path.suffix == ".py" else ""
+            header = prose.header(f"runtime/{name.as_posix()}")
             files[f"{root}/{name.as_posix()}"] = header + path.read_text(encoding="utf-8")
     files[f"{root}/py.typed"] = ""
     files["pyproject.toml"] = _template("pyproject.toml", identity, definitions, found)
-    if identity.program is not None:
-        messages = sorted(plan.name for plan in definitions.plans)
-        codes = [code.name for code in tables.error_codes(definitions)]
-        shells = completions.scripts(identity.program, identity.components, messages, codes)
-        files |= {f"{root}/command/completions/{shell}": text for shell, text in shells.items()}
     own = identity.readme
     files["README.md"] = _template("README.md", identity, definitions, found) if own is None else own
     return files | identity.license_files
@@ -156,6 +154,7 @@ def _template(name: str, identity: Identity, definitions: Definitions, found: Av
     return template.render(
         header=prose.header("the definitions"),
         package=identity,
+        tools=TOOLS_DISTRIBUTION,
         summary=prose.sentence(identity.summary),
         about={
             component.name: component.about
@@ -167,7 +166,6 @@ def _template(name: str, identity: Identity, definitions: Definitions, found: Av
         exports=EXPORTED | {plan.name: f"messages.{plan.module}" for plan in plans},
         apis=tables.apis(definitions),
         messages=tables.listed(definitions),
-        told=tables.told(definitions),
         record_types=tables.record_types(definitions),
         logs=tables.logs(definitions),
         error_codes=tables.error_codes(definitions),
@@ -180,7 +178,6 @@ def _template(name: str, identity: Identity, definitions: Definitions, found: Av
         entities=definitions.entities,
         restrictions=definitions.restrictions,
         entity_types=tables.entity_types(definitions),
-        error_fields=tables.error_fields(definitions),
         api_versions_import=tables.response_import(definitions, "ApiVersionsResponse"),
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,7 +15,7 @@ from kafka_message_generator.rules.settings import HERE
 from kafka_message_generator.spec.enumerations import ERROR_CODE, Enumeration, Member
 from kafka_message_generator.spec.error_codes import ErrorCode
 from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, METADATA, REQUEST, RESPONSE, Message
-from kafka_message_generator.spec.versions import MAX_VERSION, Versions
+from kafka_message_generator.spec.versions import Versions
 
 
 @dataclass(frozen=True)
@@ -116,23 +115,6 @@ def response_import(definitions: Definitions, name: str) -> str:
     return f"from .._base.message import Response as {name}"
 
 
-Told = tuple[str, str, int | None, int, int, int, HeaderVersions]
-"""Name, kind, key, lowest and highest version, first flexible version, and header versions of a message."""
-
-
-def told(definitions: Definitions) -> list[Told]:
-    """What the command says of each message without importing anything, by name."""
-    messages = sorted(definitions.messages, key=lambda message: message.name)
-    return [_told(message) for message in messages if not message.is_removed]
-
-
-def _told(message: Message) -> Told:
-    valid, flexible = message.valid, message.flexible
-    first = MAX_VERSION + 1 if flexible.empty else flexible.lowest
-    headers = header_versions(message) if message.kind in (REQUEST, RESPONSE) else ()
-    return message.name, message.kind, message.api_key, valid.lowest, valid.highest, first, headers
-
-
 def error_codes(definitions: Definitions) -> tuple[ErrorCode, ...]:
     """The error codes by number; where no ``errors.json`` says any, that of success: Python calls no empty enumeration."""
     return definitions.error_codes or (ErrorCode("NONE", 0, False),)
@@ -195,14 +177,3 @@ def entity_types(definitions: Definitions) -> list[tuple[str, list[tuple[str, st
         if named := named_fields(plan.name, structs, definitions.entities):
             found.append((plan.name, sorted((*key, each.entities) for key, each in named.items())))
     return found
-
-
-def error_fields(definitions: Definitions) -> tuple[str, ...]:
-    """Return the names of the fields of responses that hold an error code, the most frequent first."""
-    found = Counter[str]()
-    for plan in definitions.plans:
-        if plan.kind == RESPONSE:
-            facts = json.loads(plan.descriptor)
-            for fields in (facts["fields"], *facts.get("structs", {}).values()):
-                found.update(each["name"] for each in fields if each.get("enumeration") == ERROR_CODE)
-    return tuple(sorted(found, key=lambda name: (-found[name], name)))

@@ -57,12 +57,6 @@ COMPONENTS = {
         ),
         Component("secrets", "what in messages is secret, and copies without it", ("_core", "schema", "_base")),
         Component(
-            "capture",
-            "captured traffic: packets, connections, requests with their responses",
-            ("errors", "_core", "schema", "_base", "json", "protocol", "secrets"),
-        ),
-        Component("wireshark", "a dissector for Wireshark, printed from the plans", ("_base", "protocol")),
-        Component(
             "arrow",
             "whole columns of messages as Arrow arrays",
             ("errors", "_core", "schema", "_base", "secrets"),
@@ -80,11 +74,6 @@ COMPONENTS = {
         ),
         Component("explain", "what each byte of a message is", ("errors", "_core", "schema", "_base", "secrets")),
         Component(
-            "command",
-            "the command line: lists, shows and decodes messages",
-            ("errors", "_core", "schema", "_base", "json", "secrets", "explain"),
-        ),
-        Component(
             "testing",
             "random messages and damaged bytes for tests, for Hypothesis and without it",
             ("_core", "schema", "_base"),
@@ -100,6 +89,16 @@ def called_for(kinds: Iterable[str]) -> tuple[str, ...]:
     """The components of a package with messages of these kinds, where nobody says otherwise."""
     found = frozenset(kinds)
     return tuple(component.name for component in COMPONENTS.values() if component.is_basic or component.kinds & found)
+
+
+FORMER = {
+    "batches": "kafka-records",
+    "segments": "kafka-records",
+    "capture": "kafka-messages-tools",
+    "command": "kafka-messages-tools",
+    "wireshark": "kafka-messages-tools",
+}
+"""Former components, with the distribution that has their modules now."""
 
 
 OPTIONAL = tuple(component.name for component in COMPONENTS.values() if not component.is_basic)

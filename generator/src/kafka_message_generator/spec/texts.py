@@ -10,7 +10,7 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from kafka_message_generator.spec.components import COMPONENTS, OPTIONAL
+from kafka_message_generator.spec.components import COMPONENTS, FORMER, OPTIONAL
 from kafka_message_generator.spec.suggestions import did_you_mean
 
 SETTINGS = "package.toml"
@@ -90,6 +90,8 @@ def component_problem(name: str) -> str | None:
         return None
     if name in COMPONENTS:
         return f"the component {name} is in every package; leave it out"
+    if name in FORMER:
+        return f"{name} is no longer a component; leave it out, and install it: pip install {FORMER[name]}"
     return f"unknown component {name!r}; {did_you_mean(name, OPTIONAL, _THERE_ARE)}"
 
 

@@ -16,6 +16,7 @@ PROJECTS: Mapping[str, Path] = {
     "kafka_messages": ROOT / "generated",
     "kafka_messages_native": ROOT / "packages" / "native",
     "kafka_messages_spark": ROOT / "packages" / "pipeline",
+    "kafka_messages_tools": ROOT / "packages" / "tools",
     "kafka_protocol_pages": ROOT / "packages" / "pages",
     "kafka_protocol_upstream": ROOT / "packages" / "upstream",
     "kafka_protocol_vectors": ROOT / "packages" / "vectors",
@@ -25,6 +26,12 @@ EXTENSIONS: Mapping[str, tuple[str, ...]] = {
     "kafka_messages_native": ("kafka_messages_native/_columns", "kafka_messages_native/_core")
 }
 """Compiled modules by distribution; there is a wheel for each interpreter, and none contains C sources."""
+BUILT: Mapping[str, tuple[str, ...]] = {
+    "kafka_messages_tools": tuple(
+        f"kafka_messages_tools/command/completions/{shell}" for shell in ("bash", "fish", "zsh")
+    )
+}
+"""Files that a build prints, by distribution."""
 LICENSES = ("LICENSE", "NOTICE")
 RELATIVE_LINK = re.compile(r"\]\((?!https?://|#)")
 """A relative link in a README, which is broken on an index."""
@@ -46,7 +53,7 @@ def sources_of(project: Path) -> dict[str, str]:
 def contents_of(name: str, project: Path) -> set[str]:
     """Return the files that belong into a wheel; extensions without their interpreter-specific suffix."""
     files = {path for path in sources_of(project) if not path.endswith((".c", ".h"))}
-    return files | set(EXTENSIONS.get(name, ()))
+    return files | {*EXTENSIONS.get(name, ()), *BUILT.get(name, ())}
 
 
 _IS_NO_SOURCE = re.compile(r"__pycache__/|\.egg-info/")

@@ -1,3 +1,0 @@
-"""What the renderer prints into ``command/_entities.py`` of a package, for type checkers that look at these sources."""
-
-ENTITIES: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]]

@@ -1,0 +1,10 @@
+"""``python -m kafka_messages_tools``: the command ``kafka-messages``."""
+
+from __future__ import annotations
+
+import sys
+
+from .command import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,216 @@
+"""Who uses which versions: clients of a capture by name and software, and what of theirs this package's release lacks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ..package import DEFAULT, Package, load
+from .errors import errors_in
+from .matching import Exchange
+from .reassembly import Connection
+from .shown import client_id_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    pass
+
+MOST_CLIENTS = 10_000
+"""Clients that are told apart; those beyond are taken together."""
+BEYOND = "(more clients)"
+
+
+@dataclass
+class Client:
+    """What one client did."""
+
+    package: Package
+    client_id: str | None
+    software_name: str | None
+    """As its ApiVersions request says; None if there was none in the capture."""
+    software_version: str | None
+    connections: set[Connection] = field(default_factory=set)
+    hosts: set[str] = field(default_factory=set)
+    versions: Counter[tuple[int, int]] = field(default_factory=Counter)
+    """Requests by API key and version."""
+    errors: int = 0
+    """Responses with an error code."""
+
+    @property
+    def lacking(self) -> list[tuple[int, int, str]]:
+        """API key and version of its requests that this package's release does not have, and why."""
+        found = ((key, version, _lack(self.package, key, version)) for key, version in sorted(self.versions))
+        return [(key, version, why) for key, version, why in found if why]
+
+    @property
+    def releases(self) -> tuple[str, ...] | None:
+        """The releases of Kafka that have all that it asked for; None where the package has no component ``history``.
+
+        What no release has is left out of it: ``lacking`` tells that.
+        """
+        history = self.package.optional("history")
+        if history is None:
+            return None
+        known = ((self.package.api(key), version) for key, version in self.versions)
+        wanted = [(api.request_name, version) for api, version in known if api is not None]
+        found: tuple[str, ...] = history.releases_with(
+            (name, version) for name, version in wanted if history.since(name, version) is not None
+        )
+        return found
+
+    @property
+    def needing(self) -> list[tuple[int, int, str]]:
+        """API key and version of its requests that older releases do not have, and the first release that has them.
+
+        Empty in a package without the component ``history``. A client that negotiates may use older versions there.
+        """
+        history = self.package.optional("history")
+        if history is None:
+            return []
+        found = ((key, version, _since(self.package, key, version)) for key, version in sorted(self.versions))
+        return [
+            (key, version, release) for key, version, release in found if release not in (None, history.RELEASES[0])
+        ]
+
+    @property
+    def gaps(self) -> list[tuple[int, int, tuple[str, ...]]]:
+        """API key and version of its requests that some releases do not have though newer ones have, and these releases.
+
+        Empty in a package without the component ``history``.
+        """
+        found = ((key, version, _gaps(self.package, key, version)) for key, version in sorted(self.versions))
+        return [(key, version, releases) for key, version, releases in found if releases]
+
+    @property
+    def failing(self) -> list[tuple[int, int, str]]:
+        """API key and version of its requests that newer releases do not have, and the first of these.
+
+        Empty in a package without the component ``history``.
+        """
+        found = ((key, version, _until(self.package, key, version)) for key, version in sorted(self.versions))
+        return [(key, version, release) for key, version, release in found if release is not None]
+
+    def to_object(self) -> dict[str, object]:
+        """All of it as a value for ``json.dumps``."""
+        apis: dict[str, dict[str, int]] = {}
+        for (key, version), count in sorted(self.versions.items()):
+            apis.setdefault(api_name(self.package, key), {})[str(version)] = count
+        return {
+            "client_id": self.client_id,
+            "software_name": self.software_name,
+            "software_version": self.software_version,
+            "hosts": sorted(self.hosts),
+            "connections": len(self.connections),
+            "requests": sum(self.versions.values()),
+            "errors": self.errors,
+            "apis": apis,
+            "lacking": [
+                {"api": api_name(self.package, key), "version": version, "reason": why}
+                for key, version, why in self.lacking
+            ],
+            "releases": None if self.releases is None else list(self.releases),
+            "failing": [
+                {"api": api_name(self.package, key), "version": version, "until": until}
+                for key, version, until in self.failing
+            ],
+            "failing_in": [
+                {"api": api_name(self.package, key), "version": version, "releases": list(releases)}
+                for key, version, releases in self.gaps
+            ],
+            "needing": [
+                {"api": api_name(self.package, key), "version": version, "since": since}
+                for key, version, since in self.needing
+            ],
+        }
+
+
+def api_name(package: Package, key: int) -> str:
+    """The name of an API, or its key in words."""
+    api = package.api(key)
+    return f"API {key}" if api is None else api.name
+
+
+def _lack(package: Package, key: int, version: int) -> str:
+    """Why this package's release does not have a version of an API; nothing if it has."""
+    api = package.api(key)
+    if api is None:
+        return "this release has no such API"
+    if api.is_removed:
+        return "this release has removed the API"
+    return "" if version in api.offered_versions else f"this release has {api.offered_versions}"
+
+
+def _until(package: Package, key: int, version: int) -> str | None:
+    """The first release that does not have a version of an API any more."""
+    api, history = package.api(key), package.optional("history")
+    if api is None or history is None:
+        return None
+    found: str | None = history.until(api.request_name, version)
+    return found
+
+
+def _since(package: Package, key: int, version: int) -> str | None:
+    """The first release that has a version of an API; None for what none has."""
+    api = package.api(key)
+    found: str | None = None if api is None else package.module("history").since(api.request_name, version)
+    return found
+
+
+def _gaps(package: Package, key: int, version: int) -> tuple[str, ...]:
+    """The releases that do not have a version of an API though newer ones have it."""
+    api, history = package.api(key), package.optional("history")
+    if api is None or history is None:
+        return ()
+    found: tuple[str, ...] = history.gaps(api.request_name, version)
+    return found
+
+
+class Clients:
+    """The clients of exchanges; ``add`` each of them.
+
+    A client id that takes in what may be a secret is hidden unless ``show_secrets``.
+    """
+
+    def __init__(self, *, show_secrets: bool = False, package: str | Package = DEFAULT) -> None:
+        self._package = load(package)
+        self._hides = not show_secrets
+        self._clients: dict[tuple[str | None, str | None, str | None], Client] = {}
+        self._software: dict[Connection, tuple[str, str]] = {}
+        """Of each connection whose client said it."""
+
+    def add(self, exchange: Exchange) -> None:
+        """Take account of an exchange; those without a request say nothing about clients."""
+        header = exchange.header
+        if header is None:
+            return
+        connection = exchange.connection
+        if exchange.api is not None and exchange.api.name == "ApiVersions" and exchange.request is not None:
+            message = exchange.request.message
+            name, version = getattr(message, "client_software_name", ""), getattr(
+                message, "client_software_version", ""
+            )
+            if name and len(self._software) < 100 * MOST_CLIENTS:
+                self._software[connection] = name, version
+        software = self._software.get(connection, (None, None))
+        client = self._client(client_id_of(exchange, self._hides), *software)
+        client.versions[header.request_api_key, header.request_api_version] += 1
+        if len(client.connections) < MOST_CLIENTS:
+            client.connections.add(connection)
+        if len(client.hosts) < MOST_CLIENTS:
+            client.hosts.add(exchange.client.host)
+        if exchange.response is not None:
+            client.errors += any(True for _ in errors_in(exchange.response.message, self._package))
+
+    def _client(self, client_id: str | None, name: str | None, version: str | None) -> Client:
+        key = client_id, name, version
+        if key not in self._clients and len(self._clients) >= MOST_CLIENTS:
+            key = BEYOND, None, None
+        return self._clients.setdefault(key, Client(self._package, *key))
+
+    def __iter__(self) -> Iterator[Client]:
+        return iter(sorted(self._clients.values(), key=_order))
+
+
+def _order(client: Client) -> tuple[str, str, str]:
+    return client.client_id or "", client.software_name or "", client.software_version or ""

@@ -1,0 +1,404 @@
+"""Frames of Kafka in the streams of connections: requests and responses as bytes, and where they were lost.
+
+A connection is Kafka's if its server has one of the ports that are asked for or, without ports, if what its client says
+first is a request. Where the beginning of a stream is missing, or bytes within it, the next request is looked for by its
+size, API key, version and client id, and the next response by its size and the correlation ids that are expected; what
+is found counts only if it can be decoded to its last byte.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
+from struct import Struct
+from typing import NamedTuple
+
+from ..package import DEFAULT, Package
+from . import plausible
+from .network import Endpoint
+from .plausible import Plausibility
+from .reassembly import Connection, End, Piece
+from .report import Report
+
+MOST_KEPT = 100 << 20
+"""Bytes that are kept of a frame unless told otherwise: what a broker takes as a request by default."""
+MOST_KEPT_OF_ALL = 512 << 20
+"""Bytes of frames that are not complete yet, of all connections together."""
+LEAST_KEPT = 64 << 10
+"""Bytes that are kept of a frame where there are more than that already."""
+MOST_UNSURE = 1 << 20
+"""Size of a frame that is looked for where streams are not understood."""
+MOST_UNDECIDED = 64 << 10
+"""Bytes of a connection after which it is not Kafka's if no request was found."""
+MOST_EXPECTED = 4096
+"""Correlation ids without a response that are remembered."""
+LARGEST = 1 << 30
+"""A frame of more bytes is taken for a stream that is not understood."""
+_size = Struct(">i")
+
+
+class Frame(NamedTuple):
+    """A request or a response as it was captured, without the four bytes of its size."""
+
+    connection: Connection
+    is_request: bool
+    source: Endpoint
+    offset: int
+    """Of its size, in what its sender said."""
+    size: int
+    """Bytes that it had."""
+    data: bytes
+    """Its bytes, as far as they are known without a hole."""
+    first_packet: int
+    packet: int
+    """The one that completed it."""
+    time_ns: int | None
+    """Of that packet."""
+
+    @property
+    def missing(self) -> int:
+        """Bytes of it that are not in ``data``."""
+        return self.size - len(self.data)
+
+
+def frames(
+    pieces: Iterable[Piece | End],
+    ports: Collection[int] = (),
+    report: Report | None = None,
+    *,
+    most_kept: int = MOST_KEPT,
+    package: str | Package = DEFAULT,
+) -> Iterator[Frame | End]:
+    """The frames of connections that are Kafka's, as they become complete, and the ends of these connections.
+
+    ``ports`` are those of brokers; none: any connection that begins like Kafka's. At most ``most_kept`` bytes are kept
+    of a frame. Other connections, and bytes that are not understood, are counted in ``report``.
+    """
+    report = report or Report()
+    talks: dict[int, _Talk] = {}
+    budget = _Budget(most_kept)
+    plausibility = Plausibility(package)
+    for piece in pieces:
+        connection = piece.connection
+        talk = talks.get(connection.number)
+        if talk is None:
+            if isinstance(piece, End):
+                continue
+            talk = talks[connection.number] = _Talk(connection, ports, report, budget, plausibility)
+        if isinstance(piece, End):
+            yield from talk.end()
+            del talks[connection.number]
+            if talk.is_kafka:
+                yield piece
+        else:
+            yield from talk.feed(piece)
+
+
+class _Budget:
+    """What frames that are not complete may take."""
+
+    def __init__(self, most_kept: int) -> None:
+        self.most_kept = most_kept
+        self.used = 0
+
+
+class _Talk:
+    """One connection: what it is, and its two directions."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        ports: Collection[int],
+        report: Report,
+        budget: _Budget,
+        plausibility: Plausibility,
+    ) -> None:
+        self._plausibility = plausibility
+        self.connection = connection
+        self.is_kafka = False
+        self._is_other = False
+        self._report = report
+        self._budget = budget
+        self._undecided: list[Piece] = []
+        self._size = 0
+        self._ports = ports
+        self._framers: dict[Endpoint, _Framer] = {}
+        self._expected: OrderedDict[int, tuple[int, int]] = OrderedDict()
+        """API key and version of requests that were seen, by correlation id."""
+
+    def feed(self, piece: Piece) -> Iterator[Frame]:
+        """The frames that a piece completes."""
+        if self.is_kafka:
+            yield from self._framed(piece)
+        elif self._is_other:
+            self._report.count("bytes of other connections", len(piece.data))
+        else:
+            self._undecided.append(piece)
+            self._size += len(piece.data) + 256
+            yield from self._decide()
+
+    def end(self) -> Iterator[Frame]:
+        """What is left at the end of the connection."""
+        if self.is_kafka:
+            for framer in self._framers.values():
+                yield from framer.end()
+        elif not self._is_other and self._undecided:
+            self._refuse("connections that say nothing like Kafka")
+
+    def _decide(self) -> Iterator[Frame]:
+        connection = self.connection
+        client = self._client()
+        if client is not None:
+            self.is_kafka = True
+            self._report.count("connections of Kafka")
+            server = connection.server if client == connection.client else connection.client
+            for source, is_request in ((client, True), (server, False)):
+                find, check = (
+                    (self._find_request, self._plausibility.is_request)
+                    if is_request
+                    else (self._find_response, self._check)
+                )
+                self._framers[source] = _Framer(self, source, is_request, find, check, self._report, self._budget)
+            undecided, self._undecided = self._undecided, []
+            for piece in undecided:
+                yield from self._framed(piece)
+        elif self._size > MOST_UNDECIDED:
+            self._refuse("connections that say nothing like Kafka")
+
+    def _client(self) -> Endpoint | None:
+        """Which side sends requests; None while it is not known. Connections of others are refused."""
+        connection = self.connection
+        if self._ports:
+            for client, server in ((connection.client, connection.server), (connection.server, connection.client)):
+                if server.port in self._ports:
+                    return None if self._is_encrypted(client) else client
+            self._refuse("connections of other ports")
+            return None
+        first = next((piece for piece in self._undecided if piece.source == connection.client), None)
+        if connection.is_whole and (first is None or first.data):
+            start = self._said(connection.client)
+            if len(start) >= plausible.START and not self._is_encrypted(connection.client):
+                if self._plausibility.may_be_request(start):
+                    return connection.client
+                self._refuse("connections that say nothing like Kafka")
+            return None
+        return next(filter(self._has_request, (connection.client, connection.server)), None)
+
+    def _has_request(self, source: Endpoint) -> bool:
+        """Whether a side sends requests: a whole one, or what begins like one where a piece does."""
+        data, at, starts = b"", 0, set()
+        for piece in self._undecided:
+            if piece.source == source:
+                starts.add(len(data))
+                data += piece.data
+        while (at := self._plausibility.find_request(data, at)) + plausible.START <= len(data):
+            end = at + 4 + _size.unpack_from(data, at)[0]
+            if self._plausibility.is_request(data[at + 4 : end]) if end <= len(data) else at in starts:
+                return True
+            at += 1
+        return False
+
+    def _said(self, source: Endpoint) -> bytes:
+        return b"".join(piece.data for piece in self._undecided if piece.source == source)
+
+    def _is_encrypted(self, client: Endpoint) -> bool:
+        if plausible.is_tls(self._said(client)):
+            self._refuse("connections encrypted by TLS")
+        return self._is_other
+
+    def _refuse(self, what: str) -> None:
+        self._is_other = True
+        self._report.count(what)
+        self._report.count("bytes of other connections", sum(len(piece.data) for piece in self._undecided))
+        self._undecided.clear()
+
+    def _framed(self, piece: Piece) -> Iterator[Frame]:
+        for frame in self._framers[piece.source].feed(piece):
+            if frame.is_request:
+                self._expect(frame.data)
+            yield frame
+
+    def _expect(self, payload: bytes) -> None:
+        if len(payload) >= 8:
+            key, version = int.from_bytes(payload[:2], "big", signed=True), int.from_bytes(
+                payload[2:4], "big", signed=True
+            )
+            self._expected[int.from_bytes(payload[4:8], "big", signed=True)] = key, version
+            if len(self._expected) > MOST_EXPECTED:
+                self._expected.popitem(last=False)
+
+    def _find_request(self, data: bytearray, start: int) -> int:
+        return self._plausibility.find_request(data, start)
+
+    def _find_response(self, data: bytearray, start: int) -> int:
+        return plausible.find_response(data, list(self._expected)[-64:], start)
+
+    def _check(self, payload: bytes) -> bool:
+        return self._plausibility.is_response(payload, self._expected)
+
+
+Find = Callable[[bytearray, int], int]
+Check = Callable[[bytes], bool]
+
+
+class _Framer:
+    """One direction of a connection, cut into frames."""
+
+    def __init__(
+        self, talk: _Talk, source: Endpoint, is_request: bool, find: Find, check: Check, report: Report, budget: _Budget
+    ) -> None:
+        self._talk = talk
+        self._source = source
+        self._is_request = is_request
+        self._find = find
+        self._check = check
+        self._report = report
+        self._budget = budget
+        self._buffer = bytearray()
+        """From the size of a frame on; from anywhere, if ``_is_lost``."""
+        self._offset = 0
+        """Of the buffer in the stream."""
+        self._is_lost = not talk.connection.is_whole
+        """Whether it is not known where a frame begins."""
+        self._looked = 0
+        """Up to where in the buffer no frame begins, if ``_is_lost``."""
+        self._damaged: tuple[int, int, bytes, int] | None = None
+        """A frame with bytes that are not kept: offset, size, data, first packet."""
+        self._skip = 0
+        """Bytes that still belong to it."""
+        self._first = 0
+        """Packet of the first byte in the buffer."""
+
+    def feed(self, piece: Piece) -> Iterator[Frame]:
+        """The frames that a piece completes."""
+        data = piece.data
+        if self._skip:
+            data = yield from self._skipped(data, len(data), piece)
+        if data:
+            self._first = self._first if self._buffer else piece.packet
+            self._buffer += data
+            self._budget.used += len(data)
+            yield from self._cut(piece)
+        if piece.missing:
+            yield from self._hole(piece)
+
+    def end(self) -> Iterator[Frame]:
+        """A frame that was not completed."""
+        left = len(self._buffer)
+        if self._damaged is not None:
+            yield self._given(self._damaged[3], None)
+        elif left >= 4 and not self._is_lost:
+            (size,) = _size.unpack_from(self._buffer)
+            yield self._frame(self._offset, size, bytes(self._buffer[4:]), self._first, self._first, None)
+        elif left:
+            self._report.count(self._what("not understood"), left)
+        self._drop(left)
+
+    def _what(self, what: str) -> str:
+        return f"bytes of {'requests' if self._is_request else 'responses'} {what}"
+
+    def _frame(self, offset: int, size: int, data: bytes, first: int, packet: int, time: int | None) -> Frame:
+        return Frame(self._talk.connection, self._is_request, self._source, offset, size, data, first, packet, time)
+
+    def _given(self, packet: int, time: int | None) -> Frame:
+        """The frame that was not kept."""
+        assert self._damaged is not None
+        offset, size, data, first = self._damaged
+        self._damaged = None
+        self._budget.used -= len(data)
+        return self._frame(offset, size, data, first, packet, time)
+
+    def _drop(self, count: int) -> None:
+        """Forget bytes at the front of the buffer."""
+        del self._buffer[:count]
+        self._budget.used -= count
+        self._offset += count
+
+    def _cut(self, piece: Piece) -> Iterator[Frame]:
+        """Frames out of the buffer."""
+        while True:
+            if self._is_lost and not self._search():
+                return
+            if len(self._buffer) < 4:
+                return
+            (size,) = _size.unpack_from(self._buffer)
+            if not 0 <= size <= LARGEST:
+                self._lose(1, f"claims {size} bytes")
+                continue
+            end = size + 4
+            if end <= len(self._buffer):
+                with memoryview(self._buffer) as view, view[4:end] as part:
+                    payload = bytes(part)
+                if self._is_lost and not self._check(payload):
+                    self._looked = 1
+                    continue
+                self._is_lost = False
+                yield self._frame(self._offset, size, payload, self._first, piece.packet, piece.time_ns)
+                self._drop(end)
+                self._first = piece.packet
+            elif self._is_lost:
+                return  # the candidate is not complete
+            elif len(self._buffer) > self._budget.most_kept or self._budget.used > MOST_KEPT_OF_ALL:
+                self._report.count("frames too large to keep")
+                self._keep_start(size)
+                return
+            else:
+                return
+
+    def _search(self) -> bool:
+        """Brings what may be a frame to the front of the buffer; whether there is one."""
+        while True:
+            found = self._find(self._buffer, self._looked)
+            whole = found + (plausible.START if self._is_request else 8) <= len(self._buffer)
+            if found:
+                self._report.count(self._what("not understood"), found)
+                self._drop(found)
+            self._looked = 0
+            if not whole:
+                return False
+            if _size.unpack_from(self._buffer)[0] <= MOST_UNSURE:
+                return True
+            self._looked = 1
+
+    def _lose(self, count: int, why: str) -> None:
+        """From here on it is not known where a frame begins."""
+        which = "request" if self._is_request else "response"
+        where = f"connection {self._talk.connection.number}: the {which} at offset {self._offset}"
+        self._report.remark(f"{where} {why}; the next one is looked for")
+        self._is_lost, self._looked = True, count
+
+    def _keep_start(self, size: int) -> None:
+        """Of the frame in the buffer, keep what is there; the rest will be skipped."""
+        there = len(self._buffer)
+        most = self._budget.most_kept if self._budget.used <= MOST_KEPT_OF_ALL else LEAST_KEPT
+        kept = bytes(self._buffer[4 : 4 + most])
+        self._damaged = self._offset, size, kept, self._first
+        self._skip = size + 4 - there
+        self._drop(there)
+        self._budget.used += len(kept)
+        self._offset += self._skip
+
+    def _skipped(self, data: bytes, length: int, piece: Piece) -> Generator[Frame, None, bytes]:
+        """The end of a frame that is not kept; returns what is behind it."""
+        count = min(self._skip, length)
+        self._skip -= count
+        if not self._skip and self._damaged is not None:
+            yield self._given(piece.packet, piece.time_ns)
+        return data[count:]
+
+    def _hole(self, piece: Piece) -> Iterator[Frame]:
+        """Bytes that are missing in the stream."""
+        missing = piece.missing
+        if not self._skip and not self._is_lost and len(self._buffer) >= 4:
+            self._keep_start(_size.unpack_from(self._buffer)[0])
+        if self._skip:
+            before = self._skip
+            yield from self._skipped(b"", missing, piece)
+            missing -= min(before, missing)
+        if missing:
+            left = len(self._buffer)
+            if left:
+                self._report.count(self._what("not understood"), left)
+            self._drop(left)
+            self._offset += missing
+            self._is_lost, self._looked = True, 0

@@ -1,0 +1,290 @@
+"""Requests with their responses: frames matched by correlation id, decoded when they are asked for."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from struct import Struct
+from typing import Any
+
+from ..package import DEFAULT, Package, load
+from .framing import Frame
+from .network import Endpoint
+from .plausible import Plausibility
+from .reassembly import Connection, End
+from .report import Report
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kafka_messages.protocol import Api, Request, Response
+
+_essential = Struct(">hhi")
+MOST_WAITING = 10_000
+"""Requests of a connection whose responses are waited for."""
+MOST_UNMATCHED = 1000
+"""Responses of a connection whose requests are waited for: a capture may have them in the wrong order."""
+
+
+class Exchange:
+    """A request and its response, or one of them without the other."""
+
+    def __init__(
+        self,
+        number: int,
+        request: Frame | None,
+        response: Frame | None,
+        *,
+        is_token: bool = False,
+        package: str | Package = DEFAULT,
+    ) -> None:
+        self.package = load(package)
+        self.number = number
+        """From 1, in the order in which they were completed."""
+        self.request_frame = request
+        self.response_frame = response
+        self.is_token = is_token
+        """Whether they are not Kafka's requests but tokens of SASL (after a SaslHandshake of version 0)."""
+
+    def __repr__(self) -> str:
+        if self.header is None:
+            what = "SASL token" if self.is_token else "unknown request"
+        else:
+            what = f"{self.api or f'API {self.header.request_api_key}'} v{self.header.request_api_version}"
+        absent = [name for name in ("request", "response") if getattr(self, f"{name}_frame") is None]
+        parts = [what, f"{self.client} to {self.server}", *(f"no {each}" for each in absent)]
+        return f"<Exchange {self.number}: {', '.join(parts)}>"
+
+    @property
+    def connection(self) -> Connection:
+        """Where it was."""
+        return self._frame.connection
+
+    @property
+    def _frame(self) -> Frame:
+        frame = self.request_frame or self.response_frame
+        assert frame is not None  # it has one of them
+        return frame
+
+    @property
+    def client(self) -> Endpoint:
+        """Who asked."""
+        connection, frame = self.connection, self._frame
+        other = connection.server if frame.source == connection.client else connection.client
+        return frame.source if frame.is_request else other
+
+    @property
+    def server(self) -> Endpoint:
+        """Who was asked."""
+        return self.connection.server if self.client == self.connection.client else self.connection.client
+
+    @cached_property
+    def header(self) -> Any:
+        """The RequestHeader; None where it is not known."""
+        if self.request_frame is None or self.is_token:
+            return None
+        protocol = self.package.module("protocol")
+        try:
+            return protocol.read_request_header(self.request_frame.data)[0]
+        except protocol.UnknownApiError as error:
+            return error.header
+        except self.package.root.KafkaMessageError:
+            return _cut_header(self.package, self.request_frame.data)
+
+    @cached_property
+    def api(self) -> Api | None:
+        """The API; None where the request is not known, or has a key that this package does not know."""
+        return None if self.header is None else self.package.api(self.header.request_api_key)
+
+    @cached_property
+    def _request(self) -> tuple[Request | None, str]:
+        frame = self.request_frame
+        if frame is None or self.is_token:
+            return None, "" if self.is_token else "the request was not captured"
+        if frame.missing:
+            return None, _cut(frame)
+        try:
+            return self.package.module("protocol").decode_request(frame.data), ""
+        except self.package.root.KafkaMessageError as error:
+            return None, str(error)
+
+    @property
+    def request(self) -> Request | None:
+        """The request, decoded; None where that is not possible."""
+        return self._request[0]
+
+    @property
+    def request_problem(self) -> str:
+        """Why there is no ``request``."""
+        return self._request[1]
+
+    @cached_property
+    def _response(self) -> tuple[Response[Any] | None, str]:
+        frame = self.response_frame
+        if frame is None or self.is_token:
+            return None, "" if self.is_token or self.has_no_response else "no response was captured"
+        if self.header is None:
+            return None, "its request was not captured, which would say what it is"
+        if frame.missing:
+            return None, _cut(frame)
+        try:
+            key, version = self.header.request_api_key, self.header.request_api_version
+            return self.package.module("protocol").decode_response(frame.data, key, version), ""
+        except self.package.root.KafkaMessageError as error:
+            return None, str(error)
+
+    @property
+    def response(self) -> Response[Any] | None:
+        """The response, decoded; None where that is not possible."""
+        return self._response[0]
+
+    @property
+    def response_problem(self) -> str:
+        """Why there is no ``response``; nothing where none is sent."""
+        return self._response[1]
+
+    @cached_property
+    def has_no_response(self) -> bool:
+        """Whether the broker sends none: to Produce with ``acks`` 0, and to requests that nobody answers."""
+        api = self.api
+        if api is None or not api.response_name:
+            return api is not None and bool(api.valid_versions)
+        # Only this request has to be decoded, to know.
+        return api.name == "Produce" and self.request is not None and getattr(self.request.message, "acks", None) == 0
+
+    @property
+    def latency_ns(self) -> int | None:
+        """Nanoseconds from the last packet of the request to the last one of the response; None where it is not known."""
+        ends = [None if each is None else each.time_ns for each in (self.request_frame, self.response_frame)]
+        return None if ends[0] is None or ends[1] is None else ends[1] - ends[0]
+
+
+def _cut_header(package: Package, data: bytes) -> Any:
+    """What every request begins with, of a header that was cut behind it; None if it was cut before."""
+    if len(data) < _essential.size:
+        return None
+    key, version, correlation_id = _essential.unpack_from(data)
+    made = package.message("RequestHeader")
+    return made(request_api_key=key, request_api_version=version, correlation_id=correlation_id, client_id=None)
+
+
+def _cut(frame: Frame) -> str:
+    return f"{len(frame.data)} of {frame.size} bytes were captured"
+
+
+def exchanges(
+    found: Iterable[Frame | End], report: Report | None = None, package: str | Package = DEFAULT
+) -> Iterator[Exchange]:
+    """Requests with their responses, each as soon as it is complete; without one, when its connection ends.
+
+    What cannot be decoded is an exchange as well, with its bytes and the reason.
+    """
+    report, package = report or Report(), load(package)
+    plausibility = Plausibility(package)
+    talks: dict[int, _Talk] = {}
+    number = 0
+    for each in found:
+        key = each.connection.number
+        talk = talks.get(key) or talks.setdefault(key, _Talk(package, plausibility))
+        if isinstance(each, End):
+            del talks[key]
+            made = talk.end()
+        else:
+            made = talk.request(each) if each.is_request else talk.response(each)
+        for request, response, is_token in made:
+            number += 1
+            yield _counted(Exchange(number, request, response, is_token=is_token, package=package), report)
+    for talk in talks.values():
+        for request, response, is_token in talk.end():
+            number += 1
+            yield _counted(Exchange(number, request, response, is_token=is_token, package=package), report)
+
+
+def _counted(exchange: Exchange, report: Report) -> Exchange:
+    report.count("exchanges")
+    if exchange.is_token:
+        report.count("tokens of SASL")
+    elif exchange.request_frame is None:
+        report.count("responses without their request")
+    elif exchange.response_frame is None and not exchange.has_no_response:
+        report.count("requests without a response")
+    return exchange
+
+
+_Made = Iterator[tuple[Frame | None, Frame | None, bool]]
+
+
+class _Talk:
+    """One connection: what waits for its other half."""
+
+    def __init__(self, package: Package, plausibility: Plausibility) -> None:
+        self._package = package
+        self._plausibility = plausibility
+        self._waiting: deque[tuple[int, Frame, bool]] = deque()
+        """Requests without a response: correlation id, frame, and whether it is a token."""
+        self._unmatched: deque[tuple[int, Frame]] = deque()
+        self._may_be_token = False
+
+    def request(self, frame: Frame) -> _Made:
+        """A request came."""
+        may_be_token = self._may_be_token or self._plausibility.may_be_token(frame.data)
+        is_token = may_be_token and not self._plausibility.is_request(frame.data)
+        if not is_token and _is_old_handshake(self._package, frame):
+            self._may_be_token = True  # perhaps its response was not captured
+        exchange = Exchange(0, frame, None, is_token=is_token, package=self._package)
+        if exchange.has_no_response:
+            yield frame, None, False
+            return
+        number = _correlation_id(frame, 4)
+        match = next((each for each in self._unmatched if each[0] == number), None)
+        if match is not None and not is_token:
+            self._unmatched.remove(match)
+            yield frame, match[1], False
+            return
+        self._waiting.append((number, frame, is_token))
+        if len(self._waiting) > MOST_WAITING:
+            _, oldest, was_token = self._waiting.popleft()
+            yield oldest, None, was_token
+
+    def response(self, frame: Frame) -> _Made:
+        """A response came. Brokers answer in the order of requests: those before it will not be answered any more."""
+        if self._waiting and self._waiting[0][2]:
+            yield self._waiting.popleft()[1], frame, True
+            return
+        number = _correlation_id(frame, 0)
+        if all(waiting[0] != number for waiting in self._waiting):
+            self._unmatched.append((number, frame))
+            if len(self._unmatched) > MOST_UNMATCHED:
+                yield None, self._unmatched.popleft()[1], False
+            return
+        while self._waiting:
+            waiting, request, is_token = self._waiting.popleft()
+            if waiting == number:
+                self._note_handshake(request, frame)
+                yield request, frame, is_token
+                return
+            yield request, None, is_token
+
+    def _note_handshake(self, request: Frame, response: Frame) -> None:
+        """A broker that refuses a mechanism takes no tokens."""
+        if _is_old_handshake(self._package, request):
+            self._may_be_token = response.data[4:6] == b"\x00\x00"
+
+    def end(self) -> _Made:
+        """Nothing comes any more."""
+        for _, request, is_token in self._waiting:
+            yield request, None, is_token
+        for _, response in self._unmatched:
+            yield None, response, False
+        self._waiting.clear()
+        self._unmatched.clear()
+
+
+def _is_old_handshake(package: Package, frame: Frame) -> bool:
+    """Whether a request is a SaslHandshake of version 0, after which tokens of SASL come without a header."""
+    api = package.api(int.from_bytes(frame.data[:2], "big", signed=True))
+    return api is not None and api.name == "SaslHandshake" and frame.data[2:4] == b"\x00\x00"
+
+
+def _correlation_id(frame: Frame, at: int) -> int:
+    return int.from_bytes(frame.data[at : at + 4], "big", signed=True) if len(frame.data) >= at + 4 else -1

@@ -1,0 +1,239 @@
+"""Exchanges as JSON objects and as lines of text, without what is secret in them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from .._text import wrapped
+from .errors import errors_in
+from .framing import Frame
+from .matching import Exchange
+from .reassembly import Connection
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kafka_messages import Message
+
+    from ..package import Package
+
+Records = Literal["data", "size", "empty"]
+
+
+def to_object(exchange: Exchange, *, show_secrets: bool = False, records: Records = "data") -> dict[str, object]:
+    """An exchange as a value for ``json.dumps``, with every field of its messages in Kafka's JSON form.
+
+    Secrets are hidden as by ``kafka_messages.secrets.hidden`` unless ``show_secrets``; bytes that were not decoded are
+    hidden where they could hold some. ``records`` is that of ``kafka_messages.json.to_json``.
+    """
+    header, hides = exchange.header, not show_secrets
+    shown: dict[str, object] = {
+        "number": exchange.number,
+        "connection": exchange.connection.number,
+        "client": str(exchange.client),
+        "server": str(exchange.server),
+    }
+    if header is not None:
+        shown |= {
+            "api": None if exchange.api is None else exchange.api.name,
+            "api_key": header.request_api_key,
+            "api_version": header.request_api_version,
+            "correlation_id": header.correlation_id,
+            "client_id": client_id_of(exchange, hides),
+        }
+    elif exchange.is_token:
+        shown["sasl_token"] = True
+    if exchange.request_frame is not None:
+        shown["request"] = _request(exchange, exchange.request_frame, hides, records)
+    if exchange.response_frame is not None:
+        shown["response"] = _response(exchange, exchange.response_frame, hides, records)
+    elif exchange.has_no_response:
+        shown["no_response"] = True
+    if exchange.response is not None:
+        found = errors_in(exchange.response.message, exchange.package)
+        shown["errors"] = [{"path": each.path, "code": each.code, "name": each.name} for each in found]
+    if exchange.latency_ns is not None:
+        shown["latency_ms"] = exchange.latency_ns / 1e6
+    return shown
+
+
+def client_id_of(exchange: Exchange, hides: bool) -> str | None:
+    """The client id; one with a damaged length takes in what follows it."""
+    client = None if exchange.header is None else exchange.header.client_id
+    is_odd = exchange.request is None and client is not None and not client.isprintable()
+    return _hidden(exchange) if hides and is_odd and _may_hold_secrets(exchange) else client
+
+
+def _hidden(exchange: Exchange) -> str:
+    """Return the text that stands for a secret."""
+    text: str = exchange.package.module("secrets").HIDDEN
+    return text
+
+
+def _request(exchange: Exchange, frame: Frame, hides: bool, records: Records) -> dict[str, object]:
+    request = exchange.request
+    if request is None:
+        return _framed(frame) | _undecoded(exchange, frame, exchange.request_problem, hides)
+    shown = _framed(frame) | _body(exchange.package, request.message, request.version, hides, records)
+    if request.trailing:
+        shown["trailing"] = _hidden(exchange) if hides and _may_hold_secrets(exchange) else request.trailing.hex()
+    return shown
+
+
+def _response(exchange: Exchange, frame: Frame, hides: bool, records: Records) -> dict[str, object]:
+    response = exchange.response
+    if response is None:
+        return _framed(frame) | _undecoded(exchange, frame, exchange.response_problem, hides)
+    return (
+        _framed(frame)
+        | {"version": response.version}
+        | _body(exchange.package, response.message, response.version, hides, records)
+    )
+
+
+def _framed(frame: Frame) -> dict[str, Any]:
+    shown: dict[str, Any] = {"packet": frame.packet, "first_packet": frame.first_packet}
+    if frame.time_ns is not None:
+        shown["time"] = time_text(frame.time_ns)
+    return shown | {"offset": frame.offset, "size": frame.size}
+
+
+def _body(package: Package, message: Message, version: int, hides: bool, records: Records) -> dict[str, object]:
+    secrets = package.module("secrets")
+    message = secrets.hidden(message) if hides else message
+    try:
+        body = package.module("json").to_json(message, version, records=records, unknown_tagged_fields=True)
+        return {"body": secrets.redacted_json(body) if hides else body}
+    except package.root.EncodeError as error:  # what was read cannot be written, so that it has no JSON either
+        return {"problem": str(error)}
+
+
+def _may_hold_secrets(exchange: Exchange) -> bool:
+    """Whether bytes of an exchange that were not decoded could hold secrets: nobody knows what an unknown API has."""
+    api = exchange.api  # None for a token of SASL
+    if api is None or not api.valid_versions:
+        return True
+    classes = [api.request_class, *([api.response_class] if api.response_name else ())]
+    return any(map(exchange.package.module("secrets").has_secrets, classes))
+
+
+def _response_name(exchange: Exchange) -> str:
+    return "" if exchange.api is None else exchange.api.response_name
+
+
+def _undecoded(exchange: Exchange, frame: Frame, problem: str, hides: bool) -> dict[str, object]:
+    shown: dict[str, object] = {"problem": problem} if problem else {}
+    secrets = exchange.package.module("secrets")
+    is_secret = _may_hold_secrets(exchange) or secrets.may_hold_metadata(_response_name(exchange), frame.data)
+    shown["data"] = _hidden(exchange) if hides and is_secret else frame.data.hex()
+    return shown | ({"missing": frame.missing} if frame.missing else {})
+
+
+def time_text(time_ns: int) -> str:
+    """A time as ISO 8601 in UTC, with nanoseconds; the number itself where a calendar has no such time."""
+    seconds, fraction = divmod(time_ns, 1_000_000_000)
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{fraction:09}Z"
+    except (ValueError, OverflowError, OSError):
+        return f"{time_ns} ns"
+
+
+_WIDE = {"number": 7, "time": 15, "conn": 4, "API": 32, "client": 20, "packets": 15, "bytes": 15, "ms": 9}
+_MEDIUM = {"number": 6, "time": 12, "conn": 4, "API": 26, "client": 12, "packets": 12, "bytes": 12, "ms": 8}
+_NARROW = {"number": 6, "time": 12, "conn": 4, "API": 24, "client": 12, "ms": 8}
+"""Columns with their widths. The result follows, and goes on lines of its own where it does not fit."""
+_LEFT = ("time", "API", "client")
+_BELOW = " " * 8
+
+
+def to_head(width: int | None = None) -> str:
+    """The names of the columns above the lines of ``to_line``."""
+    widths = _widths(width)
+    return f"{_aligned({name: name for name in widths}, widths)}  result"
+
+
+def to_line(exchange: Exchange, width: int | None = None) -> str:
+    """An exchange as a line of text.
+
+    With a ``width`` it has fewer columns where there is less room, long client ids are cut, and a result that does not
+    fit follows on lines of its own.
+    """
+    first = exchange.request_frame or exchange.response_frame
+    assert first is not None  # it has one of them
+    widths = _widths(width)
+    frames = (exchange.request_frame, exchange.response_frame)
+    client = clean(client_id_of(exchange, hides=True) or "-")
+    cells = {
+        "number": str(exchange.number),
+        "time": "" if first.time_ns is None else time_text(first.time_ns)[11 : 11 + widths["time"]],
+        "conn": str(exchange.connection.number),
+        "API": name_of(exchange),
+        "client": client if width is None or len(client) <= widths["client"] else f"{client[: widths['client'] - 1]}…",
+        "packets": "→".join("" if each is None else str(each.packet) for each in frames),
+        "bytes": "→".join("" if each is None else str(each.size) for each in frames),
+        "ms": "" if exchange.latency_ns is None else f"{exchange.latency_ns / 1e6:.3f}",
+    }
+    line, result = _aligned(cells, widths), result_of(exchange)
+    if width is None or len(line) + 2 + len(result) <= width:
+        return f"{line}  {result}"
+    return "\n".join([line.rstrip(), *(_BELOW + each for each in wrapped(result, width - len(_BELOW)))])
+
+
+def _widths(width: int | None) -> dict[str, int]:
+    """The columns for a width of the output; a very wide one has room for long client ids."""
+    if width is None:
+        return _WIDE
+    if width >= 147:
+        return _WIDE | {"client": _WIDE["client"] + max(width - 180, 0)}
+    return _MEDIUM if width >= 120 else _NARROW
+
+
+def _aligned(cells: dict[str, str], widths: dict[str, int]) -> str:
+    """Cells below each other; one that is too long takes the room of the blanks behind it."""
+    line, stop = "", -1
+    for name, width in widths.items():
+        stop += width + (2 if name == "API" else 1)
+        if name in _LEFT:
+            line = f"{line:<{stop - width - 1}} {cells[name]}"
+        else:
+            line += f"{' ' if line else ''}{cells[name]}".rjust(stop - len(line))
+    return line
+
+
+def clean(text: str) -> str:
+    """A text from the wire, fit for a terminal."""
+    return "".join(each if each.isprintable() else f"\\u{ord(each):04x}" for each in text)
+
+
+def name_of(exchange: Exchange) -> str:
+    """API and version, as well as they are known."""
+    if exchange.is_token:
+        return "SASL token"
+    if exchange.header is None:
+        return "?"
+    api = exchange.api
+    return f"{api.name if api else f'API {exchange.header.request_api_key}'} v{exchange.header.request_api_version}"
+
+
+def result_of(exchange: Exchange) -> str:
+    """What came of it: errors of the response, and what is wrong with the bytes."""
+    problems = []
+    if exchange.request_problem:
+        problems.append(f"request: {exchange.request_problem}")
+    if exchange.has_no_response:
+        problems.append("no response is sent")
+    elif exchange.response_problem:
+        problems.append(f"response: {exchange.response_problem}")
+    if exchange.response is not None:
+        names = dict.fromkeys(
+            f"{error.name} ({error.code})" if error.name == "UNKNOWN" else error.name
+            for error in errors_in(exchange.response.message, exchange.package)
+        )
+        problems += names or ["ok"]
+    return clean("; ".join(problems))
+
+
+def connection_text(connection: Connection) -> str:
+    """A connection in words."""
+    start = "" if connection.is_whole else ", its beginning was not captured"
+    return f"connection {connection.number}: {connection.client} to {connection.server}{start}"

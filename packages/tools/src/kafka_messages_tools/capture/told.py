@@ -1,0 +1,72 @@
+"""Clients and reports as lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from .._text import counted
+from .clients import Client, api_name
+from .report import Report
+from .shown import clean
+
+_PARTIAL = ("missing", "not understood", "without", "lost", "cut", "given up", "too large", "TLS")
+
+
+def is_partial(report: Report) -> bool:
+    """Whether something of a capture was not there, or could not be read."""
+    return bool(report.remarks) or any(word in what for what in report.counts for word in _PARTIAL)
+
+
+def report_lines(report: Report) -> Iterator[str]:
+    """What a report says: all counts in one line, then the remarks."""
+    yield "; ".join(f"{count} {_words(what, count)}" for what, count in report.counts.items()) or "the capture is empty"
+    yield from map(clean, report.remarks)
+    if report.more_remarks:
+        yield f"and {counted(report.more_remarks, 'more remark')}"
+
+
+def _words(what: str, count: int) -> str:
+    """Return what is counted, in the singular where there is one of it."""
+    noun, _, rest = what.partition(" ")
+    if count != 1 or not noun.endswith("s"):
+        return what
+    return f"{noun[:-1]} {rest}".rstrip().replace(" their ", " its ")
+
+
+def client_lines(clients: Iterable[Client]) -> Iterator[str]:
+    """Clients with what they use, and what this release lacks of it."""
+    for client in clients:
+        name = "(no client id)" if client.client_id is None else clean(client.client_id)
+        software = " ".join(filter(None, (client.software_name, client.software_version))) or "software not known"
+        yield (
+            f"{name}: {clean(software)}, at {', '.join(sorted(client.hosts))}; "
+            f"{counted(len(client.connections), 'connection')}, {counted(sum(client.versions.values()), 'request')}, "
+            f"{counted(client.errors, 'response')} with errors"
+        )
+        versions: dict[int, list[str]] = {}
+        for (key, version), count in sorted(client.versions.items()):
+            versions.setdefault(key, []).append(f"v{version} ({count})")
+        for key, texts in versions.items():
+            yield f"    {api_name(client.package, key)}: {', '.join(texts)}"
+        for key, version, why in client.lacking:
+            yield f"    LACKING {api_name(client.package, key)} v{version}: {why}"
+        for key, version, release in client.failing:
+            yield f"    would fail on Kafka {release} and later: {api_name(client.package, key)} v{version}"
+        for key, version, releases in client.gaps:
+            yield f"    would fail on Kafka {', '.join(releases)}: {api_name(client.package, key)} v{version}"
+        if client.releases is not None:
+            yield f"    {_releases(client)}"
+
+
+def _releases(client: Client) -> str:
+    """Which releases have all that a client asked for, and what of it those before them lack."""
+    found = client.releases
+    if not found:
+        return "no release of Kafka has all of this"
+    missing = sorted({release for _, _, releases in client.gaps for release in releases})
+    words = f"Kafka {found[0]} has" if len(found) == 1 else f"Kafka {found[0]} to {found[-1]} have"
+    words += " all of this" + (f", but not {', '.join(missing)}" if missing else "")
+    newest = [
+        f"{api_name(client.package, key)} v{version}" for key, version, release in client.needing if release == found[0]
+    ]
+    return f"{words}; those before have no {', '.join(newest)}" if newest else words

@@ -1,0 +1,71 @@
+"""A capture as a whole: a file, opened by what it is, and the exchanges in it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self, cast
+
+from ..package import DEFAULT, Package, load
+from .files import is_capture, read_packets
+from .follow import follow_pieces, is_followed
+from .framing import frames
+from .matching import Exchange, exchanges
+from .network import segments
+from .reassembly import End, Piece, streams
+from .report import CaptureError, Report
+
+_LOOKED_AT = 4096
+
+
+class Capture:
+    """The exchanges of a capture, once through: iterate over it. ``report`` fills meanwhile. A context manager."""
+
+    def __init__(self, file: BinaryIO, ports: Collection[int] = (), package: str | Package = DEFAULT) -> None:
+        """``file`` is open for binary reading; ``ports`` are those of brokers, none to find them.
+        ``package`` is the import name of the package that reads the messages.
+
+        Raises CaptureError for what is neither a file of packets nor a followed stream.
+        """
+        self.report = Report()
+        self._package = load(package)
+        self._file = file if isinstance(file, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, file))
+        self._pieces = self._opened()
+        self._ports = ports
+
+    def _opened(self) -> Iterator[Piece | End]:
+        start = self._file.peek(_LOOKED_AT)[:_LOOKED_AT]
+        if is_capture(start):
+            return streams(segments(read_packets(self._file, self.report), self.report), self.report)
+        if is_followed(start):
+            return follow_pieces(io.TextIOWrapper(self._file, "utf-8", "replace"), self.report)
+        what = f"begins with {start[:8].hex(' ')}" if start else "is empty"
+        raise CaptureError(f"this is neither pcap nor pcapng nor the text of a followed stream: it {what}")
+
+    def __iter__(self) -> Iterator[Exchange]:
+        found = frames(self._pieces, self._ports, self.report, package=self._package)
+        return exchanges(found, self.report, self._package)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+
+def open_capture(path: str | Path, ports: Collection[int] = (), package: str | Package = DEFAULT) -> Capture:
+    """The capture in a file: pcap or pcapng, also gzipped, or the text of a followed stream.
+
+    ``ports`` are those of brokers; without any, connections are Kafka's whose client begins with a request of Kafka.
+    Raises OSError, and CaptureError for what is no capture.
+    """
+    file = Path(path).open("rb")  # noqa: SIM115  # the capture closes it
+    try:
+        return Capture(file, ports, package)
+    except BaseException:
+        file.close()
+        raise

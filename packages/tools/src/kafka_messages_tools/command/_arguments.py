@@ -1,0 +1,127 @@
+"""The parser of a command line: argparse, with errors that name what was probably meant."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
+
+from .._text import suggestion as meant
+from ._errors import UsageError
+from ._output import terminal_width
+from ._table import SUBCOMMANDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, NoReturn
+
+MOST_DIGITS = 18
+"""Maximum digits of a number on the command line; Python refuses to read thousands."""
+KINDS = ("request", "response", "header", "metadata", "coordinator-key", "coordinator-value", "data")
+"""Kinds of messages."""
+
+
+class _Formatter(RawDescriptionHelpFormatter):
+    """Formats the help. With a width argparse does not import ``shutil``, which it needs for each argument otherwise."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=max(terminal_width() - 2, 40))
+
+
+class Parser(ArgumentParser):
+    """A parser of one command line, which raises UsageError."""
+
+    def __init__(self, prog: str, **more: Any) -> None:
+        super().__init__(prog=prog, formatter_class=_Formatter, allow_abbrev=False, **more)
+
+    def parse(self, words: Sequence[str]) -> Namespace:
+        """Return the arguments; options may stand between them. Raises UsageError, and SystemExit after ``--help``."""
+        known = self._option_string_actions
+        for word in words[: words.index("--")] if "--" in words else words:
+            name = word.partition("=")[0]
+            if name.startswith("--") and name not in known:
+                raise UsageError(f"unknown option {name}{meant(name, known)}")
+            if name[:1] == "-" != name and name not in known and not name[1:].isdigit():
+                raise UsageError(f"unknown option {name}; options begin with two dashes")
+        arguments, extra = self.parse_known_intermixed_args(words)
+        if extra:
+            raise UsageError(f"one argument too many: {extra[0]!r}")
+        return arguments
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message)
+
+
+def add_top_options(parser: ArgumentParser) -> None:
+    """Add the options that stand before the subcommand."""
+    _add_package(parser)
+    parser.add_argument("--version", action="store_true", help="show the version of the package")
+
+
+def subcommand_parser(prog: str, name: str, command: Any) -> Parser:
+    """Return the parser of what stands behind the subcommand; ``command`` is its module."""
+    parser = Parser(f"{prog} {name}", **texts(prog, name, command))
+    add_arguments(parser, command)
+    return parser
+
+
+def texts(prog: str, name: str, command: Any) -> dict[str, str]:
+    """Return the description and the examples of a subcommand."""
+    about = SUBCOMMANDS[name][0]
+    more = getattr(command, "MORE", "").replace("PROGRAM", prog)
+    examples = "\n".join(["examples:", *(f"  {prog} {example}" for example in command.EXAMPLES)])
+    return {"description": f"{about[0].upper()}{about[1:]}.{more and chr(10) * 2}{more}", "epilog": examples}
+
+
+def add_arguments(parser: ArgumentParser, command: Any) -> None:
+    """Add the arguments of a subcommand, and the common options."""
+    command.add_arguments(parser)
+    if getattr(command, "HAS_OUTPUT_OPTIONS", True):
+        _add_output(parser)
+    _add_package(parser)
+
+
+def _add_package(parser: ArgumentParser) -> None:
+    parser.add_argument("--package", metavar="NAME", help="the generated package to work with, by its import name")
+
+
+def _add_output(parser: ArgumentParser) -> None:
+    """Add the options of all subcommands that show messages or their definitions."""
+    group = parser.add_argument_group("common options")
+    group.add_argument("--json", action="store_true", help="JSON lines")
+    group.add_argument("--text", action="store_true", help="text, as without --json")
+    modes = ("auto", "always", "never")
+    group.add_argument(
+        "--color", metavar="WHEN", default="auto", help="colours: auto, always or never", **one_of(modes)
+    )
+    group.add_argument("--width", metavar="COLUMNS", type=number, help="columns of the output")
+    group.add_argument("--show-secrets", action="store_true", help="show passwords, keys and tokens")
+
+
+def number(text: str) -> int:
+    """Return a number of decimal digits."""
+    if not (text.isascii() and text.isdigit()):
+        raise ArgumentTypeError(f"expected a number, got {text!r}")
+    if len(text) > MOST_DIGITS:
+        raise ArgumentTypeError(f"expected at most {MOST_DIGITS} digits, got {len(text)}")
+    return int(text)
+
+
+def one_of(choices: Sequence[str]) -> Choices:
+    """Return the arguments of ``add_argument`` for a value that is one of ``choices``."""
+
+    def chosen(text: str) -> str:
+        if text not in choices:
+            raise ArgumentTypeError(f"expected one of {', '.join(choices)}, got {text!r}{meant(text, choices)}")
+        return text
+
+    return {"type": chosen, "choices": choices}
+
+
+if TYPE_CHECKING:
+    from typing import TypedDict
+
+    class Choices(TypedDict):
+        """Arguments of ``add_argument``."""
+
+        type: Callable[[str], str]
+        choices: Sequence[str]

@@ -1,0 +1,76 @@
+"""Fields of all messages: those that are asked for, and how they are told."""
+
+from __future__ import annotations
+
+from ._layouts import Row, rows_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from kafka_messages import MessageInfo
+
+    from ..package import Package
+    from ._output import Output
+
+
+def rows_with(
+    package: Package, wanted: Callable[[Row], bool], out: Output, named: Sequence[MessageInfo] | None = None
+) -> list[Row]:
+    """The fields that are wanted, of some messages or all."""
+    found = []
+    some = package.root.all_messages() if named is None else named
+    with out.progress("messages", len(some)) as progress:
+        for each in some:
+            progress.step()
+            found += [row for row in rows_of(package, each.name) if row.types and wanted(row)]
+    return found
+
+
+def tell(rows: Sequence[Row], out: Output) -> None:
+    """Message, path, type and versions of fields."""
+    if out.is_json:
+        for row in rows:
+            out.record(facts_in_short(row))
+        return
+    head = ("message", "field", "type", "versions", "null in", "tagged in")
+    cells = [(row.message.name, row.path, row.type, *map(shown, _runs(row))) for row in rows]
+    out.table(head, cells, has_groups=True)
+
+
+def facts_in_short(row: Row) -> dict[str, object]:
+    """The same for programs."""
+    versions, nullable, tagged = map(list, _runs(row))
+    names: dict[str, object] = {"message": row.message.name, "path": row.path, "type": row.type}
+    return names | {"versions": versions, "nullable_versions": nullable, "tagged_versions": tagged}
+
+
+def _runs(row: Row) -> Iterator[Sequence[int]]:
+    yield list(row.types)
+    for versions in (row.facts.nullable, row.facts.tagged):
+        yield [version for version in row.types if version in versions]
+
+
+def shown(versions: Sequence[int]) -> str:
+    """Return ranges of versions: ``0-3, 5``."""
+    runs: list[tuple[int, int]] = []
+    for version in versions:
+        if runs and runs[-1][1] == version - 1:
+            runs[-1] = runs[-1][0], version
+        else:
+            runs.append((version, version))
+    return ", ".join(f"{first}" if first == last else f"{first}-{last}" for first, last in runs)
+
+
+def has_path(row: Row, word: str) -> bool:
+    """Whether a field has a path, in the names of Python or Kafka, in any case."""
+    return _plain(row.path) == _plain(word)
+
+
+def is_field(row: Row, word: str) -> bool:
+    """The same for the end of a path, such as the name of the field alone."""
+    return f".{_plain(row.path)}".endswith(f".{_plain(word)}")
+
+
+def _plain(path: str) -> str:
+    return path.replace("[]", "").replace("_", "").lower()

@@ -1,0 +1,334 @@
+"""Bytes from a file, from standard input or from the command line itself: raw, or as hex, base64 or a literal.
+
+Nothing is guessed silently: what fits no form is refused with its place, and what fits two is said in a note.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from ._errors import UsageError
+from ._output import note
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import BinaryIO
+
+FORMS = ("auto", "hex", "base64", "raw", "literal")
+STANDARD_INPUT = "standard input"
+MOST = 256 << 20
+"""Bytes of input that are taken at once."""
+_HEX = frozenset("0123456789abcdefABCDEF")
+_BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=")
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""The marks before text of UTF-16, as tools of Windows write it."""
+_CERTAIN = 16
+"""So many characters that are all hex digits are no base64: that would happen once in 10 million times."""
+
+
+def read_bytes(word: str | None, form: str | None) -> bytes:
+    """The bytes that an argument means: a file, ``-`` for standard input, or the bytes themselves as hex and the like.
+
+    Without an argument it is standard input. Raises UsageError with the place of what cannot be read.
+    """
+    form = form or "auto"
+    if word is None or word == "-":
+        data = from_standard_input("no bytes are given: name a file, paste hex, or pipe them in", word)
+        return decoded(data, form, STANDARD_INPUT)
+    if os.path.exists(word):
+        with open(word, "rb") as file:
+            return decoded(whole(file, word), form, word)
+    if form == "raw":
+        raise UsageError(f"there is no file {word!r}")
+    try:
+        if form == "auto" and _could_be_a_name(word):
+            raise UsageError(f"there is no file {word!r}; if that is base64, --in base64 says so")
+        return decoded(word.encode(), form, "the argument")
+    except UsageError as error:
+        if form == "auto" and not str(error).startswith("there is no file") and not _is_object(word):
+            raise UsageError(f"there is no file {word!r}, and as bytes: {error}") from None
+        raise
+
+
+def _could_be_a_name(word: str) -> bool:
+    """Whether a word that is no hex and no literal could be meant as a file: most names of files are base64 as well."""
+    return not (is_literal(word) or "=" in word or all(char in _HEX or char in " \t\r\n:,;xX" for char in word))
+
+
+def from_standard_input(otherwise: str, word: str | None) -> bytes:
+    """All of standard input. Raises UsageError, with ``otherwise`` where a terminal is it and nobody asked for that."""
+    if sys.stdin is None or (word is None and sys.stdin.isatty()):
+        raise UsageError(otherwise)
+    return whole(sys.stdin.buffer, STANDARD_INPUT)
+
+
+def whole(file: BinaryIO, name: str) -> bytes:
+    """All of a file. Raises UsageError for more than is taken at once."""
+    data = file.read(MOST + 1)
+    if len(data) > MOST:
+        raise UsageError(f"{name} has more than {MOST} bytes; cut out what is of interest")
+    return data
+
+
+def decoded(data: bytes, form: str, name: str) -> bytes:
+    """The bytes in some input of a form; with ``auto`` it is found out. Raises UsageError."""
+    if form == "raw":
+        return data
+    text = _text(data)
+    if text is None:
+        if form != "auto":
+            raise UsageError(f"{name} is no text, so no {form}; --in raw takes the bytes as they are")
+        return data
+    if form != "auto":
+        return _READERS[form](text)
+    return _found(text, name)
+
+
+def _text(data: bytes) -> str | None:
+    """The input as text, if it is nothing but that."""
+    try:
+        text = data.decode("utf-16" if data[:2] in _UTF_16 else "utf-8-sig")
+    except UnicodeDecodeError:
+        return None
+    is_plain = text.isascii() and all(each.isprintable() or each in "\t\r\n" for each in text)
+    return text if is_plain else None
+
+
+def _found(text: str, name: str) -> bytes:
+    if not text.strip():
+        return b""
+    if _is_object(text):
+        raise UsageError(f"{name} is JSON, not bytes; the subcommand encode makes bytes of it")
+    if is_literal(text):
+        return read_literal(text)
+    try:
+        data = read_hex(text)
+    except UsageError as error:
+        no_hex = error
+    else:
+        bare = "".join(text.split())
+        if len(bare) < _CERTAIN and len(bare) % 4 == 0 and _HEX.issuperset(bare):
+            note(f"{name} is taken as hex; it could be base64, which --in base64 says")
+        return data
+    bare = "".join(text.split())
+    if text.lstrip()[:2] in ("0x", "0X") or sum(each in _HEX for each in bare) * 4 >= len(bare) * 3:
+        # Of base64 a third is hex digits: this is hex with something wrong in it.
+        raise UsageError(f"{name} is no hex: {no_hex}; --in base64 and --in raw say what it is else")
+    try:
+        return read_base64(text)
+    except UsageError as error:
+        raise UsageError(f"{name} is neither hex nor base64: {error}; --in raw takes it as it is") from None
+
+
+def _is_object(text: str) -> bool:
+    """Whether text begins as an object of JSON."""
+    return text.lstrip()[:1] == "{" and text.lstrip()[1:].lstrip()[:1] == '"'
+
+
+def read_hex(text: str) -> bytes:
+    """Bytes of hex digits, with blanks, colons, commas, dashes or ``0x`` between them, or in the lines of a dump."""
+    lines = text.splitlines()
+    if (dump := _dump(lines)) is not None:
+        return dump
+    out = bytearray()
+    pending, place = "", (1, 1)
+    for number, line in enumerate(lines, 1):
+        at = 0
+        while at < len(line):
+            char = line[at]
+            if line[at : at + 2] in ("0x", "0X") and not pending:
+                at += 2
+                continue
+            if char in _HEX:
+                place = place if pending else (number, at + 1)
+                pending += char
+                if len(pending) == 2:
+                    out.append(int(pending, 16))
+                    pending = ""
+            elif char not in " \t:,;-_" or pending:
+                what = f"{char!r} at line {number}, column {at + 1} is no hex digit"
+                if pending and char in " \t:,;-_":
+                    what = f"the hex digit at line {place[0]}, column {place[1]} stands alone"
+                raise UsageError(what)
+            at += 1
+    if pending:
+        raise UsageError(f"{2 * len(out) + 1} hex digits are an odd number; bytes have two each")
+    return bytes(out)
+
+
+def _dump(lines: list[str]) -> bytes | None:
+    """The bytes of lines as xxd, hexdump -C, od, tcpdump and Wireshark print them; None if the lines are none.
+
+    Raises UsageError for lines that are nothing but a dump, and have a gap or a row that cannot be read.
+    """
+    rows: list[tuple[int, str]] = []
+    repeats: set[int] = set()
+    for line in filter(None, map(str.strip, lines)):
+        if line == "*":
+            repeats.add(len(rows))
+            continue
+        address, rest = _addressed(line)
+        if address is None:
+            return None
+        rows.append((address, rest))
+    if not rows or not any(rest for _, rest in rows):
+        return None
+    try:
+        return _rows(rows, repeats)
+    except UsageError:
+        starts = [address for address, _ in rows]
+        is_dump = any(": " in line or line == "*" for line in map(str.strip, lines))
+        if is_dump or (len(rows) > 2 and starts == sorted(set(starts)) and starts[0] == 0):
+            raise
+        return None
+
+
+def _addressed(line: str) -> tuple[int | None, str]:
+    """The address that a line begins with, and the hex behind it, without the characters beside that."""
+    line = line[2:] if line[:2] == "0x" and ":" in line else line  # tcpdump -X
+    digits = 0
+    while digits < len(line) and line[digits] in _HEX:
+        digits += 1
+    if not 4 <= digits <= 16:
+        return None, ""
+    address, rest = int(line[:digits], 16), line[digits:]
+    if rest.startswith(": "):
+        return address, rest[2:].lstrip().partition("  ")[0]
+    words = rest.split()
+    is_apart = rest.startswith("  ") or (digits in (6, 7) and all(len(word) == 2 for word in words))
+    if rest and not is_apart:
+        return None, ""  # hex in groups, of which the first is no address
+    return address, rest.lstrip().partition("  |")[0].partition("   ")[0]
+
+
+def _rows(rows: list[tuple[int, str]], repeats: set[int]) -> bytes:
+    """The bytes of rows, each of which goes on where the one before ended. Raises UsageError if they do not."""
+    out = bytearray()
+    base, last = rows[0][0], b""
+    for number, (address, rest) in enumerate(rows):
+        if address - base > MOST:
+            raise UsageError(f"the dump goes to the address {address:x}, which is more than {MOST} bytes")
+        if number in repeats and last:
+            out += last * -(-(address - base - len(out)) // len(last))
+        if address - base != len(out):
+            raise UsageError(f"the dump goes on at the address {address:x}, but {base + len(out):x} comes next")
+        most = rows[number + 1][0] - address if number + 1 < len(rows) and number + 1 not in repeats else 64
+        row = _row(rest, most)
+        if row is None:
+            raise UsageError(f"the row of the dump at the address {address:x} is no hex")
+        out += row
+        last = row or last
+    return bytes(out)
+
+
+def _row(rest: str, most: int) -> bytes | None:
+    """The bytes of one row, at most so many; the characters beside them do not count."""
+    digits = rest.replace(" ", "")
+    if len(digits) % 2 or len(digits) > 2 * most or not _HEX.issuperset(digits):
+        return None
+    return bytes.fromhex(digits)
+
+
+def read_base64(text: str) -> bytes:
+    """Bytes of base64, standard or URL-safe, in any lines; padding may be missing."""
+    from base64 import b64decode
+
+    bare = "".join(text.split())
+    for number, line in enumerate(text.splitlines(), 1):
+        for column, char in enumerate(line, 1):
+            if char not in _BASE64 and not (char.isspace() and not line[column:].strip()):
+                raise UsageError(f"{char!r} at line {number}, column {column} is not in base64")
+    bare = bare.replace("-", "+").replace("_", "/")
+    try:
+        return b64decode(bare.rstrip("=") + "=" * (-len(bare.rstrip("=")) % 4), validate=True)
+    except ValueError:
+        raise UsageError(f"{len(bare)} characters cannot be base64") from None
+
+
+def is_literal(text: str) -> bool:
+    """Whether text is a literal of Python, C or Java: in quotes, in brackets or braces, or with ``\\x``."""
+    text = text.strip().rstrip(";")
+    return text[:1] in "\"'[{(" or text[:2] in ("b'", 'b"') or "\\x" in text or text.startswith(("bytes", "bytearray"))
+
+
+_FROM_HEX = ("bytes.fromhex", "bytearray.fromhex")
+
+
+def read_literal(text: str) -> bytes:
+    """Bytes of a literal: texts with escapes, one behind the other, or numbers (-128 to 255) with commas between them.
+
+    Of a call of Python's ``bytes.fromhex`` the texts are hex.
+    """
+    text = text.strip().rstrip(";").strip()
+    is_hex = text.startswith(_FROM_HEX)
+    for name in (*_FROM_HEX, "bytearray", "bytes"):
+        text = text.removeprefix(name)
+    inner = text.strip()
+    while inner[:1] + inner[-1:] in ("()", "[]", "{}"):
+        inner = inner[1:-1].strip()
+    if inner[:1] in "\"'" or inner[:2] in ("b'", 'b"') or "\\x" in inner:
+        found = _strings(inner)
+        return read_hex(found.decode("latin-1")) if is_hex else found
+    if is_hex:
+        raise UsageError("bytes.fromhex takes a text of hex digits")
+    out = bytearray()
+    for word in filter(None, (each.strip() for each in inner.replace("\n", ",").split(","))):
+        bare = word.removeprefix("(byte)").strip()
+        try:
+            number = int(bare, 0)
+        except ValueError:
+            raise UsageError(f"{word!r} is no number of a byte") from None
+        if not -128 <= number <= 255:
+            raise UsageError(f"{word} is no byte")
+        out.append(number & 255)
+    return bytes(out)
+
+
+_ESCAPES = {"n": 10, "r": 13, "t": 9, "0": 0, "a": 7, "b": 8, "f": 12, "v": 11, "\\": 92, "'": 39, '"': 34}
+
+
+def _strings(text: str) -> bytes:
+    """What texts in quotes hold; without quotes all of it is one."""
+    out = bytearray()
+    quote, at = ("", 0) if text[:1] not in "\"'b" else (" ", 0)
+    while at < len(text):
+        char = text[at]
+        if quote == " ":
+            quote = char if char in "\"'" else quote
+            if char not in "\"'b +\\\r\n\t":
+                raise UsageError(f"{char!r} at character {at + 1} is outside of the quotes")
+        elif char == quote:
+            quote = " "
+        elif char == "\\":
+            at = _escape(text, at + 1, out)
+            continue
+        else:
+            out += char.encode()
+        at += 1
+    if quote in ("'", '"'):
+        raise UsageError(f"the text that begins with {quote} does not end")
+    return bytes(out)
+
+
+def _escape(text: str, at: int, out: bytearray) -> int:
+    """Take an escape apart, which begins behind its backslash, and say where it ends."""
+    char = text[at : at + 1]
+    if char == "x":
+        digits = text[at + 1 : at + 3]
+        if len(digits) != 2 or not _HEX.issuperset(digits):
+            raise UsageError(f"\\x{digits} at character {at} is no byte")
+        out.append(int(digits, 16))
+        return at + 3
+    octal = len(text[at : at + 3]) - len(text[at : at + 3].lstrip("01234567"))
+    if octal > 1:
+        out.append(int(text[at : at + octal], 8) & 255)
+        return at + octal
+    if char not in _ESCAPES:
+        raise UsageError(f"\\{char} at character {at} is no escape of a byte")
+    out.append(_ESCAPES[char])
+    return at + 1
+
+
+_READERS: dict[str, Callable[[str], bytes]] = {"hex": read_hex, "base64": read_base64, "literal": read_literal}

@@ -1,0 +1,96 @@
+"""The fields of a message across its versions, from its definition and its schemas."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from kafka_messages.schema import FieldFacts, MessageFacts
+
+    from ..package import Package
+
+
+class Row(NamedTuple):
+    """A field of a message; a struct inside it has a longer path."""
+
+    path: str
+    facts: FieldFacts
+    types: dict[int, str]
+    """The type on the wire in each version that has the field."""
+    message: MessageFacts
+    entities: tuple[str, ...]
+    """What the field names, such as ``topicName``; several where the value of another field says which."""
+
+    @property
+    def type(self) -> str:
+        """As the definition has it."""
+        return f"[]{self.facts.type}" if self.facts.is_array else self.facts.type
+
+    @property
+    def default(self) -> str:
+        """As the definition has it; nothing for the one of the type."""
+        fact = self.facts.default_fact
+        return (
+            "" if fact is ... else "null" if fact is None else str(fact).lower() if fact in (True, False) else str(fact)
+        )
+
+    def mark(self, version: int) -> str:
+        """How the field stands in a version: ``.`` not at all, ``+``, ``?`` may be null, ``t`` tagged, ``T`` both."""
+        if version not in self.types:
+            return "."
+        is_tagged = version in self.facts.tagged or self.facts.optional
+        return ("tT" if is_tagged else "+?")[version in self.facts.nullable]
+
+    def runs(self) -> list[tuple[int, int, str]]:
+        """First and last version and the type, of versions in which the type is one."""
+        found: list[tuple[int, int, str]] = []
+        for version, kind in self.types.items():
+            if found and found[-1][2] == kind and found[-1][1] == version - 1:
+                found[-1] = (found[-1][0], version, kind)
+            else:
+                found.append((version, version, kind))
+        return found
+
+
+def rows_of(package: Package, name: str) -> list[Row]:
+    """Every field of a message, each struct's own behind it, in the order of the definition."""
+    schema, message = package.module("schema"), package.message(name)
+    facts = schema.facts_of(message)
+    entities = schema.entity_types(message)
+    wires = {version: dict(_wire(package, each, "")) for version, each in schema.schemas_of(message).items()}
+    return list(_rows(facts, facts.name, "", wires, entities))
+
+
+def _rows(
+    facts: MessageFacts,
+    struct: str,
+    above: str,
+    wires: dict[int, dict[str, str]],
+    entities: dict[tuple[str, str], tuple[str, ...]],
+) -> Iterator[Row]:
+    for field in facts.fields if struct == facts.name else facts.structs[struct]:
+        path = f"{above}.{field.name}" if above else field.name
+        types = {version: wire[path] for version, wire in wires.items() if path in wire}
+        yield Row(path, field, types, facts, entities.get((struct, field.name), ()))
+        if field.is_struct:
+            yield from _rows(facts, field.type, path, wires, entities)
+
+
+def _wire(package: Package, kind: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Paths and types of the fields of a type."""
+    schema, type_name = package.module("schema"), package.module("schema.spans").type_name
+    while isinstance(kind, schema.ArrayOf):
+        kind = kind.element
+    if isinstance(kind, schema.NullableStruct):
+        kind = kind.schema
+    if not isinstance(kind, schema.Schema):
+        return
+    sections = (section.fields.values() for section in (kind.optional, kind.tags) if section is not None)
+    for field in (*kind.fields, *(each for section in sections for each in section)):
+        inner = f"{path}.{field.name}" if path else field.name
+        yield inner, type_name(field.type)
+        yield from _wire(package, field.type, inner)

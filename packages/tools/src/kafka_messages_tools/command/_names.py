@@ -1,0 +1,80 @@
+"""Messages by the words of a command line: names, in any case, and versions."""
+
+from __future__ import annotations
+
+from .._text import suggestion
+from ._errors import NotFoundError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kafka_messages import MessageInfo
+
+    from ..package import Package
+
+MOST_DIGITS = 18
+"""Maximum digits of a version; Python refuses to read thousands."""
+
+
+def entry(package: Package, word: str) -> MessageInfo:
+    """Return the message with a name. Raises NotFoundError."""
+    known = package.root.all_messages()
+    wanted = word.lower()
+    for each in known:
+        if each.name.lower() == wanted:
+            found: MessageInfo = each
+            return found
+    if of_api := _of_api(word, known):
+        raise NotFoundError(f"no message is called {word!r}; there are {' and '.join(each.name for each in of_api)}")
+    raise NotFoundError(f"no message is called {word!r}{suggestion(word, [each.name for each in known])}")
+
+
+def entries_of(package: Package, word: str) -> list[MessageInfo]:
+    """Return the message with a name, or request and response of the API with a name or key. Raises NotFoundError."""
+    return _of_api(word, package.root.all_messages()) or [entry(package, word)]
+
+
+def _of_api(word: str, known: tuple[MessageInfo, ...]) -> list[MessageInfo]:
+    wanted = word.lower()
+    kinds = [each for each in known if each.kind in ("request", "response")]
+    key = int(word) if word.isascii() and word.isdigit() and len(word) < 6 else -1
+    return [each for each in kinds if each.api_key == key or each.name.lower() == f"{wanted}{each.kind}"]
+
+
+def flexible_versions(info: MessageInfo) -> str:
+    """Return the versions with tagged fields and compact lengths: ``9+``, ``none``."""
+    return f"{info.flexible_versions.lowest}+" if info.flexible_versions else "none"
+
+
+def headers_of(package: Package, info: MessageInfo) -> tuple[tuple[int, int], ...]:
+    """Return the header versions of a message as (first version of the message, version of the header)."""
+    if info.kind not in ("request", "response") or not package.has("protocol"):
+        return ()
+    api = package.api(info.api_key)
+    found: tuple[tuple[int, int], ...] = api.request_headers if info.kind == "request" else api.response_headers
+    return found
+
+
+def header_versions(package: Package, info: MessageInfo) -> str:
+    """Return the header versions of a message: ``1, from 9 on 2``."""
+    runs = headers_of(package, info)
+    texts = [f"from {first} on {header}" if at else f"{header}" for at, (first, header) in enumerate(runs)]
+    return ", ".join(texts)
+
+
+def is_version(word: str) -> bool:
+    """Return whether a word is meant as a version; longer digits are hex."""
+    number = word.removeprefix("v")
+    return word == "latest" or (number.isdigit() and len(number) < 4)
+
+
+def version_of(found: MessageInfo, word: str) -> int:
+    """Return a version of a message; ``latest`` is the highest. Raises UsageError, and NotFoundError."""
+    valid = found.valid_versions
+    if word == "latest":
+        return valid.highest
+    number = word.removeprefix("v")
+    if not (number.isascii() and number.isdigit()):
+        raise UsageError(f"{word!r} is no version; {found.name} has {valid.notation}")
+    if len(number) > MOST_DIGITS or int(number) not in valid:
+        raise NotFoundError(f"{found.name} has no version {number}, only {valid.notation}")
+    return int(number)

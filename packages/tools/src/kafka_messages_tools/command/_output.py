@@ -1,0 +1,199 @@
+"""Where results go: text, coloured on a terminal, or JSON lines."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from .._text import wrapped
+from ._columns import GAP, fitted, folded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import TextIO
+
+STYLES = {
+    "dim": "2",
+    "bold": "1",
+    "name": "36",
+    "value": "32",
+    "number": "35",
+    "fault": "1;31",
+    "secret": "33",
+    "title": "1;4",
+}
+"""SGR codes of the sixteen colours that terminals adapt to their background."""
+
+_CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
+"""Controls that some terminals obey, as U+009B, and that JSON does not escape."""
+
+
+class Output:
+    """Standard output with what was asked for: form, colours, width, whether secrets are shown."""
+
+    def __init__(self, stream: TextIO, is_json: bool, color: str, width: int | None, show_secrets: bool) -> None:
+        self._stream = stream
+        self._is_terminal = is_terminal = stream.isatty()
+        self._progress: Progress | None = None
+        self.is_json = is_json
+        is_plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+        self.has_color = color == "always" or (color == "auto" and is_terminal and not is_plain)
+        self._width = width
+        self.show_secrets = show_secrets
+
+    @property
+    def width(self) -> int:
+        """Columns that a line may have."""
+        return max(terminal_width() if self._width is None else self._width, 40)
+
+    @property
+    def row_width(self) -> int | None:
+        """Columns that a row of a table may have; None in a pipe, where ``grep`` should find whole rows."""
+        return self.width if self._is_terminal or self._width is not None else None
+
+    def record(self, values: Mapping[str, object]) -> None:
+        """One line of JSON."""
+        import json
+
+        self._write(json.dumps(values, ensure_ascii=False, separators=(", ", ": ")) + "\n")
+
+    def document(self, value: object) -> None:
+        """A JSON value: indented on a terminal, otherwise on one line."""
+        import json
+
+        is_indented = self._is_terminal and not self.is_json
+        self._write(json.dumps(value, ensure_ascii=False, indent=2 if is_indented else None) + "\n")
+
+    def line(self, text: str = "") -> None:
+        """One line of text."""
+        self._write(text + "\n")
+
+    def styled(self, text: str, style: str) -> str:
+        """Text in a style, if there are colours."""
+        return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self.has_color and text else text
+
+    def table(self, head: Sequence[str], rows: Iterable[Sequence[object]], *, has_groups: bool = False) -> None:
+        """Print aligned columns below their heads, with cells folded where a row is wider than the output.
+
+        With ``has_groups`` the first column becomes a line above its rows, where these would not fit beside it.
+        """
+        texts = [[*map(_cell, row)] for row in rows]
+        whole = sum(max(map(len, column)) + GAP for column in zip(head, *texts, strict=True)) - GAP
+        if has_groups and whole > (self.row_width or whole):
+            self._groups(head, texts)
+            return
+        widths = fitted([head, *texts], self.row_width or whole)
+        self._row(head, widths, ["dim"] * len(head))
+        styles = ["name", *[""] * (len(head) - 1)]
+        for row in texts:
+            self._row(row, widths, styles)
+
+    def _groups(self, head: Sequence[str], texts: list[list[str]]) -> None:
+        """Rows below the first cell that they share."""
+        rows = [[f"  {row[1]}", *row[2:]] for row in texts]
+        names = [f"  {head[1]}", *head[2:]]
+        widths = fitted([names, *rows], self.width)
+        self.line(self.styled(head[0], "dim"))
+        self._row(names, widths, ["dim"] * len(names))
+        above = None
+        for text, row in zip(texts, rows, strict=True):
+            if text[0] != above:
+                above = text[0]
+                self.line(self.styled(above, "name"))
+            self._row(row, widths, [""] * len(row))
+
+    def _row(self, row: Sequence[str], widths: list[int], styles: list[str]) -> None:
+        cells = [folded(cell, width) for cell, width in zip(row, widths, strict=True)]
+        for number in range(max(map(len, cells))):
+            line = []
+            for lines, width, style in zip(cells, widths, styles, strict=True):
+                text = lines[number] if number < len(lines) else ""
+                line.append(self.styled(text, style) + " " * (width - len(text)) if style else text.ljust(width))
+            self.line("  ".join(line).rstrip())
+
+    def wrapped(self, text: str, indent: str = "  ") -> None:
+        """Print a text that may be long, with what does not fit on lines of their own below it."""
+        limit = self.row_width or len(text)
+        first = wrapped(text, limit)[0]
+        self.line(first)
+        if rest := text[len(first) :].lstrip():
+            for line in wrapped(rest, limit - len(indent)):
+                self.line(f"{indent}{line}")
+
+    def progress(self, what: str, count: int) -> Progress:
+        """A line on standard error that says how far long work is, and is gone before anything is printed here."""
+        self._progress = Progress(what, count)
+        return self._progress
+
+    def _write(self, text: str) -> None:
+        text = text if text.isascii() and "\x7f" not in text else text.translate(_CONTROLS)
+        if self._progress is not None and self._is_terminal:
+            self._progress.clear()
+        try:
+            self._stream.write(text)
+        except UnicodeEncodeError:
+            encoding = self._stream.encoding or "ascii"
+            self._stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def terminal_width() -> int:
+    """Columns of the terminal, 100 where there is none."""
+    told = os.environ.get("COLUMNS", "")
+    if told.isascii() and told.isdigit() and len(told) < 6 and int(told):
+        return int(told)
+    stdout = sys.__stdout__
+    try:
+        return 100 if stdout is None else os.get_terminal_size(stdout.fileno()).columns or 100
+    except (ValueError, OSError):
+        return 100
+
+
+def _cell(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def note(text: str) -> None:
+    """Something worth knowing beside the result, on standard error."""
+    sys.stderr.write(f"note: {text}\n")
+
+
+class Progress:
+    """A line on standard error that says how far work is that takes longer than a moment; only on a terminal."""
+
+    def __init__(self, what: str, count: int) -> None:
+        """``count`` is how many of ``what`` there are, 0 if nobody knows."""
+        self._what = f"of {count:,} {what}" if count else what
+        self._done = 0
+        self._next: float | None = None
+        self._is_shown = False
+        self._is_wanted = sys.stderr.isatty()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def step(self, by: int = 1) -> None:
+        """So much more is done."""
+        self._done += by
+        if not self._is_wanted:
+            return
+        from time import monotonic
+
+        now = monotonic()
+        if self._next is None:
+            self._next = now + 0.5
+        elif now >= self._next:
+            self._next = now + 0.2
+            self._is_shown = True
+            sys.stderr.write(f"\r{self._done:,} {self._what}")
+            sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Take the line away, until there is more to say."""
+        if self._is_shown:
+            self._is_shown = False
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+    def __exit__(self, *error: object) -> None:
+        self.clear()

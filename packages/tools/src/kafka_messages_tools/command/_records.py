@@ -1,0 +1,120 @@
+"""Records of a log as JSON values: texts or base64, those of internal topics decoded, control records by their type."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+
+from .._text import time_text
+from ._shown import message_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from ..package import Package
+
+
+_MAY_BE_METADATA = "it may be a record of the metadata log; --topic says whose it is, --show-secrets shows it"
+
+
+class Decoder:
+    """Decodes the batches of one topic; ``failed`` says whether a record could not be.
+
+    ``is_sure`` says that somebody named the topic. The place of a file does not: segments are copied. Until then what
+    may be a record of the metadata log, which has secrets, is decoded as one, or hidden.
+    """
+
+    def __init__(self, package: Package, topic: str | None, show_secrets: bool, is_sure: bool) -> None:
+        self._package = package
+        self._secrets = package.module("secrets")
+        self._error = package.root.KafkaMessageError
+        self.show_secrets = show_secrets
+        self.is_sure = is_sure
+        self.failed = False
+        self._records = package.optional("internal_topics")
+        logs: dict[str, str] = {} if self._records is None else self._records.LOGS
+        self._log = logs.get(topic or "")
+        self._metadata = logs.get(self._secrets.METADATA_TOPIC)
+
+    def rows(self, batch: Any) -> Iterator[dict[str, object]]:
+        """A row for each record of a batch, one for a batch whose compression no package here reads. Raises DecodeError."""
+        try:
+            yield from self._rows(batch)
+        except ImportError as error:
+            if not isinstance(error, self._error):
+                raise  # no MissingCodecError
+            self.failed = True
+            yield {"offset": batch.base_offset, "timestamp": None, "time": None, "error": str(error)}
+
+    def _rows(self, batch: Any) -> Iterator[dict[str, object]]:
+        if batch.is_control:
+            for control in batch.control_records():
+                found = {"control": control.type, "coordinator_epoch": control.coordinator_epoch}
+                yield _head(control) | {name: value for name, value in found.items() if value is not None}
+            return
+        for record in batch.records():
+            yield _head(record) | (self._doubtful(record) if self._log is None else self._internal(record))
+
+    def _doubtful(self, record: Any) -> dict[str, object]:
+        """A record of no internal topic, if its topic is what the file says."""
+        value = record.value or b""
+        if self.is_sure or not self._secrets.may_be_metadata_record(record.key, value):
+            return self._plain(record)
+        try:
+            if self._metadata is not None:
+                return self._of_metadata(value, self._metadata)
+        except (self._error, ValueError):
+            pass  # it is none, or one of another release
+        return (
+            self._plain(record)
+            if self.show_secrets
+            else {"key": None, "value": self._secrets.HIDDEN, "note": _MAY_BE_METADATA}
+        )
+
+    def _of_metadata(self, value: bytes, log: str) -> dict[str, object]:
+        """A record behind its type and version, without a key. Raises KafkaMessageError and ValueError."""
+        found = self._records.read_metadata_record(value, log)
+        message = message_json(self._package, found.message, found.version, self.show_secrets)
+        return {"type": type(found.message).NAME, "version": found.version, "value": message}
+
+    def _plain(self, record: Any) -> dict[str, object]:
+        row = _value("key", record.key) | _value("value", record.value)
+        if record.headers:
+            row["headers"] = [{"name": name, **_value("value", value)} for name, value in record.headers]
+        return row
+
+    def _internal(self, record: Any) -> dict[str, object]:
+        """A record of an internal topic; one that cannot be read is hidden: nobody knows what is in it."""
+        try:
+            if record.key is None:
+                return self._of_metadata(record.value or b"", self._log or "")
+            found = self._records.read_coordinator_record(self._log, record.key, record.value)
+        except (self._error, ValueError) as error:
+            self.failed = True
+            row: dict[str, object] = {"error": str(error)}
+            return row | (
+                self._plain(record)
+                if self.show_secrets
+                else {"key": self._secrets.HIDDEN, "value": self._secrets.HIDDEN}
+            )
+        row = {"type": type(found.key).NAME.removesuffix("Key"), "version": found.value_version}
+        row["key"] = message_json(self._package, found.key, 0, self.show_secrets)
+        row["value"] = None
+        if found.value is not None:
+            row["value"] = message_json(self._package, found.value, found.value_version, self.show_secrets)
+        return row
+
+
+def _head(record: Any) -> dict[str, object]:
+    return {"offset": record.offset, "timestamp": record.timestamp, "time": time_text(record.timestamp)}
+
+
+def _value(name: str, value: bytes | None) -> dict[str, object]:
+    """Bytes as text if they are UTF-8, else as base64 below another name."""
+    if value is None:
+        return {name: None}
+    try:
+        return {name: value.decode()}
+    except UnicodeDecodeError:
+        return {f"{name}_base64": b64encode(value).decode()}

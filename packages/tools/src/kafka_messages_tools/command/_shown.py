@@ -1,0 +1,18 @@
+"""Decoded messages as JSON values, without what is secret in them."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kafka_messages import Message
+
+    from ..package import Package
+
+
+def message_json(package: Package, message: Message, version: int, show_secrets: bool) -> object:
+    """Kafka's JSON form of a message, with the unknown tagged fields; secrets are ``(hidden)`` unless they are shown."""
+    to_json = package.module("json").to_json
+    if show_secrets:
+        return to_json(message, version, unknown_tagged_fields=True)
+    secrets = package.module("secrets")
+    return secrets.redacted_json(to_json(secrets.hidden(message), version, unknown_tagged_fields=True))

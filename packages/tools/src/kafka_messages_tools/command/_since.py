@@ -1,0 +1,98 @@
+"""The releases of Kafka that have versions and fields, as far as the package knows them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..package import Package
+    from ._layouts import Row
+
+
+class Life(NamedTuple):
+    """The first release that has something, and the first later one that lacks it."""
+
+    since: str | None
+    until: str | None
+    gaps: tuple[str, ...] = ()
+    """Releases between them that lack it."""
+    is_older: bool = False
+    """True if ``since`` has the first definition of something older."""
+    is_first: bool = False
+    """True if ``since`` is the oldest release that the package knows."""
+
+    @property
+    def shown(self) -> str:
+        """The first release, for narrow cells: ``<4.4.0`` is older than the release."""
+        return "" if self.since is None else f"{'<' if self.is_older else ''}{self.since}"
+
+    @property
+    def words(self) -> str:
+        """``since Kafka 2.2.0 or before, until 4.0.0``; empty for what no release has."""
+        if self.since is None:
+            return ""
+        begins = f"Kafka {self.since} or before" if self.is_first else f"Kafka {self.since}"
+        words = [f"since before Kafka {self.since}, which defines it first" if self.is_older else f"since {begins}"]
+        words += [f"not in {', '.join(self.gaps)}"] if self.gaps else []
+        words += [f"until {self.until}"] if self.until is not None else []
+        return ", ".join(words)
+
+    def to_object(self) -> dict[str, object]:
+        """Return it as a value for ``json.dumps``."""
+        return {"since": self.since, "until": self.until, "not_in": list(self.gaps), "is_older": self.is_older}
+
+
+class Releases:
+    """The component ``history`` of a package, if there is one."""
+
+    def __init__(self, package: Package) -> None:
+        self._history = package.optional("history")
+
+    def knows(self, message: str) -> bool:
+        """Return whether a known release has the message."""
+        return self._history is not None and message in self._history.RUNS
+
+    def words(self, message: str) -> str:
+        """Return the releases of all versions of a known message, in words."""
+        return "; ".join(self._history.words(message))
+
+    def _life(self, since: str | None, until: str | None, gaps: tuple[str, ...], is_older: bool) -> Life:
+        return Life(since, until, gaps, is_older, since == self._history.RELEASES[0])
+
+    def of_version(self, message: str, version: int) -> Life:
+        """Return the life of a version of a known message."""
+        ask = self._history
+        since, until, gaps = (each(message, version) for each in (ask.since, ask.until, ask.gaps))
+        return self._life(since, until, gaps, ask.is_older(message, version))
+
+    def in_version(self, row: Row, version: int) -> Life:
+        """Return the life of a field in one version, which has it."""
+        ask, name = self._history, row.message.name
+        since = ask.field_since(name, row.path, version)
+        is_older = since == ask.since(name, version) and ask.is_older(name, version)
+        return self._life(since, ask.until(name, version), ask.gaps(name, version), is_older)
+
+    def in_versions(self, row: Row, versions: Iterable[int]) -> Life:
+        """Return the life of a field over versions: from the first release with one of them to the first without any."""
+        order = self._history.RELEASES.index
+        lives = [life for version in versions if (life := self.in_version(row, version)).since is not None]
+        since = min((life.since for life in lives if life.since is not None), key=order, default=None)
+        until = [life.until for life in lives if life.until is not None]
+        gaps = set.intersection(*(set(life.gaps) for life in lives)) if lives else set()
+        last = max(until, key=order) if until and len(until) == len(lives) else None
+        is_older = any(life.is_older for life in lives if life.since == since)
+        return self._life(since, last, tuple(sorted(gaps, key=order)), is_older)
+
+    def runs(self, row: Row, versions: Iterable[int]) -> list[tuple[int, int, Life]]:
+        """Return first version, last version and life of each run of versions in which the life is the same."""
+        found: list[tuple[int, int, Life]] = []
+        for version in versions:
+            life = self.in_version(row, version)
+            if found and found[-1][1:] == (version - 1, life):
+                found[-1] = (found[-1][0], version, life)
+            else:
+                found.append((version, version, life))
+        return found

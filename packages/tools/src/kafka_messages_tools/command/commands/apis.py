@@ -1,0 +1,74 @@
+"""``apis``: the table of APIs."""
+
+from __future__ import annotations
+
+from ..._text import suggestion
+from .._errors import NotFoundError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Any
+
+    from ...package import Package
+    from .._output import Output
+
+EXAMPLES = ("apis", "apis 18", "apis group")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("pattern", nargs="?", help="a key, or part of a name")
+
+
+def run(given: Namespace, out: Output, package: Package) -> int:
+    """APIs whose name has the pattern in it or whose key it is. Raises NotFoundError if there is none."""
+    word, apis = given.pattern or "", package.module("protocol").apis()
+    pattern = word.lower()
+    found = [
+        each
+        for each in apis
+        if pattern == str(int(each.key)) or (pattern in each.name.lower() and not pattern.isdigit())
+    ]
+    if not found:
+        names = [each.name for each in apis]
+        raise NotFoundError(f"no API has the key {word!r} or that in its name{suggestion(word, names)}")
+    if out.is_json:
+        for each in found:
+            offered, valid = each.offered_versions, each.valid_versions
+            out.record(
+                {
+                    "key": int(each.key),
+                    "api": each.name,
+                    "lowest_version": offered.lowest if offered else None,
+                    "highest_version": offered.highest if offered else None,
+                    "lowest_readable_version": valid.lowest if valid else None,
+                    "latest_version_unstable": each.latest_version_unstable,
+                    "listeners": list(each.listeners),
+                    "request_headers": _headers(each.request_headers),
+                    "response_headers": _headers(each.response_headers),
+                }
+            )
+    else:
+        head = ("key", "API", "versions", "request header", "response header", "listeners")
+        out.table(head, [_row(each) for each in found])
+    return 0
+
+
+def _row(each: Any) -> tuple[object, ...]:
+    """The cells of one API."""
+    offered = each.offered_versions
+    versions = str(offered).partition(" ")[2].replace(" to ", "-") if offered else "removed"
+    if each.latest_version_unstable and offered:
+        versions += " (latest unstable)"
+    headers = (_shown(each.request_headers), _shown(each.response_headers))
+    return int(each.key), each.name, versions, *headers, ", ".join(each.listeners)
+
+
+def _headers(runs: tuple[tuple[int, int], ...]) -> list[dict[str, int]]:
+    return [{"from_version": first, "header_version": header} for first, header in runs]
+
+
+def _shown(runs: tuple[tuple[int, int], ...]) -> str:
+    return ", ".join(
+        f"from {first} on {header}" if number else str(header) for number, (first, header) in enumerate(runs)
+    )

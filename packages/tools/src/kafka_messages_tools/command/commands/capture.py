@@ -1,0 +1,181 @@
+"""``capture``: requests with their responses out of captured packets, or the clients that sent them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from io import BufferedReader, RawIOBase
+
+from ... import capture
+from ..._text import counted
+from .._errors import InputError, UsageError
+from .._output import Output, Progress, note
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from ...package import Package
+
+EXAMPLES = ("capture traffic.pcapng", "capture traffic.pcap --clients", "capture - --api Fetch --errors --json")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    from .._arguments import number, one_of
+
+    about = "pcap or pcapng, also gzipped, or the text of a followed stream; - for standard input"
+    parser.add_argument("file", help=about)
+    about = "who uses which versions, and what of them this package lacks"
+    parser.add_argument("--clients", action="store_true", help=about)
+    parser.add_argument("--explain", metavar="N", type=number, help="each byte of exchange N")
+    about = "only these APIs, by name or key, with commas between them; may be repeated"
+    parser.add_argument("--api", metavar="API", action="append", default=[], help=about)
+    about = "only this client id; may be repeated"
+    parser.add_argument("--client", metavar="ID", action="append", default=[], help=about)
+    parser.add_argument("--errors", action="store_true", help="only responses with an error")
+    about = "only these errors, by name or code, as --api"
+    parser.add_argument("--error", metavar="ERROR", action="append", default=[], help=about)
+    about = "ports of brokers, as --api; without it they are found"
+    parser.add_argument("--port", metavar="PORT", action="append", default=[], help=about)
+    about = "records as base64 or only their size"
+    parser.add_argument("--records", metavar="HOW", default="data", help=about, **one_of(("data", "size")))
+    about = "exit with 1 if something of the capture could not be read"
+    parser.add_argument("--strict", action="store_true", help=about)
+
+
+def run(given: Namespace, out: Output, package: Package) -> int:
+    """Every exchange, one of them, or the clients; 1 with ``--strict`` if something could not be read."""
+    choice = _choice(given, package)
+    name = given.file
+    if name == "-" and sys.stdin is None:
+        raise UsageError("standard input is closed; name a file")
+    ports = [_port(text) for text in _listed(given.port)]
+    size = 0 if name == "-" else os.stat(name).st_size
+    with out.progress("bytes", size) as progress, BufferedReader(_Watched(name, progress)) as file:
+        opened = _opened(file, ports, package)
+        found = filter(choice.fits, opened)
+        if given.clients:
+            _clients(found, out, package)
+        elif given.explain is not None:
+            _explain(found, given.explain, out, package)
+        else:
+            _list(found, given.records, out)
+        progress.clear()
+        for line in capture.report_lines(opened.report):
+            sys.stderr.write(f"{line}\n")
+        return int(given.strict and capture.is_partial(opened.report))
+
+
+def _opened(file: BufferedReader[_Watched], ports: list[int], package: Package) -> capture.Capture:
+    """Return the capture in a file. Raises InputError for other files."""
+    try:
+        return capture.Capture(file, ports, package.name)
+    except capture.CaptureError as error:
+        raise InputError(str(error)) from None
+
+
+def _choice(given: Namespace, package: Package) -> capture.Choice:
+    has_errors = given.errors or given.error
+    try:
+        return capture.Choice(
+            capture.api_keys(_listed(given.api), package.name),
+            frozenset(given.client),
+            capture.error_codes(_listed(given.error), package.name) if has_errors else None,
+        )
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def _listed(texts: list[str]) -> list[str]:
+    """Return the values of an option that may be repeated, each of which may be several with commas between them."""
+    return [each.strip() for text in texts for each in text.split(",")]
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 6 and 0 < int(text) < 65536):
+        raise UsageError(f"--port {text} is not in 1 to 65535")
+    return int(text)
+
+
+def _list(found: Iterable[Any], records: Any, out: Output) -> None:
+    if not out.is_json:
+        out.line(out.styled(capture.to_head(out.row_width), "dim"))
+    for exchange in found:
+        if out.is_json:
+            out.record(capture.to_object(exchange, show_secrets=out.show_secrets, records=records))
+        else:
+            out.line(capture.to_line(exchange, out.row_width))
+
+
+def _explain(found: Iterable[Any], number: int, out: Output, package: Package) -> None:
+    """Each byte of one exchange, as far as it is there."""
+    chosen = next((exchange for exchange in found if exchange.number == number), None)
+    if chosen is None:
+        raise UsageError(f"the capture has no exchange {number}, or other options leave it out")
+    if not out.is_json:
+        out.line(capture.to_line(chosen, out.row_width))
+    for name, frame, explained in _explained(chosen, package):
+        if explained is None:
+            note(f"the {name} is not explained: {getattr(chosen, f'{name}_problem') or 'it is a token of SASL'}")
+        elif out.is_json:
+            for row in explained.rows(show_secrets=out.show_secrets):
+                out.record({"side": name, **row})
+        else:
+            out.line()
+            out.line(out.styled(f"{name}, {counted(frame.size, 'byte')}, from {frame.source}", "title"))
+            text = explained.text(width=out.width, color=out.has_color, show_secrets=out.show_secrets)
+            out.line(text.rstrip("\n"))
+
+
+def _explained(exchange: Any, package: Package) -> Iterator[tuple[str, Any, Any]]:
+    """The sides of an exchange that were captured: name, frame, explanation; None in its place if what it is is not known."""
+    explain = package.module("explain")
+    api = exchange.api
+    known = None if api is None or not api.valid_versions else api
+    if exchange.request_frame is not None:
+        data = exchange.request_frame.data
+        yield "request", exchange.request_frame, None if known is None else explain.explain_request(data)
+    if exchange.response_frame is not None:
+        explained = None
+        if known is not None:
+            with suppress(package.root.KafkaMessageError):  # a version that there is not
+                explained = explain.explain_response(
+                    exchange.response_frame.data, int(known.key), exchange.header.request_api_version
+                )
+        yield "response", exchange.response_frame, explained
+
+
+def _clients(found: Iterable[Any], out: Output, package: Package) -> None:
+    clients = capture.Clients(show_secrets=out.show_secrets, package=package.name)
+    for exchange in found:
+        clients.add(exchange)
+    if out.is_json:
+        for client in clients:
+            out.record(client.to_object())
+    else:
+        for line in capture.client_lines(clients):
+            out.wrapped(line, "        ")
+
+
+class _Watched(RawIOBase):
+    """A file, or standard input, that says how much of it was read."""
+
+    def __init__(self, name: str, progress: Progress) -> None:
+        self._file: Any = sys.stdin.buffer if name == "-" else open(name, "rb")  # noqa: SIM115  # close does it
+        self._progress = progress
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # narrower: BufferedReader gives no other
+        size: int = self._file.readinto1(buffer)
+        self._progress.step(size)
+        return size
+
+    def close(self) -> None:
+        if not self.closed:
+            self._file.close()
+        super().close()

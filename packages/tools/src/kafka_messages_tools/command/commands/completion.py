@@ -1,0 +1,36 @@
+"""``completion``: prints the script for a shell, which was made when this distribution was built."""
+
+from __future__ import annotations
+
+from ...package import DEFAULT
+from .._completions import PROGRAM, SHELLS, script
+from .._errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from ...package import Package
+    from .._output import Output
+
+EXAMPLES = ("completion bash", "completion fish")
+MORE = 'In bash: eval "$(PROGRAM completion bash)"; in zsh the same with zsh; in fish: PROGRAM completion fish | source'
+HAS_OUTPUT_OPTIONS = False
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    from .._arguments import one_of
+
+    parser.add_argument("shell", help=", ".join(SHELLS), **one_of(SHELLS))
+
+
+def run(given: Namespace, out: Output, package: Package) -> int:
+    """Print the script. Raises UsageError where the command has no name to complete."""
+    from .._main import program
+
+    prog = program(None)
+    if " " in prog and package.name != DEFAULT:
+        raise UsageError("only an installed command can be completed; name one by program in package.toml")
+    prog = PROGRAM if " " in prog else prog
+    out.line(script(given.shell, prog, package).rstrip("\n"))
+    return 0

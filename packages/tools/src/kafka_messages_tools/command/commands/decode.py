@@ -1,0 +1,120 @@
+"""``decode``: bytes to Kafka's JSON form."""
+
+from __future__ import annotations
+
+from .._errors import InputError, UsageError
+from .._input import decoded
+from .._shown import message_json
+from .._subject import Subject
+from .._subject import add_arguments as add_subject
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
+    from typing import Any
+
+    from ...package import Package
+    from .._output import Output
+
+EXAMPLES = ("decode MetadataResponse 13 response.bin", "decode --frame requests.bin")
+MORE = "Secrets are hidden: what is written from that is another message."
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    add_subject(parser)
+    parser.add_argument("--lines", action="store_true", help="a message a line, of hex or base64")
+
+
+def run(given: Namespace, out: Output, package: Package) -> int:
+    """Each message as an object; raises DecodeError with the place of what cannot be read."""
+    if given.lines and given.form == "raw":
+        raise UsageError("raw bytes have no lines; --lines is for hex, base64 and literals")
+    subject = Subject(package, given, given.lines)
+    for place, data in _pieces(subject, given):
+        try:
+            out.document(_decoded(subject, data, out.show_secrets))
+        except package.root.KafkaMessageError as error:
+            raise InputError(f"{place}: {error}" if place else str(error)) from None
+    return 0
+
+
+def _pieces(subject: Subject, given: Namespace) -> Iterator[tuple[str, bytes]]:
+    """Each message, and where it is if there may be others before it."""
+    if not given.lines:
+        for number, (address, data) in enumerate(subject.pieces(), 1):
+            yield f"message {number}, at byte {address}" if address else "", data
+        return
+    for number, line in enumerate(subject.data.splitlines(), 1):
+        if line.strip():
+            place = f"line {number}"
+            yield place, decoded(line, given.form or "auto", place)
+
+
+def _decoded(subject: Subject, data: bytes, show_secrets: bool) -> object:
+    package = subject.package
+    if not subject.has_header:
+        message = subject.message.read(data, subject.version)
+        return message_json(package, message, subject.version, show_secrets)
+    if subject.kind in ("request", "response"):
+        return _of_connection(subject, data, show_secrets)
+    return _of_record(subject, data, show_secrets)
+
+
+def _of_connection(subject: Subject, data: bytes, show_secrets: bool) -> object:
+    """Return a request or a response behind its header."""
+    package = subject.package
+    protocol = package.module("protocol")
+    data = _unframed(package, data) if subject.is_framed else data
+    if subject.kind == "request":
+        found = protocol.decode_request(data)
+        head = {"api": found.api.name, "client_id": found.header.client_id}
+    else:
+        found = protocol.decode_response(data, subject.message, subject.version)
+        head = {"api": found.api.name}
+    head |= {"version": found.version, "correlation_id": found.header.correlation_id}
+    if getattr(found, "trailing", b""):
+        secrets = package.module("secrets")
+        is_shown = show_secrets or not secrets.has_secrets(type(found.message))
+        head["trailing"] = found.trailing.hex() if is_shown else secrets.HIDDEN
+    return head | {"message": message_json(package, found.message, found.version, show_secrets)}
+
+
+def _of_record(subject: Subject, data: bytes, show_secrets: bool) -> object:
+    """Return a record of an internal log behind its type and version."""
+    package = subject.package
+    if (error := package.module("explain").explain_record(data, subject.message).error) is not None:
+        raise error  # also where the bytes say that they are another message
+    if subject.kind == "metadata":
+        message, version = _metadata_record(package, subject.message, data)
+    elif subject.kind == "coordinator-key":
+        message, version = subject.message.read(data[2:], 0), 0
+    else:
+        message, version = package.module("records").read_versioned(subject.message, data)
+    return {"version": version, "message": message_json(package, message, version, show_secrets)}
+
+
+def _metadata_record(package: Package, message: type[Any], data: bytes) -> tuple[Any, int]:
+    """Return the message and its version, from whichever log has records of this class."""
+    records = package.module("records")
+    problem: Exception = InputError(f"no log has records of type {message.__name__}")
+    for log in dict.fromkeys(("metadata", *records.LOGS.values())):
+        try:
+            record = records.read_metadata_record(data, log)
+        except ValueError as error:  # another log, which has no such records
+            problem = error
+            continue
+        if isinstance(record.message, message):
+            return record.message, record.version
+    raise problem
+
+
+def _unframed(package: Package, data: bytes) -> bytes:
+    """What is in the frame that some bytes are. Raises DecodeError for what is none."""
+    if len(data) < 4:
+        reason = f"INT32: 4 bytes needed at offset 0, {len(data)} left"
+        raise package.root.DecodeError(reason, path="frame_length", offset=0)
+    size, left = int.from_bytes(data[:4], "big", signed=True), len(data) - 4
+    if size != left:
+        raise package.root.DecodeError(f"the frame has {size} bytes, but {left} follow", offset=4)
+    return data[4:]

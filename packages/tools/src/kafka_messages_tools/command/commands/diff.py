@@ -1,0 +1,123 @@
+"""``diff``: two versions of a message, or two messages in bytes."""
+
+from __future__ import annotations
+
+from ..._text import counted
+from .._errors import InputError, UsageError
+from .._input import read_bytes
+from .._names import entries_of, entry, is_version, version_of
+from .._subject import add_form
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from kafka_messages import MessageInfo
+    from kafka_messages.explain import Explanation
+
+    from ...package import Package
+    from .._output import Output
+
+EXAMPLES = ("diff MetadataResponse 12 13", "diff Metadata 12 13", "diff MetadataResponse 13 before.bin after.bin")
+MORE = "The exit status is 1 if they differ."
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    about = "a message; for two versions also an API by name or key"
+    parser.add_argument("message", help=about)
+    parser.add_argument("version", help="a version of it, or latest")
+    parser.add_argument("other", nargs="+", help="another version, or two messages as files or hex")
+    add_form(parser)
+
+
+def run(given: Namespace, out: Output, package: Package) -> int:
+    """0 if both are the same, 1 if they differ or cannot be read."""
+    word, first, words = given.message, given.version, given.other
+    if len(words) == 1 and is_version(words[0]):
+        sides = [(each, version_of(each, first), version_of(each, words[0])) for each in entries_of(package, word)]
+        differing = [_versions(package, *side, out) for side in sides]
+        return int(any(differing))
+    found = entry(package, word)
+    version = version_of(found, first)
+    if len(words) != 2:
+        raise UsageError("another version is needed, or two messages as files or hex")
+    return _messages(package, found, version, words, given.form, out)
+
+
+def _versions(package: Package, found: MessageInfo, left: int, right: int, out: Output) -> bool:
+    """Print the fields that only one version has, and those that look otherwise; return whether there are any."""
+    from .._layouts import rows_of
+
+    differing = [
+        (row.path, _form(row.types.get(left), row.mark(left)), _form(row.types.get(right), row.mark(right)))
+        for row in rows_of(package, found.name)
+        if row.types.get(left) != row.types.get(right) or row.mark(left) != row.mark(right)
+    ]
+    if not out.is_json:
+        same = "" if differing else ": no differences"
+        out.line(out.styled(f"{found.name} v{left} and v{right}{same}", "bold"))
+    for path, before, after in differing:
+        _tell(found, path, before, after, out)
+    return bool(differing)
+
+
+def _form(kind: str | None, mark: str) -> str | None:
+    return kind if kind is None or mark in "+?" else f"{kind}, tagged"
+
+
+def _messages(
+    package: Package, found: MessageInfo, version: int, words: list[str], form: str | None, out: Output
+) -> int:
+    """Fields whose values differ; and a word if only the bytes do."""
+    explain, hidden = package.module("explain").explain, package.module("secrets").HIDDEN
+    sides = [explain(read_bytes(word, form), package.message(found.name), version) for word in words]
+    for word, side in zip(words, sides, strict=True):
+        if side.error is not None:
+            raise InputError(f"{word}: {side.error}")
+    left, right = (_values(side, out.show_secrets, hidden) for side in sides)
+    differing = [path for path in {**left, **right} if left.get(path) != right.get(path)]
+    for path in differing:
+        before, after = (side[path][1] if path in side else None for side in (left, right))
+        _tell(found, path, before, after, out)
+    if not differing and sides[0].data != sides[1].data:
+        differing.append("")
+        sizes = [counted(len(side.data), "byte") for side in sides]
+        _tell(found, "", sizes[0], f"{sizes[1]}, which say the same otherwise", out)
+    if not differing and not out.is_json:
+        out.line("no differences")
+    return int(bool(differing))
+
+
+def _values(side: Explanation, show_secrets: bool, hidden: str) -> dict[str, tuple[object, str]]:
+    """What is compared and what is shown, by path; of counts and values alike."""
+    found: dict[str, tuple[object, str]] = {}
+    for row, leaf in zip(side.rows(show_secrets=True), side.leaves(), strict=True):
+        if leaf.role == "value" or (leaf.role == "length" and leaf.name == "count"):
+            value = row["value"]
+            text = (
+                "null"
+                if value is None
+                else _quoted(value) if isinstance(value, str) and isinstance(leaf.value, str) else str(value)
+            )
+            text = counted(value, "element") if leaf.name == "count" and isinstance(value, int) else text
+            found[leaf.path] = value, hidden if leaf.is_secret and not show_secrets else text
+        elif leaf.role == "rest":
+            found[f"{leaf.path}, further on"] = row["hex"], leaf.note
+    return found
+
+
+def _quoted(text: str) -> str:
+    """Return a text in quotes; what could change the state of a terminal is escaped."""
+    plain = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in plain) + '"'
+
+
+def _tell(found: MessageInfo, path: str, before: str | None, after: str | None, out: Output) -> None:
+    if out.is_json:
+        out.record({"message": found.name, "path": path, "left": before, "right": after})
+        return
+    out.line(out.styled(path or "the bytes", "name"))
+    if before is not None:
+        out.line(out.styled(f"  - {before}", "fault"))
+    if after is not None:
+        out.line(out.styled(f"  + {after}", "value"))

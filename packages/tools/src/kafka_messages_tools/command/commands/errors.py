@@ -1,0 +1,86 @@
+"""``errors``: the error codes."""
+
+from __future__ import annotations
+
+from ..._text import suggestion
+from .._errors import NotFoundError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Any
+
+    from ...package import Package
+    from .._output import Output
+
+EXAMPLES = ("errors 35", "errors NOT_COORDINATOR", "errors -1", "errors 16 --fields")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("code", nargs="*", help="numbers or names")
+    about = "also the fields that can hold an error code, in all messages"
+    parser.add_argument("--fields", action="store_true", help=about)
+
+
+def run(given: Namespace, out: Output, package: Package) -> int:
+    """All error codes, or those given by number or part of the name; and the fields that can hold one.
+
+    Raises NotFoundError for a code that there is not.
+    """
+    protocol, history = package.module("protocol"), package.optional("history")
+    codes = list(protocol.ErrorCode)
+    words = given.code
+    found = [code for word in words for code in _matching(word, codes)] if words else codes
+    if out.is_json:
+        for code in found:
+            facts = {"code": int(code), "name": code.name, "retriable": protocol.is_retriable(code)}
+            out.record(facts | {"about": code.description} | _history_of(code, history))
+    else:
+        since = [] if history is None else ["since"]
+        rows = [
+            (int(code), code.name, *(_since(code, history) for _ in since), _notes(code, protocol, history))
+            for code in found
+        ]
+        out.table(("code", "name", *since, ""), rows)
+    if words and not out.is_json:
+        for code in found:
+            out.line()
+            out.wrapped(f"{code.name}: {code.description}" if code.description else f"{code.name}: no description")
+    if given.fields:
+        from .._fields import rows_with, tell
+
+        if not out.is_json:
+            out.line()
+        tell(rows_with(package, lambda row: row.facts.is_error_code, out), out)
+    return 0
+
+
+def _notes(code: Any, protocol: Any, history: Any) -> str:
+    former = [f"was {name} until {history.error_code_until(name)}" for name in _former_names(code, history)]
+    return ", ".join([*(["retriable"] if protocol.is_retriable(code) else []), *former])
+
+
+def _since(code: Any, history: Any) -> str:
+    """The first release of Kafka that has an error code; empty where no release is known to have it."""
+    found: str | None = history.error_code_since(int(code))
+    return found or ""
+
+
+def _former_names(code: Any, history: Any) -> list[str]:
+    """What older releases call it."""
+    names = () if history is None else history.error_code_names(int(code))
+    return [name for name in names if name != code.name]
+
+
+def _history_of(code: Any, history: Any) -> dict[str, object]:
+    return {} if history is None else {"since": _since(code, history), "former_names": _former_names(code, history)}
+
+
+def _matching(word: str, codes: list[Any]) -> list[Any]:
+    """The codes with a number, a name, or else with a part of a name."""
+    name = word.upper().replace("-", "_")
+    exact = [code for code in codes if code.name == name or str(int(code)) == word]
+    found = exact or [code for code in codes if name in code.name and not word.lstrip("-").isdigit()]
+    if not found:
+        raise NotFoundError(f"no error has the code or name {word!r}{suggestion(word, [code.name for code in codes])}")
+    return found

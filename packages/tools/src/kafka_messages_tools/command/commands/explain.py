@@ -1,0 +1,76 @@
+"""``explain``: what each byte is."""
+
+from __future__ import annotations
+
+from .._output import Output, note
+from .._subject import Subject
+from .._subject import add_arguments as add_subject
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Any
+
+    from ...package import Package
+
+
+_ALL = 1 << 62
+FIELDS = 50_000
+"""Fields that are shown unless more are asked for: some seconds and less than 200 MB."""
+
+EXAMPLES = (
+    "explain MetadataResponse 13 response.bin",
+    "explain --frame requests.bin",
+    "explain ApiVersionsRequest 3 '05 6a 61 76 61 06 34 2e 34 2e 30 00'",
+)
+MORE = "Damaged bytes are shown up to the fault; the exit status is 1 then."
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    from .._arguments import number
+
+    add_subject(parser)
+    parser.add_argument("--records", action="store_true", help="open record batches too")
+    parser.add_argument("--all", action="store_true", help="all bytes of long fields")
+    about = f"maximum number of fields shown, {FIELDS:,} by default; 0 for all"
+    parser.add_argument("--limit", metavar="FIELDS", type=number, help=about)
+
+
+def run(given: Namespace, out: Output, package: Package) -> int:
+    """Each message, one after the other; 1 if one cannot be read to its end, or is behind as many fields as are shown."""
+    subject = Subject(package, given)
+    status = 0
+    most = given.limit
+    left = FIELDS if most is None else most or _ALL
+    for address, data in subject.pieces():
+        if left <= 0:
+            note(f"the messages from byte {address} on are not shown; --limit says how many fields are, 0 shows all")
+            return 1
+        found = _explained(subject, data, given.records, left)
+        left -= sum(1 for _ in found.leaves())
+        status |= found.error is not None
+        if out.is_json:
+            for row in found.rows(show_secrets=out.show_secrets, address=address):
+                out.record(row)
+        else:
+            text = found.text(
+                width=out.width,
+                color=out.has_color,
+                show_secrets=out.show_secrets,
+                whole=given.all,
+                address=address,
+            )
+            out.line(text.rstrip("\n"))
+    return status
+
+
+def _explained(subject: Subject, data: bytes, records: bool, limit: int) -> Any:
+    explain = subject.package.module("explain")
+    framed, version = subject.is_framed, subject.version
+    if subject.kind == "request" and subject.has_header:
+        return explain.explain_request(data, framed=framed, records=records, limit=limit)
+    if subject.kind == "response" and subject.has_header:
+        return explain.explain_response(data, subject.message, version, framed=framed, records=records, limit=limit)
+    if subject.has_header:
+        return explain.explain_record(data, subject.message, records=records, limit=limit)
+    return explain.explain(data, subject.message, version, records=records, limit=limit)

@@ -1,0 +1,140 @@
+"""``log``: the records of a log segment or a snapshot, one by one."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from .._errors import UsageError
+from .._output import Output, note
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
+    from typing import Any, BinaryIO
+
+    from ...package import Package
+
+_OVERHEAD = 12
+_MOST = 128 << 20
+
+EXAMPLES = ("log orders-0/00000000000000000000.log", "log orders-*/*.log")
+MORE = "Keys and values are texts if they are UTF-8, else base64. Those of internal topics are decoded."
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    about = "segments (.log) and snapshots (.checkpoint), - for standard input"
+    parser.add_argument("file", nargs="+", help=about)
+    about = "the topic, where the folder of the file does not say it"
+    parser.add_argument("--topic", metavar="TOPIC", help=about)
+
+
+def run(given: Namespace, out: Output, package: Package) -> int:
+    """Print a line for each record of the files; return 1 if one of several is damaged, 2 if one cannot be opened."""
+    paths = given.file
+    if len(paths) == 1:
+        return _one(package, paths[0], {}, given, out)
+    status = 0
+    for number, path in enumerate(paths):
+        if not out.is_json:
+            out.line(f"{chr(10) if number else ''}{out.styled(path, 'title')}")
+        try:
+            status = max(status, _one(package, path, {"file": path}, given, out))
+        except package.root.KafkaMessageError as error:
+            note(f"{path}: {error}")
+            status = max(status, 1)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            note(f"{path}: {error.strerror}")
+            status = 2
+    return status
+
+
+def _one(package: Package, path: str, names: dict[str, object], given: Namespace, out: Output) -> int:
+    """Print the records of one file; ``names`` go into each line of JSON. Raises DecodeError, and OSError."""
+    from .._records import Decoder
+
+    named = given.topic
+    metadata_topic = package.module("secrets").METADATA_TOPIC
+    decoder = Decoder(package, named or topic_of(path, metadata_topic), out.show_secrets, is_sure=named is not None)
+    with _opened(path) as file, out.progress("bytes", _size(file)) as progress:
+        for batch in _batches(package, file):
+            progress.step(batch.size)
+            for row in decoder.rows(batch):
+                if out.is_json:
+                    out.record(names | row)
+                else:
+                    out.line(_line(row, out))
+    return int(decoder.failed)
+
+
+def _opened(path: str) -> BinaryIO:
+    """A file, or standard input for ``-``. Raises OSError, and UsageError where there is no standard input."""
+    if path != "-":
+        return open(path, "rb")
+    if sys.stdin is None:
+        raise UsageError("no log is given: name a file, or pipe it in")
+    return open(sys.stdin.fileno(), "rb", closefd=False)
+
+
+def _size(file: BinaryIO) -> int:
+    """Bytes of a file; 0 of a pipe, of which nobody knows."""
+    return os.fstat(file.fileno()).st_size
+
+
+def topic_of(path: str, metadata_topic: str) -> str | None:
+    """The topic, by the folder that a broker keeps the file in: ``orders-0`` has partition 0 of ``orders``.
+
+    Only the metadata log has snapshots that are called checkpoints.
+    """
+    if path == "-":
+        return None
+    if path.endswith(".checkpoint"):
+        return metadata_topic
+    folder = os.path.basename(os.path.dirname(os.path.abspath(path)))
+    if not folder.rpartition("-")[2].isdigit():
+        folder = folder.partition(".")[0]  # of a partition that is being moved or removed
+    topic, _, number = folder.rpartition("-")
+    return topic if topic and number.isdigit() else None
+
+
+def _batches(package: Package, file: BinaryIO) -> Iterator[Any]:
+    """The batches of a file, read one at a time. Raises DecodeError."""
+    read_batches, decode_error = package.module("batches").read_batches, package.root.DecodeError
+    at = 0
+    while head := file.read(_OVERHEAD):
+        size = int.from_bytes(head[8:], "big", signed=True) if len(head) == _OVERHEAD else 0
+        if len(head) == _OVERHEAD and not any(head):
+            _only_zeros(decode_error, file, at, at + _OVERHEAD)
+            return
+        data = head + (file.read(size) if 0 <= size <= _MOST else b"")
+        reader = read_batches(data)
+        try:
+            yield from reader
+        except decode_error as error:
+            raise decode_error(f"at byte {at}: {error.reason}", "RecordBatch", offset=at) from None
+        if reader.incomplete:
+            raise decode_error(
+                f"at byte {at}: a batch that is not all there: {len(data)} bytes", "RecordBatch", offset=at
+            )
+        at += len(data)
+
+
+def _only_zeros(decode_error: Any, file: BinaryIO, at: int, read: int) -> None:
+    """Room that a broker made before it wrote ends a file. Raises DecodeError if something follows it."""
+    while zeros := file.read(1 << 20):
+        read += len(zeros)
+        if any(zeros):
+            found = read - len(zeros.lstrip(b"\0"))
+            what = f"at byte {at}: zeros, and at byte {found} something else"
+            raise decode_error(what, "RecordBatch", offset=at)
+
+
+def _line(row: dict[str, object], out: Output) -> str:
+    import json
+
+    rest = {name: value for name, value in row.items() if name not in ("offset", "time")}
+    text = json.dumps(rest, ensure_ascii=False)
+    return f"{out.styled(str(row['offset']), 'number')}  {out.styled(str(row['time'] or '-'), 'dim')}  {text}"

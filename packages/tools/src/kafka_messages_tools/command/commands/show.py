@@ -1,0 +1,263 @@
+"""``show``: the fields of a message across versions, the layout of one version, or the life of one field."""
+
+from __future__ import annotations
+
+from ..._text import suggestion, wrapped
+from .._errors import NotFoundError, UsageError
+from .._names import entries_of, flexible_versions, header_versions, version_of
+from .._since import Releases
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from kafka_messages import MessageInfo
+
+    from ...package import Package
+    from .._layouts import Row
+    from .._output import Output
+
+
+LEGEND = "+ there   ? may be null   t tagged   T tagged, may be null   . not there"
+EXAMPLES = (
+    "show MetadataResponse",
+    "show 3 13",
+    "show MetadataResponse --field topics.topic_id",
+    "show --field topicId",
+)
+MORE = LEGEND
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    about = "a message, or an API by name or key: its request and response"
+    parser.add_argument("message", nargs="?", help=about)
+    parser.add_argument("version", nargs="?", help="show the layout of one version, or latest")
+    about = "one field, by its path or its name; without a message of all that have it"
+    parser.add_argument("--field", metavar="PATH", help=about)
+    parser.add_argument("--entity", metavar="TYPE", help="fields of one entity type, such as topicName")
+
+
+def run(given: Namespace, out: Output, package: Package) -> int:
+    """The matrix, or a layout, or a field, of a message or of both of an API; without one the fields of all messages."""
+    from .._layouts import rows_of
+
+    word, field, entity = given.message, given.field, given.entity
+    if word is None:
+        return _everywhere(package, field, entity, out)
+    found = entries_of(package, word)
+    chosen = [(each, _chosen(rows_of(package, each.name), field, entity)) for each in found]
+    if field is not None or entity is not None:
+        if not any(rows for _, rows in chosen):
+            paths = [row.path for each in found for row in rows_of(package, each.name)]
+            what = (
+                f"no field {field!r}{suggestion(field, paths)}"
+                if field is not None
+                else f"no field of entity type {entity!r}"
+            )
+            raise NotFoundError(
+                f"{' and '.join(each.name for each in found)} {'has' if len(found) == 1 else 'have'} {what}"
+            )
+        chosen = [(each, rows) for each, rows in chosen if rows]
+    shown = _Shown(package, out)
+    for number, (each, rows) in enumerate(chosen):
+        if number and not out.is_json:
+            out.line()
+        shown.message(each, rows, given.version, field is None and entity is None, len(found) > 1)
+    return 0
+
+
+def _chosen(rows: list[Row], field: str | None, entity: str | None) -> list[Row]:
+    """The fields that are asked for: one with that very path, or else all with that name."""
+    from .._fields import has_path, is_field
+
+    if entity is not None:
+        rows = [row for row in rows if _names(row, entity)]
+    if field is None:
+        return rows
+    return [row for row in rows if has_path(row, field)] or [row for row in rows if is_field(row, field)]
+
+
+def _names(row: Row, entity: str) -> bool:
+    """Whether a field names entities of a type, in any case of its letters."""
+    return entity.lower() in map(str.lower, row.entities)
+
+
+def _everywhere(package: Package, field: str | None, entity: str | None, out: Output) -> int:
+    """The fields of all messages with a path or a name, or of an entity type."""
+    from .._fields import is_field, rows_with, tell
+
+    if field is None and entity is None:
+        raise UsageError("MESSAGE is missing; without it --field or --entity says which fields of all messages")
+    rows = rows_with(package, lambda row: field is None or is_field(row, field), out)
+    kinds = {kind for row in rows for kind in row.entities}
+    rows = [row for row in rows if entity is None or _names(row, entity)]
+    if not rows:
+        of_type = "" if entity is None else f" of entity type {entity!r}{suggestion(entity, kinds)}"
+        called = "" if field is None else f" called {field!r}"
+        raise NotFoundError(f"no message has a field{called}{of_type}")
+    tell(rows, out)
+    return 0
+
+
+class _Shown:
+    """Prints the fields of messages."""
+
+    def __init__(self, package: Package, out: Output) -> None:
+        self._package = package
+        self._out = out
+        self._releases = Releases(package)
+
+    def message(
+        self, found: MessageInfo, rows: list[Row], version: str | None, is_whole: bool, is_one_of_two: bool
+    ) -> None:
+        """One message: a version of it, or all."""
+        if version is not None:
+            number = version_of(found, version)
+            self._layout(found, [row for row in rows if number in row.types], number, is_whole)
+        elif self._out.is_json:
+            for row in rows:
+                self._out.record(self._facts(row))
+        elif is_whole:
+            self._matrix(found, rows)
+        else:
+            if is_one_of_two:
+                self._out.line(self._out.styled(found.name, "bold"))
+            for row in rows:
+                self._life(row)
+
+    def _matrix(self, found: MessageInfo, rows: list[Row]) -> None:
+        self._out.line(self._title(found))
+        is_known = self._releases.knows(found.name)
+        if is_known:
+            for line in wrapped(f"Kafka: {self._releases.words(found.name)}", max(self._out.width - 2, 20)):
+                self._out.line(f"  {line}")
+        versions = range(found.valid_versions.lowest, found.valid_versions.highest + 1)
+        width = len(str(found.valid_versions.highest)) + 1
+        longest = max((len(_indented(row)) for row in rows), default=0) + max(
+            (len(row.type) for row in rows), default=0
+        )
+        since: list[str] = ["since"] if is_known else []
+        blank = [""] * len(since)
+        if longest + width * len(versions) + 26 + 7 * len(since) > self._out.width:
+            width = 1  # a column a version, below digits that stand one above the other
+            tens = "".join(str(version // 10) if version > 9 else " " for version in versions)
+            heads: list[tuple[str, ...]] = [("", "", tens, *blank, "")] if found.valid_versions.highest > 9 else []
+            heads.append(("field", "type", "".join(str(version % 10) for version in versions), *since, ""))
+        else:
+            heads = [("field", "type", "".join(str(version).rjust(width) for version in versions), *since, "")]
+        marks = [
+            (
+                _indented(row),
+                _short(row, width),
+                "".join(row.mark(each).rjust(width) for each in versions),
+                *((self._releases.in_versions(row, row.types).shown,) if is_known else ()),
+                _words(row),
+            )
+            for row in rows
+        ]
+        self._out.table(heads[0], [*heads[1:], *marks])
+        self._out.line(self._out.styled(LEGEND, "dim"))
+
+    def _title(self, found: MessageInfo) -> str:
+        key = f", key {found.api_key}" if found.api_key is not None else ""
+        header = f", header version {headers}" if (headers := header_versions(self._package, found)) else ""
+        what = (
+            f"{found.kind}{key}, versions {found.valid_versions.notation}, flexible {flexible_versions(found)}{header}"
+        )
+        first, *more = wrapped(what, max(self._out.width - len(found.name) - 2, 20))
+        return "\n".join([f"{self._out.styled(found.name, 'bold')}  {first}", *(f"  {each}" for each in more)])
+
+    def _layout(self, found: MessageInfo, rows: list[Row], version: int, is_whole: bool) -> None:
+        if self._out.is_json:
+            for row in rows:
+                self._out.record(
+                    self._facts(row)
+                    | {"version": version, "wire_type": row.types[version]}
+                    | self._life_of(row, version)
+                )
+            return
+        self._out.line(self._title(found))
+        life = self._releases.of_version(found.name, version).words if self._releases.knows(found.name) else ""
+        self._out.line(f"version {version}{', ' if life else ''}{life}")
+        self._out.table(
+            ("field", "type on the wire", ""), [(_indented(row), row.types[version], _words(row)) for row in rows]
+        )
+        if is_whole:
+            self._out.line()
+            text = (
+                self._package.message(found.name)
+                .schemas()[version]
+                .bnf(f"{found.name} (Version: {version})")
+                .rstrip("\n")
+            )
+            for line in text.splitlines():
+                self._out.wrapped(line, " " * (len(line) - len(line.lstrip()) + 4))
+
+    def _life(self, row: Row) -> None:
+        self._out.line(f"{self._out.styled(row.path, 'name')}  {row.type}  {_words(row)}".rstrip())
+        for first, last, kind in row.runs():
+            marks = {row.mark(version) for version in range(first, last + 1)}
+            nullable = sorted(version for version in range(first, last + 1) if row.mark(version) in "?T")
+            words = ["tagged"] if marks & {"t", "T"} else []
+            words += [f"may be null from {nullable[0]} on"] if nullable and len(marks) > 1 else []
+            words += ["may be null"] if nullable and len(marks) == 1 else []
+            words += (
+                [self._releases.in_versions(row, range(first, last + 1)).words]
+                if self._releases.knows(row.message.name)
+                else []
+            )
+            versions = f"version {first}" if first == last else f"versions {first}-{last}"
+            self._out.line(f"  {versions:<16}{', '.join(filter(None, (kind, *words)))}")
+
+    def _facts(self, row: Row) -> dict[str, object]:
+        facts = row.facts
+        versions = list(row.types)
+        nullable = [version for version in versions if version in facts.nullable]
+        tagged = [version for version in versions if version in facts.tagged]
+        return {
+            "message": row.message.name,
+            "path": row.path,
+            "type": row.type,
+            "versions": [{"first": first, "last": last, "type": kind} for first, last, kind in row.runs()],
+            "nullable_versions": nullable,
+            "tagged_versions": tagged,
+            "tag": facts.tag,
+            "default": row.default or None,
+            "entity_types": list(row.entities),
+            "ignorable": facts.ignorable,
+            "map_key": facts.map_key,
+        } | self._lives_of(row)
+
+    def _lives_of(self, row: Row) -> dict[str, object]:
+        """Since when the field is there, and in which versions since when; nothing where no release is known to have it."""
+        if not self._releases.knows(row.message.name):
+            return {}
+        lives = [
+            {"first": first, "last": last} | life.to_object()
+            for first, last, life in self._releases.runs(row, row.types)
+        ]
+        return self._releases.in_versions(row, row.types).to_object() | {"releases": lives}
+
+    def _life_of(self, row: Row, version: int) -> dict[str, object]:
+        """The same for one version."""
+        known = self._releases.knows(row.message.name)
+        return {"version_since": self._releases.in_version(row, version).since} if known else {}
+
+
+def _short(row: Row, width: int) -> str:
+    """The type; where there is little room, of a struct not its name."""
+    return row.type if width > 1 or not row.facts.is_struct else "[]struct" if row.facts.is_array else "struct"
+
+
+def _indented(row: Row) -> str:
+    above, _, name = row.path.rpartition(".")
+    return "  " * (above.count(".") + 1 if above else 0) + name
+
+
+def _words(row: Row) -> str:
+    words = [f"default {row.default}"] if row.default else []
+    words += [f"tag {row.facts.tag}"] if row.facts.tag is not None else []
+    words += ["key of the collection"] if row.facts.map_key else []
+    words += [f"a {' or '.join(row.entities)}"] if row.entities else []
+    words += ["ignorable"] if row.facts.ignorable else []
+    return ", ".join(words)

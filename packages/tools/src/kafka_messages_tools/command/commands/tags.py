@@ -1,0 +1,43 @@
+"""``tags``: the tagged fields of all messages."""
+
+from __future__ import annotations
+
+from ..._text import suggestion
+from .._errors import NotFoundError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from ...package import Package
+    from .._output import Output
+
+EXAMPLES = ("tags", "tags fetch")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("pattern", nargs="?", help="part of a message's name")
+
+
+def run(given: Namespace, out: Output, package: Package) -> int:
+    """Tagged fields of messages whose name has the pattern in it. Raises NotFoundError if there is none."""
+    from .._fields import rows_with, shown
+
+    word, known = given.pattern or "", package.root.all_messages()
+    pattern = word.lower()
+    named = [each for each in known if pattern in each.name.lower()]
+    if not named:
+        raise NotFoundError(f"no message has {word!r} in its name{suggestion(word, [each.name for each in known])}")
+    flexible = [each for each in named if each.flexible_versions]
+    rows = rows_with(package, lambda row: any(version in row.facts.tagged for version in row.types), out, flexible)
+    if not rows:
+        raise NotFoundError(f"no message with {word!r} in its name has tagged fields")
+    found = [(row, shown([version for version in row.types if version in row.facts.tagged])) for row in rows]
+    if out.is_json:
+        for row, versions in found:
+            names = {"message": row.message.name, "path": row.path, "tag": row.facts.tag}
+            out.record(names | {"type": row.type, "versions": versions})
+    else:
+        cells = [(row.message.name, row.path, row.facts.tag, row.type, versions) for row, versions in found]
+        out.table(("message", "field", "tag", "type", "versions"), cells, has_groups=True)
+    return 0

@@ -1,0 +1,39 @@
+"""``wireshark``: a dissector in Lua, for the APIs and versions of the package."""
+
+from __future__ import annotations
+
+from ...wireshark import PORTS, dissector, error_filter
+from .._errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from ...package import Package
+    from .._output import Output
+
+EXAMPLES = ("wireshark > kafka.lua", "wireshark --ports 9092,19092-19094 > kafka.lua", "wireshark --error-filter")
+MORE = (
+    "Put the file into Wireshark's folder of Lua plugins (Help, About, Folders), or run\n"
+    "tshark -X lua_script:kafka.lua -r traffic.pcapng. The dissector shows everything, secrets too."
+)
+HAS_OUTPUT_OPTIONS = False
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    about = "name of the protocol, which fields in filters begin with"
+    parser.add_argument("--name", metavar="NAME", help=about)
+    about = "TCP ports of brokers; other connections are found by what they say"
+    parser.add_argument("--ports", metavar="PORTS", default=PORTS, help=about)
+    about = "print the display filter for responses with an error instead"
+    parser.add_argument("--error-filter", action="store_true", help=about)
+
+
+def run(given: Namespace, out: Output, package: Package) -> int:
+    name = given.name or package.name
+    try:
+        text = error_filter(name, package.name) if given.error_filter else dissector(name, given.ports, package.name)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    out.line(text.rstrip("\n"))
+    return 0

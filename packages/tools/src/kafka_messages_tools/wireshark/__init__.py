@@ -1,0 +1,107 @@
+"""A dissector for Wireshark and tshark: one file of Lua that knows every API and version of a generated package.
+
+``dissector()`` returns its text: the plans of the message modules as tables, and ``dissector.lua``, which interprets
+them. So it is exact for the definitions that the package was generated from. The program runs on Lua 5.1 to 5.4 and uses
+what Wireshark 3.6 and later have.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from importlib.resources import files
+
+from ..package import DEFAULT, Package, load
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kafka_messages import Message
+    from kafka_messages.protocol import Api
+
+PORTS = "9092-9094"
+"""TCP ports that are taken for brokers' unless the user says otherwise."""
+
+
+def dissector(name: str = "", ports: str = PORTS, package: str | Package = DEFAULT) -> str:
+    """The dissector as Lua. ``name`` is that of the protocol, and stands before each field in filters (default: ``package``).
+
+    ``ports`` are TCP ports as Wireshark writes them (``9092-9094,19092``), which users can change in the preferences.
+    Raises ValueError for a name or ports that Wireshark would not take.
+    """
+    found = load(package)
+    name = name or found.name
+    if not re.fullmatch(r"(\d+(-\d+)?(,\d+(-\d+)?)*)?", ports, re.ASCII):
+        raise ValueError(f"ports are numbers and ranges with commas between, such as {PORTS}, not {ports!r}")
+    if not (name.isascii() and name.replace("_", "").replace("-", "").isalnum() and name == name.lower()):
+        raise ValueError(f"the name of a protocol is of lower-case letters, digits, - and _, not {name!r}")
+    program = files(__name__).joinpath("dissector.lua").read_text("utf-8")
+    return "\n".join([*_lines(found, name, ports), program])
+
+
+def _lines(package: Package, name: str, ports: str) -> Iterator[str]:
+    """The tables in front of the program."""
+    protocol = package.module("protocol")
+    place = "for Wireshark: put this file into its folder of Lua plugins."
+    yield f"-- Requests and responses as {package.name} knows them, {place}"
+    yield f"local NAME, TITLE, PORTS = {_text(name)}, {_text(name.replace('_', ' ').title())}, {_text(ports)}"
+    known = [api for api in protocol.apis() if api.valid_versions]
+    yield "local APIS = {"
+    yield from (f"  [{int(api.key)}] = {_api(api)}," for api in protocol.apis())
+    yield "}"
+    yield "local API_NAMES = {}"
+    yield "for key, api in pairs(APIS) do API_NAMES[key] = api.name end"
+    yield "local ERRORS = {"
+    yield from (f"  [{int(code)}] = {_text(code.name)}," for code in protocol.ErrorCode)
+    yield "}"
+    yield "local PLANS = {"
+    yield from map(_plan, map(package.message, ("RequestHeader", "ResponseHeader")))
+    for api in known:
+        yield _plan(api.request_class)
+        if api.response_name:
+            yield _plan(api.response_class)
+    yield "}"
+
+
+def error_filter(name: str = "", package: str | Package = DEFAULT) -> str:
+    """Return the display filter that finds the responses with an error.
+
+    ``error_code != 0`` misses packets in which another code is 0.
+    """
+    found = load(package)
+    name = name or found.name
+    return " or ".join(f"{name}.{field} in {{-1, 1..32767}}" for field in _error_fields(found))
+
+
+def _error_fields(package: Package) -> list[str]:
+    """Return the names of the fields of responses that hold an error code, the most frequent first."""
+    facts_of = package.module("schema").facts_of
+    found = Counter[str]()
+    for info in package.root.all_messages():
+        if info.kind == "response":
+            facts = facts_of(info.message_class)
+            for fields in (facts.fields, *facts.structs.values()):
+                found.update(field.name for field in fields if field.is_error_code)
+    return sorted(found, key=lambda name: (-found[name], name))
+
+
+def _api(api: Api) -> str:
+    response = _text(api.response_name) if api.response_name else "nil"
+    highest = max(api.valid_versions.highest, 0)
+    return (
+        f"{{ name = {_text(api.name)}, request = {_text(api.request_name)}, response = {response}, highest = {highest},"
+        f" request_headers = {_rows(api.request_headers)}, response_headers = {_rows(api.response_headers)} }}"
+    )
+
+
+def _rows(headers: tuple[tuple[int, int], ...]) -> str:
+    return "{ " + ", ".join(f"{{ {first}, {header} }}" for first, header in headers) + " }"
+
+
+def _plan(message: type[Message]) -> str:
+    return f"  {message.NAME} = [[{message._plan}]],"
+
+
+def _text(text: str) -> str:
+    """A text in Lua; what it may hold here needs no more escapes."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,186 @@
+"""The subcommands ``capture`` and ``wireshark``: what is printed, where, and with which exit status."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from kafka_messages_tools.capture import open_capture
+from kafka_messages_tools.command import main
+from kafka_messages_tools.wireshark import dissector
+from tests.support import pages
+from tests.support.captures import captured
+from tests.support.kafka_protocol import FETCH_VERSIONS
+from tests.support.packets import Talk, pcap
+from tests.support.vectors import RELEASE
+
+LIBRDKAFKA = str(captured("librdkafka.pcap"))
+JAVA = str(captured("java.pcapng"))
+
+
+def lines(capsys: pytest.CaptureFixture[str], *words: str, status: int = 0) -> list[str]:
+    assert main(words) == status
+    return capsys.readouterr().out.splitlines()
+
+
+def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    """What a reader sees must be what the page promised."""
+    promised = [block.text for block in pages.blocks("docs/capture.md") if block.language == ""]
+    printed = ["capture", LIBRDKAFKA], ["capture", JAVA, "--clients"]
+    assert len(promised) == len(printed)
+    for block, words in zip(promised, printed, strict=True):
+        found = lines(capsys, *words)
+        assert [line for line in block.splitlines() if line != "..." and line not in found] == []
+
+
+def test_exchanges_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """One object a line, for jq and the like, with what was chosen."""
+    found = [
+        json.loads(line) for line in lines(capsys, "capture", LIBRDKAFKA, "--api", "createtopics", "--errors", "--json")
+    ]
+    assert [(each["api"], each["errors"]) for each in found] == [
+        ("CreateTopics", [{"path": "topics[0].error_code", "code": 36, "name": "TOPIC_ALREADY_EXISTS"}])
+    ]
+    words = ("capture", LIBRDKAFKA, "--error", "14,79", "--client", "rd-client", "--json")
+    found = [json.loads(line) for line in lines(capsys, *words)]
+    assert [each["errors"][0]["name"] for each in found] == ["MEMBER_ID_REQUIRED"]
+    assert lines(capsys, "capture", LIBRDKAFKA, "--client", "nobody", "--json") == []
+
+
+def test_what_the_capture_had_is_told_beside_the_result(capsys: pytest.CaptureFixture[str]) -> None:
+    """Standard output stays clean for other programs."""
+    assert main(["capture", LIBRDKAFKA]) == 0
+    told = "187 packets; 187 segments; 9 connections; 9 connections of Kafka; 47 exchanges; 247 bytes sent again\n"
+    assert capsys.readouterr().err == told
+
+
+def test_clients_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """What breaks at the next upgrade is asked by programs, too."""
+    request = bytes.fromhex("0000000e 0001 0003 00000001 0004 6f6c6421".replace(" ", ""))  # Fetch v3
+    stream = io.BytesIO(pcap(Talk().open().say(request).close().packets()))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdin", type("Input", (), {"buffer": stream})())
+        (found,) = map(json.loads, lines(capsys, "capture", "-", "--clients", "--json"))
+    lacking = [{"api": "Fetch", "version": 3, "reason": f"this release has {FETCH_VERSIONS}"}]
+    assert (found["client_id"], found["apis"], found["lacking"]) == ("old!", {"Fetch": {"3": 1}}, lacking)
+    assert found["failing"] == [{"api": "Fetch", "version": 3, "until": "4.0.0"}]
+    assert (found["failing_in"], found["needing"]) == ([], [])
+    assert (found["releases"][0], found["releases"][-1]) == ("2.2.0", "3.9.2")
+
+
+def test_clients_as_text_say_where_they_would_fail(capsys: pytest.CaptureFixture[str]) -> None:
+    """The lines are what somebody reads before an upgrade."""
+    request = bytes.fromhex("0000000e 0001 0003 00000001 0004 6f6c6421".replace(" ", ""))  # Fetch v3
+    stream = io.BytesIO(pcap(Talk().open().say(request).close().packets()))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdin", type("Input", (), {"buffer": stream})())
+        assert main(["capture", "-", "--clients", "--text"]) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "    Fetch: v3 (1)",
+        f"    LACKING Fetch v3: this release has {FETCH_VERSIONS}",
+        "    would fail on Kafka 4.0.0 and later: Fetch v3",
+        "    Kafka 2.2.0 to 3.9.2 have all of this",
+    ]
+
+
+def test_clients_that_fail_on_one_release(capsys: pytest.CaptureFixture[str]) -> None:
+    """Between releases that have all of it may be one that has not: 4.0.0 gave up JoinGroup 1, and 4.0.1 took it back.
+
+    And what the oldest of them has and those before lack is said, for a downgrade is asked for as well.
+    """
+    requests = [
+        bytes.fromhex(f"0000000e {key:04x} {version:04x} 00000001 0004 6f6c6421") for key, version in ((11, 1), (1, 11))
+    ]
+    for words in (("--json",), ()):
+        stream = io.BytesIO(pcap(Talk().open().say(b"".join(requests)).close().packets()))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "stdin", type("Input", (), {"buffer": stream})())
+            assert main(["capture", "-", "--clients", *words]) == 0
+        out = capsys.readouterr().out
+        if not words:
+            assert out.splitlines()[1:] == [
+                "    Fetch: v11 (1)",
+                "    JoinGroup: v1 (1)",
+                "    would fail on Kafka 4.0.0: JoinGroup v1",
+                f"    Kafka 2.3.0 to {RELEASE} have all of this, but not 4.0.0; those before have no Fetch v11",
+            ]
+        else:
+            found = json.loads(out)
+            assert found["failing_in"] == [{"api": "JoinGroup", "version": 1, "releases": ["4.0.0"]}]
+            assert found["needing"] == [{"api": "Fetch", "version": 11, "since": "2.3.0"}]
+            assert "4.0.0" not in found["releases"]
+
+
+def test_strict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A check in CI must not pass because half of the capture was missing."""
+    assert main(["capture", LIBRDKAFKA, "--strict"]) == 0
+    cut = tmp_path / "cut.pcap"
+    cut.write_bytes(gzip.decompress(captured("librdkafka.pcap").read_bytes())[:-7])
+    assert main(["capture", str(cut)]) == 0
+    assert main(["capture", str(cut), "--strict"]) == 1
+    assert "\nthe file ends inside packet 187: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "text"),
+    [
+        (
+            ["README.md"],
+            1,
+            "neither pcap nor pcapng nor the text of a followed stream: it begins with 23 20 4b 61 66 6b 61 20",
+        ),
+        (["none.pcap"], 2, "none.pcap: No such file or directory"),
+        ([LIBRDKAFKA, "--api", "Nothing"], 2, "no API has the name 'Nothing'"),
+        ([LIBRDKAFKA, "--error", "NOTHING"], 2, "no error has the name 'NOTHING'"),
+        ([LIBRDKAFKA, "--port", "0"], 2, "--port 0 is not in 1 to 65535"),
+        ([LIBRDKAFKA, "--explain", "99"], 2, "the capture has no exchange 99, or other options leave it out"),
+    ],
+)
+def test_wrong_calls(
+    words: list[str], status: int, text: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mistake is told in words, with the status that says whose it was."""
+    monkeypatch.chdir(pages.ROOT)
+    assert main(["capture", *words]) == status
+    said = capsys.readouterr().err.splitlines()
+    assert next(line for line in said if text in line).endswith(text)
+
+
+def test_the_dissector_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    """As it is, whatever standard output is."""
+    assert main(["wireshark", "--name", "kafka_44", "--ports", "9092"]) == 0
+    assert capsys.readouterr().out == dissector("kafka_44", "9092")
+    assert main(["wireshark", "--name", "Kafka 4"]) == 2
+    said = "the name of a protocol is of lower-case letters, digits, - and _, not 'Kafka 4'"
+    assert capsys.readouterr().err.splitlines()[0].endswith(said)
+
+
+def test_each_byte_of_an_exchange(capsys: pytest.CaptureFixture[str]) -> None:
+    """What one wants of the one exchange that went wrong; what is secret stays hidden here, too."""
+    found = lines(capsys, "capture", LIBRDKAFKA, "--explain", "6", "--text", "--width", "120")
+    assert found[0].split()[3:5] == ["CreateTopics", "v4"]
+    assert [line for line in found if line.startswith(("request", "response", "0019"))] == [
+        "request, 55 bytes, from 127.0.0.1:49546",
+        "response, 64 bytes, from 127.0.0.1:43453",
+        "0019  00 24                    .$              error_code     36  TOPIC_ALREADY_EXISTS  INT16",
+    ]
+    rows = [json.loads(line) for line in lines(capsys, "capture", LIBRDKAFKA, "--explain", "6", "--json")]
+    assert {row["side"] for row in rows} == {"request", "response"}
+    with open_capture(captured("kafka-python.pcap")) as capture:
+        numbers = [
+            (each.number, each) for each in capture if each.api is not None and each.api.name == "SaslAuthenticate"
+        ]
+    number, exchange = numbers[0]
+    assert exchange.request is not None
+    secret: bytes = exchange.request.message.auth_bytes  # type: ignore[attr-defined]
+    for words in (["--text", "--width", "400"], ["--json"]):
+        assert main(["capture", str(captured("kafka-python.pcap")), "--explain", str(number), *words]) == 0
+        shown = capsys.readouterr().out.replace(" ", "")
+        assert "(hidden)" in shown
+        assert secret[:8].hex() not in shown
+        assert secret[:8].decode() not in shown

@@ -1,0 +1,336 @@
+"""The command: what each subcommand prints, its exit statuses, and what it says of bad usage and bad bytes."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kafka_messages import ApiVersionsResponse, OffsetCommitValue
+from kafka_messages.internal_topics import write_versioned
+from kafka_messages.protocol import encode_request, encode_response
+
+from kafka_messages_tools.command import main
+from tests.support.cluster import COMMITTED
+from tests.support.command import BODY, FRAME, REQUEST, Told, rows
+
+# --- explain ----------------------------------------------------------------------------------------------------------
+
+EXPLAINED = """\
+ApiVersionsRequest v3
+0000  00 00 00 19        ....    frame_length              25
+                                   as many bytes follow  INT32
+                                 RequestHeader v2
+0004  00 12              ..       request_api_key          18  ApiVersions
+                                    INT16
+0006  00 03              ..       request_api_version      3  INT16
+0008  00 00 00 07        ....     correlation_id           7  INT32
+000c  00 02 6d 65        ..me     client_id                "me"  length 2
+                                    NULLABLE_STRING
+0010  00                 .        _tagged_fields           none  TAG_SECTION
+                                 ApiVersionsRequest v3
+0011  05 6a 61 76 61     .java    client_software_name     "java"  length+1 = 5
+                                    COMPACT_STRING
+0016  06 34 2e 34 2e 30  .4.4.0   client_software_version  "4.4.0"  length+1 = 6
+                                    COMPACT_STRING
+001c  00                 .        _tagged_fields           none  TAG_SECTION
+001d  end, 29 bytes
+"""
+
+
+def test_explain_request(told: Told) -> None:
+    """The flagship, as it stands in a terminal of 80 columns."""
+    status, out, err = told("explain", "--frame", FRAME.hex(), "--text", "--width", "80")
+    assert (status, out, err) == (0, EXPLAINED, "")
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_explain_as_json_lines(told: Told) -> None:
+    """A program finds the same: a line for each leaf, which together are all bytes."""
+    status, out, _ = told("explain", "ApiVersionsRequest", "3", BODY.hex(), "--json")
+    found = rows(out)
+    assert status == 0
+    assert "".join(row["hex"] for row in found) == BODY.hex()
+    assert found[0] == {
+        "start": 0,
+        "end": 5,
+        "path": "client_software_name",
+        "type": "COMPACT_STRING",
+        "role": "value",
+        "value": "java",
+        "note": "length+1 = 5",
+        "hex": "056a617661",
+    }
+
+
+def test_explain_damaged(told: Told) -> None:
+    """What could be read is shown, the fault with what it needed, and the exit status is 1."""
+    status, out, _ = told("explain", "ApiVersionsRequest", "3", BODY[:8].hex(), "--text")
+    assert status == 1
+    reason = "COMPACT_STRING: 5 bytes needed at offset 6, 2 left"
+    assert out.splitlines()[-1] == f"0008  ApiVersionsRequest v3: client_software_version: {reason}"
+    assert '"java"' in out
+
+
+def test_explain_frames(told: Told) -> None:
+    """A captured connection has many requests; addresses go on through all of them."""
+    path = COMMITTED / "traffic" / "36338.request.bin"
+    status, out, _ = told("explain", "--frame", str(path), "--json")
+    found = rows(out)
+    assert status == 0
+    assert [row["start"] for row in found] == [0, *(row["end"] for row in found[:-1])]
+    assert found[-1]["end"] == path.stat().st_size
+    assert sum(row["path"] == "frame_length" for row in found) > 1
+
+
+def test_explain_response_by_its_request(told: Told) -> None:
+    """A response does not say what it is; its request does."""
+    response = encode_response(ApiVersionsResponse(error_code=35), 3, 7)
+    status, out, _ = told("explain", "--request", FRAME.hex(), "--frame", response.hex(), "--json")
+    assert (status, rows(out)[2]["note"]) == (0, "UNSUPPORTED_VERSION")
+    assert told("explain", "ApiVersionsResponse", "3", "--frame", response.hex(), "--json")[1] == out
+
+
+def test_explain_records(told: Told) -> None:
+    """What stands before values of coordinators says their version."""
+    data = write_versioned(OffsetCommitValue(offset=5, commit_timestamp=1_700_000_000_000), 3)
+    status, out, _ = told("explain", "OffsetCommitValue", "--header", data.hex(), "--json")
+    found = rows(out)
+    assert status == 0
+    assert (found[0]["path"], found[0]["value"]) == ("version", 3)
+    assert [row["note"] for row in found if row["path"] == "commit_timestamp"] == ["2023-11-14T22:13:20.000Z"]
+
+
+# --- decode and encode ------------------------------------------------------------------------------------------------
+
+
+def test_decode_and_encode(told: Told) -> None:
+    """One's output is the other's input."""
+    status, text, _ = told("decode", "ApiVersionsRequest", "3", BODY.hex())
+    assert status == 0
+    assert json.loads(text) == {"clientSoftwareName": "java", "clientSoftwareVersion": "4.4.0"}
+    assert told("encode", "ApiVersionsRequest", "3", text) == (0, f"{BODY.hex()}\n", "")
+    framed = ("--frame", "--correlation-id", "7", "--client-id", "me")
+    assert told("encode", "ApiVersionsRequest", "3", text, *framed) == (0, f"{FRAME.hex()}\n", "")
+
+
+@pytest.mark.parametrize("form", ["hex", "base64", "c", "python"])
+def test_every_form_is_read_again(form: str, told: Told) -> None:
+    """What one subcommand prints the others take, without being told the form."""
+    value = '{"clientSoftwareName": "java", "clientSoftwareVersion": "4.4.0"}'
+    _, text, _ = told("encode", "ApiVersionsRequest", "3", value, "--out", form)
+    form_of = ("--in", form) if form == "base64" else ()  # which could be the name of a file
+    assert json.loads(told("decode", "ApiVersionsRequest", "3", text, *form_of)[1]) == json.loads(value)
+
+
+def test_decode_lines(told: Told, tmp_path: Path) -> None:
+    """A file of many messages, one a line."""
+    file = tmp_path / "messages.txt"
+    file.write_text(f"{BODY.hex()}\n\n{BODY.hex(' ')}\n")
+    status, out, _ = told("decode", "ApiVersionsRequest", "3", str(file), "--lines", "--in", "raw")
+    assert status == 2  # raw has no lines
+    status, out, _ = told("decode", "ApiVersionsRequest", "3", str(file), "--lines")
+    assert (status, len(rows(out))) == (0, 2)
+
+
+def test_decode_damaged(told: Told) -> None:
+    """The words are those of the package's own error."""
+    status, out, err = told("decode", "ApiVersionsRequest", "3", BODY[:8].hex())
+    reason = "COMPACT_STRING: 5 bytes needed at offset 6, 2 left"
+    assert (status, out) == (1, "")
+    assert err == f"kafka-messages: ApiVersionsRequest v3: client_software_version: {reason}\n"
+
+
+def test_the_place_among_many(told: Told, tmp_path: Path) -> None:
+    """Of many messages that which is damaged is named, by its number and its place in the input."""
+    status, out, err = told("decode", "--frame", (FRAME * 2 + FRAME[:9]).hex())
+    reason = "the frame has 25 bytes, but 5 follow"
+    assert (status, len(rows(out)), err) == (1, 2, f"kafka-messages: message 3, at byte {2 * len(FRAME)}: {reason}\n")
+    file = tmp_path / "messages.txt"
+    file.write_text(f"{BODY.hex()}\n{BODY[:8].hex()}\n")
+    _, _, err = told("decode", "ApiVersionsRequest", "3", str(file), "--lines")
+    reason = "client_software_version: COMPACT_STRING: 5 bytes needed at offset 6, 2 left"
+    assert err == f"kafka-messages: line 2: ApiVersionsRequest v3: {reason}\n"
+
+
+# --- usage ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["lst"], "unknown subcommand 'lst'; did you mean list?"),
+        (["--verson"], "unknown option --verson; did you mean --version?"),
+        (["list", "--kid", "x"], "unknown option --kid; did you mean --kind?"),
+        (
+            ["list", "--kind", "x"],
+            "argument --kind: expected one of request, response, header, metadata, coordinator-key, ",
+        ),
+        (["list", "--kind"], "argument --kind: expected one argument"),
+        (["list", "-k"], "unknown option -k; options begin with two dashes"),
+        (["list", "a", "b"], "one argument too many: 'b'"),
+        (["list", "--json=1"], "argument --json: ignored explicit argument '1'"),
+        (["list", "--json", "--text"], "--json and --text exclude each other"),
+        (["list", "--width", "x"], "argument --width: expected a number, got 'x'"),
+        (["diff"], "the following arguments are required: message, version, other"),
+        (["show"], "MESSAGE is missing; without it --field or --entity says which fields of all messages"),
+        (["explain"], "MESSAGE is missing; with --frame or --header a request says what it is"),
+        (
+            ["explain", "Metadata", "1", "00"],
+            "no message is called 'Metadata'; there are MetadataRequest and MetadataRe",
+        ),
+        (["explain", "MetadataReqest", "1"], "no message is called 'MetadataReqest'; did you mean MetadataRequest?"),
+        (["explain", "MetadataRequest"], "VERSION is missing: MetadataRequest has 0-13"),
+        (["explain", "MetadataRequest", "14", "00"], "MetadataRequest has no version 14, only 0-13"),
+        (["explain", "MetadataRequest", "x", "00"], "'x' is no version; MetadataRequest has 0-13"),
+        (
+            ["explain", "MetadataRequest", "1", "no/such"],
+            "there is no file 'no/such'; if that is base64, --in base64 says so",
+        ),
+        (["errors", "NOT_COORDINATR"], "no error has the code or name 'NOT_COORDINATR'; did you mean NOT_COORDINATOR?"),
+        (["encode", "MetadataRequest", "1", "nothing"], "there is no file 'nothing'"),
+        (["log", "nothing.log"], "nothing.log: No such file or directory"),
+        (["completion", "tcsh"], "argument shell: expected one of bash, zsh, fish, got 'tcsh'"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_usage(words: list[str], says: str, told: Told) -> None:
+    """The exit status is 2, and the first line says what is wrong and what was meant."""
+    status, out, err = told(*words)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"kafka-messages: {says}"), err
+
+
+def test_bad_json(told: Told) -> None:
+    """JSON that is none, and JSON that is not the message."""
+    status, _, err = told("encode", "ApiVersionsRequest", "3", "{x}")
+    assert (status, err.startswith("kafka-messages: the argument is not JSON: ")) == (1, True)
+    status, _, err = told("encode", "ApiVersionsRequest", "3", '{"clientSoftwareName": 1}')
+    assert (status, err) == (
+        1,
+        "kafka-messages: ApiVersionsRequest v3: clientSoftwareName: expected a text, not 1\n",
+    )
+
+
+def test_help(told: Told) -> None:
+    """Each subcommand says what it is for, what it takes, and how it is used."""
+    _, out, _ = told("--help")
+    names = [line.split()[0] for line in out.splitlines() if line.startswith("  ")]
+    assert {"explain", "decode", "encode", "guess", "diff", "log", "show", "list", "apis", "errors", "tags"} <= set(
+        names
+    )
+    for name in names:
+        status, out, _ = told(name, "--help")
+        assert (status, out.splitlines()[0].startswith(f"usage: kafka-messages {name} ")) == (0, True)
+        assert "examples:" in out
+
+
+# --- the terminal and the pipe ----------------------------------------------------------------------------------------
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def on_terminal(monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stdout", stream)
+    main(words)
+    return stream.getvalue()
+
+
+def test_a_terminal_gets_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Text with colours there; none with NO_COLOR (https://no-color.org) or --color never, JSON lines in a pipe."""
+    for name in ("NO_COLOR", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    line = ("explain", "ApiVersionsRequest", "3", BODY.hex())
+    coloured = on_terminal(monkeypatch, *line)
+    assert "\x1b[36m" in coloured
+    assert "\x1b" not in on_terminal(monkeypatch, *line, "--color", "never")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in on_terminal(monkeypatch, *line)
+    assert "\x1b[36m" in on_terminal(monkeypatch, *line, "--color", "always")
+
+
+def test_texts_cannot_change_the_terminal(told: Told) -> None:
+    """A client id may hold escape sequences; printed as they are, they would rename the window, or worse."""
+    data = encode_request(REQUEST, 3, 7, "\x1b]0;owned\x07\u202e")
+    for words in (("explain", "--frame", data.hex(), "--text"), ("explain", "--frame", data.hex())):
+        _, out, _ = told(*words)
+        assert "\x1b" not in out
+        assert "\x07" not in out
+    assert r"\x1b]0;owned\x07\u202e" in told("explain", "--frame", data.hex(), "--text", "--width", "120")[1]
+
+
+def process(*words: str, **more: Any) -> subprocess.CompletedProcess[bytes]:
+    """The command as a process of its own, in a pipe."""
+    return subprocess.run(
+        [sys.executable, "-m", "kafka_messages_tools", *words], capture_output=True, check=False, timeout=60, **more
+    )
+
+
+def test_as_a_module() -> None:
+    """``python -m kafka_messages_tools``, with bytes from standard input in every form."""
+    done = process("--version")
+    assert (done.returncode, done.stdout.split()[0], done.stderr) == (0, b"kafka_messages", b"")
+    for given in (BODY, BODY.hex().encode(), BODY.hex(":").encode()):
+        done = process("decode", "ApiVersionsRequest", "3", "-", input=given)
+        assert (done.returncode, json.loads(done.stdout)["clientSoftwareName"]) == (0, "java")
+
+
+def test_raw_bytes_to_a_pipe() -> None:
+    """Nothing is added to them."""
+    value = b'{"clientSoftwareName": "java", "clientSoftwareVersion": "4.4.0"}'
+    assert process("encode", "ApiVersionsRequest", "3", "--out", "raw", input=value).stdout == BODY
+
+
+def test_a_broken_pipe_is_silent() -> None:
+    """Who has seen enough closes the pipe; nobody wants to read a traceback then."""
+    line = f"{sys.executable} -m kafka_messages_tools list"
+    command = f"set -o pipefail; {line} | head -1"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        capture_output=True,
+        check=False,
+        timeout=60,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    assert (done.returncode, done.stdout.count(b"\n"), done.stderr) == (0, 1, b"")
+
+
+def test_completion_in_bash(tmp_path: Path) -> None:
+    """The script knows subcommands, options, choices and messages."""
+    script = tmp_path / "completion"
+    script.write_bytes(process("completion", "bash").stdout)
+    ask = '. "$0"; COMP_WORDS=("${@}"); COMP_CWORD=$(($# - 1)); _shtab_kafka_messages; echo "${COMPREPLY[@]}"'
+
+    def completed(*words: str) -> str:
+        line = ["bash", "-c", ask, str(script), "kafka-messages", *words]
+        run = subprocess.run(line, capture_output=True, check=True, text=True, timeout=60, cwd=tmp_path)
+        return run.stdout.strip()
+
+    assert completed("gu") == "guess"
+    assert completed("explain", "MetadataRe") == "MetadataRequest MetadataResponse"
+    assert completed("explain", "--fr") == "--frame"
+    assert completed("list", "--kind", "he") == "header"
+    assert completed("errors", "16", "1", "2", "NOT_COORD") == "NOT_COORDINATOR"
+    assert completed("capture", "--error", "NOT_COORD") == "NOT_COORDINATOR"
+    assert completed("explain", "--in", "hex", "--width", "80", "MetadataRe") == "MetadataRequest MetadataResponse"
+    assert completed("explain", "--width", "") == ""
+    (tmp_path / "Metadata.bin").touch()
+    assert (
+        completed("explain", "--frame", "Metadata.b") == completed("explain", "x", "9", "Metadata.b") == "Metadata.bin"
+    )
+    assert completed("explain", "--request", "Metadata.b") == "Metadata.bin"
+    assert completed("explain", "Metadata.b") == "Metadata.bin"
+    assert completed("list", "MetadataRe") == "MetadataRequest MetadataResponse"
+    for shell in ("zsh", "fish"):
+        assert b"kafka-messages" in process("completion", shell).stdout

@@ -1,0 +1,35 @@
+"""What a command line imports before it does anything: benchmarks/command.py measures it, these say what makes it slow."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+SLOW = ("ast", "asyncio", "dataclasses", "inspect", "shutil", "textwrap", "tokenize")
+"""Modules of the standard library of which each takes milliseconds, and drags in others."""
+MESSAGES = "kafka_messages.messages."
+
+
+@pytest.mark.parametrize(
+    ("words", "messages"),
+    [
+        (("--version",), []),
+        (("list",), []),
+        (("explain", "ApiVersionsRequest", "3", "010100", "--text"), ["api_versions_request"]),
+    ],
+    ids=lambda each: "-".join(each) if isinstance(each, tuple) else "",
+)
+def test_little_is_imported(words: tuple[str, ...], messages: list[str]) -> None:
+    """A command is started for each line of a script and each press of TAB: 15 ms, and 25 ms to explain a message."""
+    script = f"""
+import sys
+before = set(sys.modules)
+from kafka_messages_tools.command import main
+assert main({words!r}) == 0
+new = set(sys.modules) - before
+print(*sorted(each for each in new if each in {SLOW!r} or each.startswith({MESSAGES!r})), file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True, timeout=60)
+    assert done.stderr.split() == [f"{MESSAGES}{name}" for name in messages]

@@ -1,0 +1,188 @@
+"""Bytes on a command line: every form that tools print is told apart, and what is none is refused with its place."""
+
+from __future__ import annotations
+
+import base64
+import random
+import shutil
+import subprocess
+
+import pytest
+
+from kafka_messages_tools.command._errors import UsageError
+from kafka_messages_tools.command._input import decoded
+
+DATA = bytes.fromhex("0000001e001200030000000700026d6500056a61766106342e342e3001e807012a")
+
+
+def auto(text: str | bytes) -> bytes:
+    return decoded(text if isinstance(text, bytes) else text.encode(), "auto", "the input")
+
+
+def xxd(data: bytes) -> str:
+    lines = []
+    for at in range(0, len(data), 16):
+        part = data[at : at + 16]
+        shown = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)
+        lines.append(f"{at:08x}: {part.hex(' ', -2):<39}  {shown}\n")
+    return "".join(lines)
+
+
+def hexdump(data: bytes) -> str:
+    lines = []
+    for at in range(0, len(data), 16):
+        part = data[at : at + 16]
+        halves = f"{part[:8].hex(' '):<23}  {part[8:].hex(' '):<23}"
+        shown = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)
+        lines.append(f"{at:08x}  {halves}  |{shown}|\n")
+    return "".join(lines) + f"{len(data):08x}\n"
+
+
+def wireshark(data: bytes) -> str:
+    lines = []
+    for at in range(0, len(data), 16):
+        part = data[at : at + 16]
+        halves = f"{part[:8].hex(' ')}  {part[8:].hex(' ')}".rstrip()
+        shown = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)
+        lines.append(f"{at:04x}   {halves:<48}   {shown}\n")
+    return "".join(lines)
+
+
+FORMS: dict[str, str | bytes] = {
+    "hex": DATA.hex(),
+    "upper case": DATA.hex().upper(),
+    "blanks": DATA.hex(" "),
+    "colons": DATA.hex(":"),
+    "0x before all": f"0x{DATA.hex()}",
+    "0x before each": " ".join(f"0x{byte:02x}" for byte in DATA),
+    "lines": "\n".join(DATA.hex()[at : at + 20] for at in range(0, 2 * len(DATA), 20)) + "\n",
+    "xxd": xxd(DATA),
+    "hexdump": hexdump(DATA),
+    "wireshark": wireshark(DATA),
+    "base64": base64.b64encode(DATA).decode(),
+    "base64 in lines": base64.encodebytes(DATA).decode(),
+    "url-safe base64": base64.urlsafe_b64encode(DATA).decode().rstrip("="),
+    "Python": repr(DATA),
+    "Python list": str(list(DATA)),
+    "bytes of a list": f"bytes({list(DATA)})",
+    "C": "{" + ", ".join(f"0x{byte:02x}" for byte in DATA) + "};",
+    "C text": '"' + "".join(f"\\x{byte:02x}" for byte in DATA) + '"',
+    "Java": "{" + ", ".join(f"(byte) {byte}" for byte in DATA) + "}",
+    "Python's hex": f"bytes.fromhex('{DATA.hex(' ')}')",
+    "Python's hex in pieces": f'bytearray.fromhex(\n    "{DATA.hex()[:20]}"\n    "{DATA.hex()[20:]}"\n)',
+    "escapes alone": "".join(f"\\x{byte:02x}" for byte in DATA),
+    "raw": DATA,
+    "nothing": b"",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_forms(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever was copied from another tool is taken as it is, and nothing is said about it."""
+    assert auto(FORMS[form]) == (b"" if form == "nothing" else DATA)
+    assert capsys.readouterr().err == ""
+
+
+def test_random_dumps() -> None:
+    """Dumps of any bytes at all, also of those whose characters look like hex digits."""
+    draw = random.Random(14)
+    for _ in range(300):
+        data = bytes(
+            draw.choice((0, 0x61, 0x20, 0x7C, 0x31, draw.randrange(256))) for _ in range(draw.randrange(1, 70))
+        )
+        for dump in (xxd(data), hexdump(data), wireshark(data)):
+            assert auto(dump) == data, dump
+
+
+@pytest.mark.skipif(shutil.which("xxd") is None, reason="xxd is not installed")
+def test_xxd_itself() -> None:
+    """Not only what we think that it prints."""
+    printed = subprocess.run(["xxd"], input=DATA * 9, capture_output=True, check=True).stdout
+    assert auto(printed) == DATA * 9
+
+
+def test_repeated_lines() -> None:
+    """hexdump prints a star for lines that are as the one before."""
+    assert (
+        auto("00000000  61 61 61 61 61 61 61 61  61 61 61 61 61 61 61 61  |aaaaaaaaaaaaaaaa|\n*\n00000030\n")
+        == b"a" * 48
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            "00000000: 0012\n*\nffffffffff: 01\n",
+            "the dump goes to the address ffffffffff, which is more than 268435456 bytes",
+        ),
+        ("00000000: 0012 0003\n00000008: 01\n", "the dump goes on at the address 8, but 4 comes next"),
+        ("00000000: 0012 0003\n00000004: 0x\n", "the row of the dump at the address 4 is no hex"),
+        ("00000000  00 12\n00000004  01\n00000005  02\n", "the dump goes on at the address 4, but 2 comes next"),
+    ],
+)
+def test_dumps_with_gaps(text: str, says: str) -> None:
+    """A dump that lost a line is no hex: its addresses are no bytes. Nor does a far address fill the memory."""
+    with pytest.raises(UsageError) as caught:
+        auto(text)
+    assert str(caught.value) == f"the input is no hex: {says}; --in base64 and --in raw say what it is else"
+
+
+def test_dump_of_tcpdump() -> None:
+    """``tcpdump -X`` writes 0x before its addresses, and two blanks behind them."""
+    assert auto("\t0x0000:  4500 003c 1c46  E..<.F\n\t0x0006:  4000  @.\n") == bytes.fromhex("4500003c1c464000")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le"])
+def test_texts_of_windows(encoding: str) -> None:
+    """Editors and shells of Windows put a mark before a text, or write two bytes a character."""
+    text = "00 12 00 03".encode(encoding)
+    assert auto(b"\xff\xfe" + text if encoding == "utf-16-le" else text) == bytes.fromhex("00120003")
+
+
+def test_half_a_byte_behind_0x() -> None:
+    """What begins with 0x is meant as hex, never as base64."""
+    with pytest.raises(
+        UsageError, match=r"^the input is no hex: 1 hex digits are an odd number; bytes have two each; "
+    ):
+        auto("0x1")
+
+
+def test_doubtful(capsys: pytest.CaptureFixture[str]) -> None:
+    """A few hex digits could be base64 as well; what was taken is said."""
+    assert auto("cafecafe") == b"\xca\xfe\xca\xfe"
+    assert capsys.readouterr().err == "note: the input is taken as hex; it could be base64, which --in base64 says\n"
+    assert decoded(b"cafecafe", "base64", "the input") == base64.b64decode("cafecafe")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (DATA.hex()[:-1], "the input is no hex: 65 hex digits are an odd number; bytes have two each"),
+        ("00 1", "3 hex digits are an odd number; bytes have two each"),
+        ("00 1 22", "the hex digit at line 1, column 4 stands alone"),
+        ("00 11\n22 3g", "'g' at line 2, column 5 is no hex digit"),
+        ("hello, world", "the input is neither hex nor base64: ',' at line 1, column 6 is not in base64"),
+        ("[1, 2, 256]", "256 is no byte"),
+        ("{0x01, zwei}", "'zwei' is no number of a byte"),
+        (r'"\xg1"', r"\xg1 at character 2 is no byte"),
+        (r'"\q"', r"\q at character 2 is no escape of a byte"),
+        ('"abc', 'the text that begins with " does not end'),
+        ("b'ab' b'cd", "the text that begins with ' does not end"),
+        ("bytes.fromhex('05 6')", "3 hex digits are an odd number; bytes have two each"),
+        (r"bytes.fromhex('\xff')", "'ÿ' at line 1, column 1 is no hex digit"),
+        ("bytes.fromhex(5)", "bytes.fromhex takes a text of hex digits"),
+    ],
+)
+def test_what_is_none(text: str, says: str) -> None:
+    """A guess would show bytes that nobody sent."""
+    with pytest.raises(UsageError) as caught:
+        auto(text)
+    assert says in str(caught.value)
+
+
+def test_forms_that_were_asked_for() -> None:
+    """With --in the form is not found out, and raw is whatever it looks like."""
+    assert decoded(b"00", "raw", "the input") == b"00"
+    with pytest.raises(UsageError, match=r"^x is no text, so no hex; --in raw takes the bytes as they are$"):
+        decoded(b"\xff\0", "hex", "x")

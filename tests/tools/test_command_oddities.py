@@ -1,0 +1,173 @@
+"""Odd words on a command line, odd texts in messages, and logs that are not all there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from kafka_messages import ApiVersionsRequest, MetadataRequest, OffsetCommitKey, TopicRecord
+from kafka_messages.batches import Batch, MissingCodecError, Record, write_batch
+from kafka_messages.internal_topics import write_metadata_record
+from kafka_messages.messages.metadata_request import MetadataRequestTopic
+from kafka_messages.protocol import encode_request
+
+from kafka_messages_tools.command import main
+from tests.support.command import FRAME, Told, rows
+
+
+def test_controls_of_terminals(capsys: pytest.CaptureFixture[str]) -> None:
+    """Texts come from the wire: none may give a terminal orders, and U+009B does without an escape character."""
+    data = ApiVersionsRequest(client_software_name="a\x9b31m", client_software_version="\x7f").write(3)
+    for words in (
+        ("decode", "ApiVersionsRequest", "3", data.hex()),
+        ("explain", "ApiVersionsRequest", "3", data.hex()),
+    ):
+        for form in ("--text", "--json"):
+            main((*words, form))
+            printed = capsys.readouterr().out
+            assert "\\u009b" in printed or "\\x9b" in printed
+            assert "\x9b" not in printed
+            assert "\x7f" not in printed
+
+
+def test_negative_numbers_of_errors(capsys: pytest.CaptureFixture[str]) -> None:
+    """Kafka's UNKNOWN_SERVER_ERROR is -1, which is a number and no option."""
+    assert main(("errors", "-1", "--json")) == 0
+    assert '"UNKNOWN_SERVER_ERROR"' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("show", "MetadataRequest", "{0}"), "MetadataRequest has no version {0}, only 0-13"),
+        (("list", "--width", "{0}"), "argument --width: expected at most 18 digits, got 5000\nusage: "),
+    ],
+)
+def test_numbers_without_end(words: tuple[str, ...], says: str, told: Told) -> None:
+    """Python refuses to read more than 4300 digits, which was a traceback."""
+    number = "9" * 5000
+    status, out, err = told(*(word.format(number) for word in words))
+    assert (status, out) == (2, "")
+    assert err.startswith(f"kafka-messages: {says.format(number)}")
+
+
+def test_a_terminal_of_any_width(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is set in the environment is no reason to fail."""
+    monkeypatch.setenv("COLUMNS", "9" * 5000)
+    assert told("list", "MetadataRequest", "--text")[0] == 0
+
+
+def test_the_difference_to_the_latest_version(told: Told) -> None:
+    """``latest`` is a version wherever one is asked for."""
+    assert told("diff", "MetadataRequest", "12", "latest") == told("diff", "MetadataRequest", "12", "v13")
+    same = "MetadataRequest v13 and v13: no differences\n"
+    assert told("diff", "MetadataRequest", "latest", "latest") == (0, same, "")
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ("", "frame_length: INT32: 4 bytes needed at offset 0, 0 left"),
+        ("0000", "frame_length: INT32: 4 bytes needed at offset 0, 2 left"),
+        ("00000000 00000000", "the frame has 0 bytes, but 4 follow"),
+        ("ffffffff 0012", "the frame has -1 bytes, but 2 follow"),
+        (f"{FRAME.hex()} 00000009 00", f"message 2, at byte {len(FRAME)}: the frame has 9 bytes, but 1 follow"),
+    ],
+)
+def test_frames_that_are_none(data: str, says: str, told: Told, tmp_path: Path) -> None:
+    """No frame, or one of no bytes, was a traceback; ``decode`` says what ``explain`` does."""
+    file = tmp_path / "frames"
+    file.write_bytes(bytes.fromhex(data))
+    status, _, err = told("decode", "--frame", str(file), "--in", "raw")
+    assert (status, err) == (1, f"kafka-messages: {says}\n")
+    status, out, _ = told("explain", "--frame", str(file), "--in", "raw", "--text")
+    assert status == 1
+    assert out.splitlines()[-1].endswith(says.removeprefix(f"message 2, at byte {len(FRAME)}: "))
+
+
+def test_records_of_another_type(told: Told) -> None:
+    """What was asked for is not what is there: its fields were printed without the name that tells."""
+    topic = write_metadata_record(TopicRecord(name="t"), 0).hex()
+    assert told("decode", "TopicRecord", "--header", topic)[0] == 0
+    says = "kafka-messages: the record type is 2, but that of PartitionRecord is 3\n"
+    assert told("decode", "PartitionRecord", "--header", topic) == (1, "", says)
+    key = "0001" + OffsetCommitKey(group="g", topic="t").write(0).hex()
+    assert told("decode", "OffsetCommitKey", "--header", key)[0] == 0
+    says = "kafka-messages: the record type is 1, but that of GroupMetadataKey is 2\n"
+    assert told("decode", "GroupMetadataKey", "--header", key) == (1, "", says)
+
+
+def test_hex_of_digits_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    """Behind --header a message needs no version, so that digits alone may be all of the bytes."""
+    data = "0012000000000007000161"
+    assert main(("explain", "ApiVersionsRequest", "--header", data, "--text")) == 0
+    assert capsys.readouterr().out.startswith("ApiVersionsRequest v0")
+
+
+def test_a_log_with_zeros_inside(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Zeros end a segment, unless something follows them: then a part was lost, and nobody may take the rest for all."""
+    batch = write_batch([Record(value=b"one", timestamp=1)])
+    file = tmp_path / "copied.log"
+    for zeros in (100, 1 << 17, 3 << 20):
+        file.write_bytes(batch + bytes(zeros))
+        assert main(("log", str(file))) == 0
+        file.write_bytes(batch + bytes(zeros) + b"\1" + batch)
+        capsys.readouterr()
+        assert main(("log", str(file))) == 1
+        said = f"at byte {len(batch)}: zeros, and at byte {len(batch) + zeros} something else"
+        assert said in capsys.readouterr().err
+
+
+def test_a_log_with_a_missing_codec(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One batch whose compression no package reads must not hide those behind it."""
+    file = tmp_path / "copied.log"
+    batches = [write_batch([Record(value=value, timestamp=1)]) for value in (b"one", b"two", b"three")]
+    file.write_bytes(b"".join(batches))
+    records, said = Batch.records, iter((False, True, False))
+
+    def missing(batch: Batch, **words: bool) -> object:
+        if next(said):
+            raise MissingCodecError("lz4 needs a package")
+        return records(batch, **words)
+
+    monkeypatch.setattr(Batch, "records", missing)
+    assert main(("log", str(file), "--json")) == 1
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row.get("value", row.get("error")) for row in rows] == ["one", "lz4 needs a package", "three"]
+
+
+def test_offsets_of_a_second_frame(capsys: pytest.CaptureFixture[str]) -> None:
+    """Offsets in notes count from the frame, addresses from the first byte of all: the title says so."""
+    frame = encode_request(ApiVersionsRequest(client_software_name="java", client_software_version="1"), 3, 7, "me")
+    broken = frame[:-3] + b"\x7f" + frame[-2:]
+    assert main(("explain", "--frame", (frame + broken).hex(), "--text", "--width", "120")) == 1
+    titles = [line for line in capsys.readouterr().out.splitlines() if line.startswith("ApiVersionsRequest v3")]
+    assert titles == [
+        "ApiVersionsRequest v3",
+        f"ApiVersionsRequest v3  from address {len(frame):04x}, where the offsets in its notes begin",
+    ]
+
+
+def test_explain_stops_at_a_limit(told: Told) -> None:
+    """Gigabytes of frames would print for hours; who wants that says so, and is told where it ended otherwise."""
+    frames = 3 * FRAME
+    status, out, err = told("explain", "--frame", frames.hex(), "--limit", "9", "--json")
+    assert (status, rows(out)[-1]["end"]) == (1, len(FRAME))
+    what = f"the messages from byte {len(FRAME)} on are not shown; --limit says how many fields are, 0 shows all"
+    assert err == f"note: {what}\n"
+    status, out, err = told("explain", "--frame", frames.hex(), "--limit", "0", "--json")
+    assert (status, rows(out)[-1]["end"], err) == (0, len(frames), "")
+
+
+def test_explain_of_many_elements(told: Told) -> None:
+    """An array of a million topics takes no gigabytes; the output says how many are left out, and what follows them."""
+    data = MetadataRequest(topics=[MetadataRequestTopic(name="t") for _ in range(100)]).write(4)
+    status, out, _ = told("explain", "MetadataRequest", "4", data.hex(), "--limit", "40", "--json")
+    assert status == 0
+    assert [(row["path"], row["note"]) for row in rows(out)[-2:]] == [
+        ("topics", "61 more elements"),
+        ("allow_auto_topic_creation", "= default"),
+    ]

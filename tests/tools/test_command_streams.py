@@ -1,0 +1,80 @@
+"""What the command is given and where it prints: closed streams, pipes that break, JSON that is none or never ends."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kafka_messages_tools.command import _input, main
+from tests.support.pages import ROOT
+
+TRAFFIC = "examples/cluster/traffic/36338.request.bin"
+LOG = "examples/cluster/logs/__consumer_offsets-1/00000000000000000000.log"
+
+
+def shell(line: str) -> tuple[int, str, str]:
+    """Exit status, output and errors of a line of bash in which KM is the command."""
+    script = f'set -o pipefail; KM() {{ {sys.executable} -m kafka_messages_tools "$@"; }}; {line}'
+    done = subprocess.run(["bash", "-c", script], capture_output=True, check=False, text=True, timeout=60, cwd=ROOT)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        f"explain --frame {TRAFFIC}",
+        f"decode --frame {TRAFFIC}",
+        f"log {LOG}",
+        "capture examples/captures/java.pcapng.gz",
+        "wireshark",
+        "completion bash",
+    ],
+)
+def test_a_broken_pipe_is_silent(words: str) -> None:
+    """Whatever prints much is looked at through head or less; nobody wants to read a traceback then."""
+    assert shell(f"KM {words} | head -c 20 > /dev/null") == (0, "", "")
+
+
+def test_closed_streams() -> None:
+    """Services start programs so: what is closed is not wanted, or not there, and no reason for a traceback."""
+    assert shell("KM list >&-") == (0, "", "")
+    assert shell("KM guess cafecafe 2>&- >/dev/null") == (0, "", "")
+    for words, says in (
+        ("explain ApiVersionsRequest 3", "no bytes are given: name a file, paste hex, or pipe them in"),
+        ("encode ApiVersionsRequest 3 -", "no JSON is given: name a file, write it, or pipe it in"),
+        ("capture -", "standard input is closed; name a file"),
+    ):
+        status, out, err = shell(f"KM {words} <&-")
+        assert (status, out, err.splitlines()[0]) == (2, "", f"python -m kafka_messages_tools: {says}")
+
+
+@pytest.mark.parametrize(
+    ("data", "status", "says"),
+    [
+        (b'{"a": "\xff"}', 1, "{file} is not JSON: byte 7 is no UTF-8"),
+        (b"[" * 99_999, 1, "{file} is not JSON of a message: it is nested too deeply"),
+        (b"{}" + b"[" * 100_000, 2, "{file} has more than 100000 bytes; cut out what is of interest"),
+        (b"{\n", 1, "{file} is not JSON: Expecting property name enclosed in double quotes: line 2 column 1 (char 2)"),
+    ],
+)
+def test_json_that_is_none(
+    data: bytes,
+    status: int,
+    says: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Any file can be named by mistake, and a pipe may never end; the same for standard input."""
+    monkeypatch.setattr(sys, "argv", ["kafka-messages"])
+    monkeypatch.setattr(_input, "MOST", 100_000)
+    file = tmp_path / "some.json"
+    file.write_bytes(data)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    for word, name in ((str(file), str(file)), ("-", "standard input")):
+        assert main(["encode", "ApiVersionsRequest", "3", word]) == status
+        assert capsys.readouterr().err.splitlines()[0] == f"kafka-messages: {says.format(file=name)}"

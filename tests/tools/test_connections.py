@@ -1,0 +1,361 @@
+"""TCP connections and the frames in them: what comes twice, late, never, or from the middle."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from kafka_messages import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    FetchRequest,
+    FetchResponse,
+    MetadataRequest,
+    MetadataResponse,
+    ProduceRequest,
+    SaslHandshakeRequest,
+    SaslHandshakeResponse,
+)
+from kafka_messages.messages.fetch_response import FetchableTopicResponse, PartitionData
+from kafka_messages.messages.metadata_response import MetadataResponseBroker
+from kafka_messages.protocol import encode_request, encode_response, frame
+
+from kafka_messages_tools.capture import (
+    Capture,
+    Clients,
+    Exchange,
+    Segment,
+    client_lines,
+    framing,
+    read_packets,
+    reassembly,
+    segments,
+    streams,
+    to_line,
+    to_object,
+)
+from kafka_messages_tools.capture.network import ACK, SYN
+from tests.support.kafka_protocol import KNOWN_KEYS
+from tests.support.packets import RESET, Talk, ipv4, pcap, tcp
+
+
+def capture_of(
+    packets: Iterable[bytes], snap: int = 1 << 18, ports: tuple[int, ...] = ()
+) -> tuple[list[Exchange], Capture]:
+    capture = Capture(io.BytesIO(pcap(packets, snap=snap)), ports)
+    return list(capture), capture
+
+
+def said(packets: Iterable[bytes]) -> dict[int, bytes]:
+    """What each port said; ``?`` for each byte that is missing."""
+    out: dict[int, bytes] = {}
+    for piece in streams(segments(read_packets(io.BytesIO(pcap(packets))))):
+        if isinstance(piece, reassembly.Piece):
+            before = out.get(piece.source.port, b"")
+            assert len(before) == piece.offset
+            out[piece.source.port] = before + piece.data + b"?" * piece.missing
+    return out
+
+
+def one(number: int, version: int = 12) -> bytes:
+    return encode_request(MetadataRequest(), version, number, "me")
+
+
+def answer(number: int, brokers: int = 1) -> bytes:
+    many = [MetadataResponseBroker(node_id=each, host="h", port=9) for each in range(brokers)]
+    return encode_response(MetadataResponse(brokers=many), 12, number)
+
+
+def summary(found: Iterable[Exchange]) -> list[tuple[int | None, bool, bool]]:
+    """Correlation id, and whether request and response are decoded."""
+    return [
+        (
+            None if each.header is None else each.header.correlation_id,
+            each.request is not None,
+            each.response is not None,
+        )
+        for each in found
+    ]
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        ([(0, b"abc"), (3, b"def"), (6, b"g")], b"abcdefg"),
+        ([(3, b"def"), (6, b"g"), (0, b"abc")], b"abcdefg"),
+        ([(0, b"abc"), (0, b"abc"), (0, b"abcdef"), (6, b"g")], b"abcdefg"),
+        ([(0, b"abcd"), (2, b"cdef"), (5, b"fg")], b"abcdefg"),
+        ([(4, b"e"), (2, b"cdefg"), (0, b"ab"), (1, b"bcd")], b"abcdefg"),
+        ([(0, b"abc"), (5, b"fg")], b"abc??fg"),
+        ([(5, b"fg"), (2, b"c")], b"??c??fg"),
+    ],
+)
+@pytest.mark.parametrize("start", [1000, (1 << 32) - 3], ids=["plain", "wrap"])
+def test_segments_in_any_order(start: int, order: list[tuple[int, bytes]], expected: bytes) -> None:
+    """Sent again, overlapping, out of order, missing; and all of it where sequence numbers begin with 0 again."""
+    talk = Talk(starts=(start, 5000)).open()
+    talk.segments += [talk.made(data, at=at) for at, data in order]
+    assert said(talk.packets()) == {40000: expected}
+
+
+def test_what_the_other_side_has_is_not_waited_for() -> None:
+    """A packet that the capture lost would otherwise hold back all that follows until the end."""
+    talk = Talk().open()
+    talk.segments += [talk.made(b"abc", at=0), talk.made(b"ghi", at=6)]
+    talk.next[0] += 9
+    for _ in range(reassembly.PATIENCE + 2):
+        talk.segments.append(talk.made(b"x", from_client=False))
+    found = streams(segments(read_packets(io.BytesIO(pcap(talk.packets())))))
+    pieces = [(p.source.port, p.data, p.missing, p.packet) for p in found if isinstance(p, reassembly.Piece)]
+    late = next(place for place, piece in enumerate(pieces) if piece[1] == b"ghi")
+    assert pieces[late - 1 : late + 1] == [(40000, b"", 3, 4), (40000, b"ghi", 0, 4)]
+    assert late < len(pieces) - 1
+
+
+def test_ports_are_used_again() -> None:
+    """A client that connects again may get the same port: what was left of the old connection must not go on."""
+    first, second = Talk().open(), Talk(starts=(70000, 90000)).open()
+    first.say(one(1)).say(one(2)[:16])
+    second.say(one(7)).say(answer(7), from_client=False).close()
+    found, capture = capture_of([*first.packets(), *second.packets()])
+    assert summary(found) == [(1, True, False), (2, False, False), (7, True, True)]
+    assert [each.connection.number for each in found] == [1, 1, 2]
+    assert found[1].request_problem == f"12 of {len(one(2)) - 4} bytes were captured"
+    assert capture.report.counts["connections"] == 2
+
+
+def test_a_reset_ends_a_connection() -> None:
+    """What waits for an answer is told then, not at the end of the capture."""
+    talk = Talk().open().say(one(1)).close(RESET)
+    other = Talk(client=40001).open().say(one(2)).say(answer(2), from_client=False)
+    found, _ = capture_of([*talk.packets(), *other.packets()])
+    assert summary(found) == [(1, True, False), (2, True, True)]
+    assert found[0].response_problem == "no response was captured"
+
+
+def test_the_middle_of_a_stream() -> None:
+    """Most captures begin while clients run: the next frame is looked for, in both directions."""
+    talk = Talk()
+    requests, answers = b"".join(map(one, range(1, 6))), b"".join(answer(n, 20) for n in range(1, 6))
+    talk.say(requests[7:], size=30).say(answers[100:], from_client=False, size=30)
+    found, capture = capture_of(talk.packets())
+    assert summary(found) == [(2, True, True), (3, True, True), (4, True, True), (5, True, True)]
+    assert capture.report.counts["bytes of requests not understood"] == len(one(1)) - 7
+    assert capture.report.counts["bytes of responses not understood"] == len(answer(1, 20)) - 100
+
+
+def test_a_gap_costs_only_the_frame_it_is_in() -> None:
+    """The size of a frame says where the next one begins, whatever is missing within."""
+    talk = Talk().open().say(one(1)).say(answer(1, 300), from_client=False, size=1000).say(one(2))
+    talk.say(answer(2), from_client=False).close()
+    packets = list(talk.packets())
+    del packets[4]
+    found, capture = capture_of(packets)
+    assert summary(found) == [(1, True, False), (2, True, True)]
+    size = len(answer(1, 300)) - 4
+    assert found[0].response_problem == f"996 of {size} bytes were captured"
+    assert capture.report.counts["bytes missing in streams"] == 1000
+
+
+def test_a_gap_over_the_beginning_of_a_frame() -> None:
+    """Nothing says how long it was: the next one that can be decoded counts."""
+    talk = Talk().open()
+    for number in range(1, 6):
+        talk.say(one(number)).say(answer(number, 10), from_client=False)
+    talk.close()
+    packets = list(talk.packets())
+    wanted = packets[4]  # a request, whole
+    packets.remove(wanted)
+    found, capture = capture_of(packets)
+    assert summary(found) == [(1, True, True), (3, True, True), (4, True, True), (5, True, True), (None, False, False)]
+    assert found[-1].response_problem == "its request was not captured, which would say what it is"
+    assert capture.report.counts["responses without their request"] == 1
+
+
+def test_snap_length() -> None:
+    """Of captures that keep the beginnings of packets one still learns who asked what, and how long it took."""
+    talk = Talk().open().say(one(1)).say(answer(1, 100), from_client=False, size=100000).say(one(2)).close()
+    found, _ = capture_of(talk.packets(), snap=70)
+    assert [(each.api.name, each.header.client_id) for each in found if each.api] == [("Metadata", "me")] * 2
+    assert found[0].response_problem == f"26 of {len(answer(1, 100)) - 4} bytes were captured"
+    found, _ = capture_of(talk.packets(), snap=40 + 14)
+    header = found[0].header
+    assert (header.request_api_key, header.correlation_id, header.client_id) == (3, 1, None)
+
+
+def test_the_capture_has_the_answer_before_the_question() -> None:
+    """Network cards with several queues do that."""
+    talk = Talk().open().say(one(1)).say(answer(1), from_client=False).close()
+    packets = list(talk.packets())
+    packets[2], packets[3] = packets[3], packets[2]
+    assert summary(capture_of(packets)[0]) == [(1, True, True)]
+
+
+def test_other_protocols_and_ports() -> None:
+    """Without ports whatever does not begin like Kafka is left alone; with ports nothing else is looked at."""
+    http = Talk(client=40001, server=80).open().say(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").close()
+    tls = Talk(client=40002, server=9093).open().say(bytes.fromhex("1603010200010001fc0303") + bytes(500)).close()
+    kafka = Talk().open().say(one(1)).say(answer(1), from_client=False).close()
+    packets = [*http.packets(), *tls.packets(), *kafka.packets()]
+    found, capture = capture_of(packets)
+    assert summary(found) == [(1, True, True)]
+    assert capture.report.counts["connections that say nothing like Kafka"] == 1
+    assert capture.report.counts["connections encrypted by TLS"] == 1
+    found, capture = capture_of(packets, ports=(80,))
+    assert capture.report.counts["connections of other ports"] == 2
+    assert capture.report.remarks == [
+        "connection 1: the request at offset 0 claims 1195725856 bytes; the next one is looked for"
+    ]
+
+
+def test_unknown_apis_and_versions_are_kept() -> None:
+    """A client that is newer than this package is what one wants to find."""
+    head = bytes.fromhex("7000 0003 00000009 0002 6d65")  # API 28672
+    future = bytes.fromhex("0003 0063 0000000a 0002 6d65 00 0102")
+    talk = Talk().open().say(one(1)).say(frame(head + b"body")).say(frame(future))
+    for number in (1, 9, 10):
+        talk.say(answer(number), from_client=False)
+    found, _ = capture_of(talk.close().packets())
+    shown: list[Any] = [to_object(each) for each in found]
+    assert shown[1]["request"]["problem"] == f"no API has the key 28672; {KNOWN_KEYS}"
+    assert (shown[1]["api"], shown[1]["api_key"], shown[1]["client_id"]) == (None, 28672, None)
+    assert shown[1]["request"]["data"] == "(hidden)"  # nobody knows what is in it
+    assert to_object(found[1], show_secrets=True)["request"]["data"] == (head + b"body").hex()  # type: ignore[index]
+    assert shown[2]["request"]["problem"] == "MetadataRequest has no version 99, only versions 0 to 13"
+    assert shown[2]["request"]["data"] == future.hex()
+    assert shown[2]["response"]["problem"] == "MetadataResponse has no version 99, only versions 0 to 13"
+
+
+def test_api_versions_falls_back() -> None:
+    """A broker answers a version that it does not have in version 0 (KIP-511)."""
+    request = bytes.fromhex("0012 000c 00000005 0002 6d65 00 0102")
+    talk = Talk().open().say(frame(request))
+    talk.say(encode_response(ApiVersionsResponse(error_code=35), 0, 5), from_client=False)
+    talk.say(encode_request(ApiVersionsRequest(client_software_name="a", client_software_version="b"), 3, 6, "me"))
+    talk.say(encode_response(ApiVersionsResponse(), 3, 6), from_client=False)
+    found, _ = capture_of(talk.close().packets())
+    assert [each.response.version for each in found if each.response] == [0, 3]
+    errors: Any = to_object(found[0])["errors"]
+    assert errors == [{"path": "error_code", "code": 35, "name": "UNSUPPORTED_VERSION"}]
+    assert to_line(found[0]).endswith("UNSUPPORTED_VERSION")
+
+
+def test_tokens_of_sasl() -> None:
+    """After a handshake of version 0 there is no Kafka for a while, but a password."""
+    token = b"\0alice\0planted-secret"
+    talk = Talk().open().say(encode_request(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1, "me"))
+    talk.say(encode_response(SaslHandshakeResponse(mechanisms=["PLAIN"]), 0, 1), from_client=False)
+    talk.say(frame(token)).say(frame(b""), from_client=False)
+    talk.say(one(2)).say(answer(2), from_client=False)
+    found, capture = capture_of(talk.close().packets())
+    assert [each.is_token for each in found] == [False, True, False]
+    assert capture.report.counts["tokens of SASL"] == 1
+    shown = str([to_object(each) for each in found]) + "".join(map(to_line, found))
+    assert not [secret for secret in ("planted", token.hex()) if secret in shown]
+    assert to_object(found[1], show_secrets=True)["request"]["data"] == token.hex()  # type: ignore[index]
+
+
+@pytest.mark.parametrize("user", [b"Alice", b"alice", b"u", b"A"])
+@pytest.mark.parametrize("has_handshake", [True, False])
+def test_tokens_of_sasl_behind_a_gap(user: bytes, has_handshake: bool) -> None:
+    """A capture may lack the response of the handshake, or all of it: the token behind it is a password all the same."""
+    token = b"\0" + user + b"\0planted-secret"
+    talk = Talk().open().say(one(7)).say(answer(7), from_client=False)
+    if has_handshake:
+        talk.say(encode_request(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1, "me"))
+    talk.say(frame(token)).say(one(2)).say(answer(2), from_client=False)
+    found, _ = capture_of(talk.close().packets())
+    assert [each.is_token for each in found if each.request_frame and each.request_frame.data == token] == [True]
+    shown = str([to_object(each) for each in found]) + "".join(map(to_line, found))
+    assert not [secret for secret in ("planted", "lant", token.hex()) if secret in shown]
+
+
+def test_a_client_id_that_takes_in_a_secret() -> None:
+    """The damaged length of a client id makes the password behind it a part of it."""
+    body = bytes.fromhex("0024 0001 00000001 0012 6d65") + (14).to_bytes(4, "big") + b"planted-secret" + b"more"
+    found, _ = capture_of(Talk().open().say(one(7)).say(frame(body)).close().packets())
+    assert "planted" not in str([to_object(each) for each in found]) + "".join(map(to_line, found))
+    for show_secrets in (False, True):
+        clients = Clients(show_secrets=show_secrets)
+        for each in found:
+            clients.add(each)
+        shown = str([each.to_object() for each in clients]) + "".join(client_lines(clients))
+        assert ("planted" in shown) == show_secrets
+        assert {each.client_id for each in clients} == {
+            "me",
+            "me\0\0\0\x0eplanted-secr" if show_secrets else "(hidden)",
+        }
+
+
+def test_a_damaged_secret_is_hidden() -> None:
+    """What cannot be decoded of a message that has secrets may be one of them."""
+    body = bytes.fromhex("0024 0001 00000001 0002 6d65") + (99).to_bytes(4, "big") + b"planted-secret"
+    found, _ = capture_of(Talk().open().say(frame(body)).close().packets())
+    shown: Any = to_object(found[0])
+    assert shown["request"]["data"] == "(hidden)"
+    assert "99 bytes needed" in shown["request"]["problem"]
+
+
+def test_a_damaged_answer_of_the_log_of_kraft_is_hidden() -> None:
+    """Controllers fetch SCRAM keys from each other: what cannot be decoded of such an answer may be one of them."""
+    for topic, is_secret in (("__cluster_metadata", True), ("orders", False)):
+        partition = PartitionData(records=b"planted-secret")
+        body = FetchResponse(responses=[FetchableTopicResponse(topic=topic, partitions=[partition])])
+        talk = Talk().open().say(encode_request(FetchRequest(), 12, 1, "me"))
+        talk.say(frame(encode_response(body, 12, 1, framed=False) + b"\0"), from_client=False)
+        found, _ = capture_of(talk.close().packets())
+        shown: Any = to_object(found[0])
+        assert "1 more byte(s) follow" in shown["response"]["problem"]
+        assert (b"planted".hex() in shown["response"]["data"]) != is_secret
+        assert (shown["response"]["data"] == "(hidden)") == is_secret
+
+
+def test_requests_that_are_not_answered() -> None:
+    """Produce with acks=0 has no response, and must not wait for one."""
+    talk = Talk().open().say(encode_request(ProduceRequest(acks=0), 9, 1, "me")).say(one(2))
+    talk.say(answer(2), from_client=False)
+    found, capture = capture_of(talk.packets())
+    assert summary(found) == [(1, True, False), (2, True, True)]
+    assert (found[0].has_no_response, found[0].response_problem) == (True, "")
+    assert "requests without a response" not in capture.report.counts
+
+
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A frame may claim much, and a hole may never close: neither may cost more than was decided."""
+    import tracemalloc
+
+    monkeypatch.setattr(framing, "MOST_KEPT_OF_ALL", 1 << 20)
+    monkeypatch.setattr(reassembly, "MOST_HELD", 1 << 20)
+    head = (90 << 20).to_bytes(4, "big") + one(1)[4:]
+    part = bytes(60000)
+
+    def endless() -> Iterable[Segment]:
+        talk = Talk().open()
+        made = [*talk.segments, talk.made(head), talk.made(b"x", at=1 << 20, from_client=False)]
+        yield from (each for raw in made for each in parsed(raw))
+        for number in range(700):  # 40 MB
+            yield from parsed(talk.made(part))
+            yield from parsed(talk.made(part, at=(2 << 20) + number * len(part), from_client=False))
+
+    def parsed(raw: bytes) -> Iterable[Segment]:
+        return segments(read_packets(io.BytesIO(pcap([ipv4(raw)]))))
+
+    tracemalloc.start()
+    found = list(framing.frames(streams(endless())))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    frame = found[0]
+    assert isinstance(frame, framing.Frame)
+    assert (frame.size, frame.is_request) == (90 << 20, True)
+    assert peak < 8 << 20
+
+
+def test_a_handshake_without_its_beginning() -> None:
+    """A capture may begin with the answer to a SYN: the side that sends it is the server."""
+    syn = tcp(9092, 40000, 5000, flags=SYN | ACK, acknowledged=1001)
+    talk = Talk().say(one(1)).say(answer(1), from_client=False)
+    found, _ = capture_of([ipv4(syn, "10.0.0.2", "10.0.0.1"), *talk.packets()])
+    assert summary(found) == [(1, True, True)]
+    assert str(found[0].client) == "10.0.0.1:40000"

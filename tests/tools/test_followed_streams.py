@@ -1,0 +1,80 @@
+"""Followed streams: what tshark prints of a connection, in each of its forms."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+
+from kafka_messages_tools.capture import Capture, CaptureError, open_capture, to_object
+from tests.support.captures import DATA, captured
+
+RULE = "=" * 67
+
+
+def shown(capture: Capture) -> list[Any]:
+    return [to_object(exchange) for exchange in capture]
+
+
+@pytest.mark.parametrize("form", ["hex", "raw", "yaml"])
+def test_every_form_tells_what_the_packets_tell(form: str) -> None:
+    """Text is what people paste into a ticket when they cannot pass on a capture."""
+    found = shown(open_capture(DATA / f"follow.{form}.txt"))
+    with open_capture(captured("librdkafka.pcap")) as capture:
+        wanted = [each for each in shown(capture) if each["connection"] == 1]
+    assert len(found) == len(wanted) == 2
+    for mine, theirs in zip(found, wanted, strict=True):
+        assert (mine["client"], mine["server"]) == (theirs["client"], theirs["server"])
+        for side in ("request", "response"):
+            assert mine[side]["body"] == theirs[side]["body"]
+            if form == "yaml":
+                assert mine[side]["packet"] == theirs[side]["packet"]
+
+
+def test_a_hex_dump_as_wireshark_saves_it() -> None:
+    """It has no head, and blanks where tshark has a tab."""
+    text = (DATA / "follow.hex.txt").read_text().partition("Node 1")[2].partition("\n")[2]
+    saved = text.replace("\t", "    ").replace(RULE + "\n", "")
+    first, second = shown(Capture(io.BytesIO(saved.encode())))
+    assert (first["api"], second["api"]) == ("ApiVersions", "Metadata")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            f"{RULE}\nFollow: tcp,hex\nwhat\n",
+            "line 3 of the followed stream is neither a head of one nor bytes; it is read as hex dump, raw hex or YAML",
+        ),
+        (
+            "00000000  00 00\n00000005  01\n",
+            "line 2 of the followed stream begins at offset 5, but 2 bytes came before",
+        ),
+        ("00000000  00 00\nzz\n", "line 2 of the followed stream is no line of a hex dump"),
+        (f"{RULE}\nFollow: tcp,raw\n0000\n000\n", "line 4 of the followed stream is no line of hex digits"),
+        (
+            "peers:\n  - peer: 0\n    host: a\n    port: x\n",
+            "line 4 of the followed stream has 'x' in place of a number",
+        ),
+        (
+            "peers:\npackets:\n  - packet: 4\n    peer: 0\n    data: !!binary |\n      AAA\n",
+            "line 6 of the followed stream ends bytes that are no base64: Incorrect padding",
+        ),
+        (
+            "peers:\npackets:\n  - packet: 4\n    peer: 7\n    data: !!binary |\n      AAAA\n",
+            "line 6 of the followed stream ends bytes of which it is not said whose they are",
+        ),
+        ("peers:\n", "the text of a followed stream has no bytes of it"),
+        (
+            "hello",
+            "this is neither pcap nor pcapng nor the text of a followed stream: it begins with 68 65 6c 6c 6f",
+        ),
+        ("", "this is neither pcap nor pcapng nor the text of a followed stream: it is empty"),
+    ],
+)
+def test_text_that_is_wrong(text: str, problem: str) -> None:
+    """What was cut while copying must be told with its line, not guessed."""
+    with pytest.raises(CaptureError) as caught:
+        list(Capture(io.BytesIO(text.encode())))
+    assert str(caught.value) == problem

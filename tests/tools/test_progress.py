@@ -1,0 +1,51 @@
+"""Long work on a terminal says how far it is, and never stands in what is printed."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import re
+import sys
+import time
+from collections.abc import Sequence
+
+import pytest
+
+from kafka_messages_tools.command import main
+from tests.support.cluster import COMMITTED
+from tests.support.pages import ROOT
+from tests.tools.test_command import BODY, Terminal
+
+LOG = COMMITTED / "logs" / "__consumer_offsets-1" / "00000000000000000000.log"
+CAPTURE = ROOT / "examples" / "captures" / "librdkafka.pcap.gz"
+_SHOWN = re.compile(r"(?:\r[\d,]+ of [\d,]+ (?:bytes|messages))+\r\x1b\[K")
+
+
+def printed(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, words: Sequence[str]) -> str:
+    """Output and errors as a terminal gets them, one after the other."""
+    monkeypatch.setattr(sys, "stdout", stream)
+    monkeypatch.setattr(sys, "stderr", stream)
+    assert main([*words, "--width", "80", "--color", "never"]) == 0
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("log", str(LOG)), ("guess", BODY.hex()), ("capture", str(CAPTURE), "--clients")],
+    ids=lambda each: each[0],
+)
+def test_progress_is_gone_before_anything_is_printed(words: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row behind what is left of the progress could not be read; and work without a sign of life is stopped by its user."""
+    plain = printed(monkeypatch, io.StringIO(), words)
+    assert "\r" not in plain
+    clock = itertools.count()
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    shown = printed(monkeypatch, Terminal(), words)
+    assert _SHOWN.search(shown)
+    assert _SHOWN.sub("", shown) == plain
+
+
+def test_short_work_shows_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line that flashes up for a moment only disturbs."""
+    monkeypatch.setattr(time, "monotonic", lambda: 1.0)
+    assert "\r" not in printed(monkeypatch, Terminal(), ("log", str(LOG)))

@@ -1,0 +1,306 @@
+"""The dissector for Wireshark: what tshark says with it is what the capture reader says, field by field."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import re
+import shutil
+import struct
+import subprocess
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from kafka_messages import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    MetadataRequest,
+    MetadataResponse,
+    ProduceRequest,
+)
+from kafka_messages.json import from_json
+from kafka_messages.protocol import Api, apis, encode_request, encode_response, frame
+from kafka_messages.schema.facts import FieldFacts, MessageFacts, facts_of
+
+from kafka_messages_tools.capture import errors_in, open_capture, to_object
+from kafka_messages_tools.wireshark import dissector, error_filter
+from tests.support import pages
+from tests.support.captures import CAPTURES, captured
+from tests.support.packets import Talk, pcap
+from tests.support.vectors import committed
+
+SECONDS = 240
+Node = ElementTree.Element
+needs_tshark = pytest.mark.skipif(
+    shutil.which("tshark") is None,
+    reason="tshark is not installed; nox -s tests -- tests/tools has the tests that need it",
+)
+
+
+def test_the_dissector_knows_all_apis() -> None:
+    """What a release adds must be there without anybody thinking of it."""
+    text = dissector()
+    names = [name for api in apis() if not api.is_removed for name in (api.request_name, api.response_name) if name]
+    assert [name for name in names if f"\n  {name} = [[1\n:" not in text] == []
+    assert dissector("invoices", "1-2").startswith("-- Requests and responses as kafka_messages knows them")
+    assert 'local NAME, TITLE, PORTS = "invoices", "Invoices", "1-2"\n' in dissector("invoices", "1-2")
+
+
+def test_a_wrong_name_is_refused() -> None:
+    """Wireshark would refuse the whole file, in words about Lua."""
+    name = "the name of a protocol is of lower-case letters, digits, - and _, not 'Kafka Messages'"
+    with pytest.raises(ValueError, match=f"^{re.escape(name)}$"):
+        dissector("Kafka Messages")
+    ports = "ports are numbers and ranges with commas between, such as 9092-9094, not '9092;'"
+    with pytest.raises(ValueError, match=f"^{re.escape(ports)}$"):
+        dissector(ports="9092;")
+
+
+def test_it_compiles(tmp_path: Path) -> None:
+    """A slip in the Lua would show only in Wireshark."""
+    compiler = next(filter(None, map(shutil.which, ("luac", "luac5.4", "luac5.3", "luac5.2", "luac5.1"))), None)
+    if compiler is None:
+        pytest.skip("luac is not installed; the tests in tshark load the dissector, too")
+    script = tmp_path / "kafka.lua"
+    script.write_text(dissector(), encoding="utf-8")
+    assert subprocess.run([compiler, "-p", str(script)], capture_output=True, check=False).stderr == b""
+
+
+def dissected(capture: Path, folder: Path) -> Iterator[Node]:
+    """The requests and responses that tshark finds, as its XML has them."""
+    script = folder / "kafka.lua"
+    script.write_text(dissector(), encoding="utf-8")
+    command = ["tshark", "-X", f"lua_script:{script}", "-r", str(capture), "-Y", "kafka_messages", "-T", "pdml"]
+    done = subprocess.run(command, capture_output=True, check=True, timeout=SECONDS)
+    assert b"Lua" not in done.stderr, done.stderr
+    for packet in ElementTree.fromstring(done.stdout).iter("packet"):
+        number = next(int(node.get("show", "")) for node in packet.iter("field") if node.get("name") == "frame.number")
+        for node in packet.findall("proto[@name='kafka_messages']"):
+            node.set("packet", str(number))
+            yield node
+
+
+def compare(capture: Path, folder: Path) -> Counter[str]:
+    """Compares every field of every message; counts what was compared."""
+    compared = Counter[str]()
+    found: dict[tuple[int, bool, int], list[Node]] = {}
+    for node in dissected(capture, folder):
+        asks = _shown(node, "is_request") == "1"
+        id_ = int(next(each.get("show", "") for each in node.iter("field") if _label(each) == "correlation_id"))
+        found.setdefault((int(node.get("packet", "")), asks, id_), []).append(node)
+    with open_capture(capture) as opened:
+        for exchange in opened:
+            shown: Any = to_object(exchange, show_secrets=True)
+            api = exchange.api
+            assert api is not None
+            for side in ("request", "response"):
+                if side in shown:
+                    node = found[shown[side]["packet"], side == "request", shown["correlation_id"]].pop(0)
+                    _compare_side(node, shown, side, api)
+                    compared[side] += 1
+    assert not any(found.values())
+    return compared
+
+
+def _compare_side(node: Node, shown: Mapping[str, Any], side: str, api: Api) -> None:
+    assert _shown(node, "api") == shown["api"]
+    assert int(_shown(node, "api_version")) == shown[side].get("version", shown["api_version"])
+    assert int(_shown(node, "frame_size")) == shown[side]["size"]
+    if side == "request":
+        header = node.find("proto[@showname='header']")
+        assert header is not None
+        labels = {_label(each): each.get("show") for each in header}
+        assert int(labels["request_api_key"] or "") == shown["api_key"]
+        assert labels["client_id"] == ("client_id" if shown["client_id"] is None else shown["client_id"])
+    body = node.find("proto[@showname='body']")
+    assert body is not None, ElementTree.tostring(node)
+    facts = facts_of(api.request_class if side == "request" else api.response_class)
+    _compare_struct(list(body), shown[side]["body"], facts, facts.fields, f"{facts.name} v{shown['api_version']}")
+
+
+def _compare_struct(
+    nodes: Sequence[Node], values: Mapping[str, Any], facts: MessageFacts, fields: Sequence[FieldFacts], path: str
+) -> None:
+    known = {field.json_name: field for field in fields}
+    unknown = [node for node in nodes if _name(node) == "unknown_tagged_field"]
+    rest = {_label(node): node for node in nodes if node not in unknown}
+    raw = values.get("_unknownTaggedFields", [])
+    tags = [
+        (int(node.get("showname", "").split("tag ")[1].split(":")[0]), bytes.fromhex(_value(node))) for node in unknown
+    ]
+    assert [data for _, data in sorted(tags)] == [base64.b64decode(each["data"]) for each in raw], path
+    assert rest.keys() == {known[name].name for name in values if name in known}, path
+    for name, field in known.items():
+        if name in values:
+            _compare_field(rest[field.name], values[name], facts, field, f"{path}.{field.name}")
+
+
+def _compare_field(node: Node, value: Any, facts: MessageFacts, field: FieldFacts, path: str) -> None:
+    if value is None:
+        assert _name(node) == "null", path
+    elif field.is_array:
+        assert int(node.get("show", "")) == len(value) == len(node), path
+        for index, (inner, element) in enumerate(zip(node, value, strict=True)):
+            if field.is_struct:
+                _compare_struct(list(inner), element, facts, facts.structs[field.type], f"{path}[{index}]")
+            else:
+                assert _scalar(inner, field.type) == element, path
+    elif field.is_struct:
+        _compare_struct(list(node), value, facts, facts.structs[field.type], path)
+    else:
+        assert _scalar(node, field.type) == value, path
+
+
+def _scalar(node: Node, kind: str) -> object:
+    shown = node.get("show", "")
+    match kind:
+        case "string":
+            return bytes.fromhex(_value(node)).decode() if shown else ""
+        case "bytes" | "records":
+            return base64.b64encode(bytes.fromhex(_value(node))).decode()
+        case "uuid":
+            return shown
+        case "bool":
+            return shown in ("1", "True")
+        case "float64":
+            return struct.unpack(">d", bytes.fromhex(_value(node)))[0]  # it is shown with 15 digits only
+        case _:
+            return int(shown)
+
+
+def _value(node: Node) -> str:
+    return "" if "(no bytes)" in node.get("showname", "") else node.get("value", "")
+
+
+def _name(node: Node) -> str:
+    return node.get("name", "").partition(".")[2]
+
+
+def _label(node: Node) -> str:
+    return node.get("showname", "").partition(":")[0].removesuffix(" [truncated]")
+
+
+def _shown(node: Node, name: str) -> str:
+    return next(each.get("show", "") for each in node.iter("field") if _name(each) == name)
+
+
+@needs_tshark
+@pytest.mark.parametrize("name", CAPTURES)
+def test_tshark_agrees_on_real_traffic(name: str, tmp_path: Path) -> None:
+    """Two readers that share nothing but the definitions: their TCP, their framing and their decoding must be the same."""
+    capture = tmp_path / name
+    capture.write_bytes(gzip.decompress(captured(name).read_bytes()))
+    assert (
+        compare(capture, tmp_path)
+        == {
+            "kafka-python.pcap": {"request": 93, "response": 92},
+            "librdkafka.pcap": {"request": 47, "response": 47},
+            "java.pcapng": {"request": 65, "response": 65},
+        }[name]
+    )
+
+
+@needs_tshark
+def test_tshark_agrees_on_every_version_of_every_api(tmp_path: Path) -> None:
+    """Real traffic has few versions; Kafka's own classes wrote bytes of each."""
+    talk = Talk().open()
+    number = 0
+    for api in apis():
+        if api.is_removed or not api.response_name:
+            continue
+        for version in api.valid_versions:
+            asked, answers = (_bodies(name, version) for name in (api.request_name, api.response_name))
+            for request, answer in zip_longest(asked, answers):
+                number += 1
+                head = int(api.key).to_bytes(2, "big") + version.to_bytes(2, "big") + number.to_bytes(4, "big")
+                head += b"\0\1c" + b"\0" * (api.request_header_version(version) == 2)
+                back = number.to_bytes(4, "big") + b"\0" * (api.response_header_version(version) == 1)
+                talk.say(frame(head + (request or asked[0])), size=60000)
+                talk.say(frame(back + (answer or answers[0])), from_client=False, size=60000)
+    capture = tmp_path / "all.pcap"
+    capture.write_bytes(pcap(talk.close().packets()))
+    assert compare(capture, tmp_path) == {"request": number, "response": number}
+    assert number > 1000
+
+
+def _bodies(name: str, version: int) -> list[bytes]:
+    """Encodings of a message at a version; without those of Produce that no response follows."""
+    found = [vector.data for vector in committed()[name] if vector.version == version]
+    if name == "ProduceRequest":
+        found = [data for data in found if ProduceRequest.read(data, version).acks]
+    return found or [ProduceRequest(acks=1).write(version)]
+
+
+# --- the display filter for errors ------------------------------------------------------------------------------------
+
+
+def test_the_filter_for_errors_names_every_field() -> None:
+    """The filter, which the page has too, names every field of a response that holds an error code."""
+    responses = [facts_of(api.response_class) for api in apis() if api.valid_versions and api.response_name]
+    fields = [field for facts in responses for some in (facts.fields, *facts.structs.values()) for field in some]
+    names = {field.name for field in fields if field.is_error_code}
+    assert {each.split()[0] for each in error_filter().split(" or ")} == {f"kafka_messages.{name}" for name in names}
+    page = pages.text("docs/capture.md")
+    assert f'-Y "{error_filter()}"\n' in page.replace(" \\\n  ", " ")
+
+
+ADDED = {
+    "throttleTimeMs": 0,
+    "resultsByTopicV3AndBelow": [
+        {"name": "orders", "resultsByPartition": [{"partitionIndex": 0, "partitionErrorCode": 16}]}
+    ],
+}
+"""A response whose error code has a name of its own."""
+
+
+def with_errors(capture: Path, folder: Path) -> tuple[list[int], list[int]]:
+    """The packets that the filter finds in tshark, and those that ``capture --errors`` finds."""
+    script = folder / "kafka.lua"
+    script.write_text(dissector(), encoding="utf-8")
+    command = ["tshark", "-X", f"lua_script:{script}", "-r", str(capture), "-Y", error_filter()]
+    done = subprocess.run(
+        [*command, "-T", "fields", "-e", "frame.number"], capture_output=True, check=True, timeout=SECONDS
+    )
+    with open_capture(capture) as opened:
+        failed = [each for each in opened if each.response is not None and any(errors_in(each.response.message))]
+    return list(map(int, done.stdout.split())), sorted(
+        {each.response_frame.packet for each in failed if each.response_frame is not None}
+    )
+
+
+@needs_tshark
+@pytest.mark.parametrize("name", CAPTURES)
+def test_the_filter_finds_the_errors_of_real_traffic(name: str, tmp_path: Path) -> None:
+    """The filter of the page finds the same packets as ``capture --errors``."""
+    capture = tmp_path / name
+    capture.write_bytes(gzip.decompress(captured(name).read_bytes()))
+    found, wanted = with_errors(capture, tmp_path)
+    assert found == wanted != []
+
+
+@needs_tshark
+def test_the_filter_finds_an_error_beside_codes_that_are_0(tmp_path: Path) -> None:
+    """One bad topic of two, a code of another name and a negative code are found, and a response without errors is not."""
+    topic, good = MetadataResponse.MetadataResponseTopic, MetadataResponse.MetadataResponseTopic(name="good")
+    added = from_json(AddPartitionsToTxnResponse, ADDED, 3)
+    talk = Talk().open()
+    for number, (request, response, version) in enumerate(
+        (
+            (MetadataRequest(), MetadataResponse(topics=[good, topic(name="bad", error_code=3)]), 12),
+            (MetadataRequest(), MetadataResponse(topics=[good]), 12),
+            (MetadataRequest(), MetadataResponse(topics=[good, topic(name="bad", error_code=-1)]), 12),
+            (AddPartitionsToTxnRequest(), added, 3),
+        )
+    ):
+        talk.say(encode_request(request, version, number, "me"))
+        talk.say(encode_response(response, version, number), from_client=False)
+    capture = tmp_path / "errors.pcap"
+    capture.write_bytes(pcap(talk.close().packets()))
+    found, wanted = with_errors(capture, tmp_path)
+    assert found == wanted
+    assert len(found) == 3
