@@ -18,7 +18,7 @@ PYPROJECT = nox.project.load_toml("pyproject.toml")
 PACKAGE = ("--specs", "specs/kafka", "--output", "generated")
 MESSAGES = ("tests/generator", "tests/package", "tests/connection", "tests/proposals")
 """The tests of messages, which run by the native core too."""
-COLUMNS = "tests/arrow"
+COLUMNS = ("tests/arrow", "tests/records")
 """Those of columns, which run by the native extension too, and need more to be installed."""
 PYTEST = ("python", "-m", "pytest", "-n", "2", "--dist", "loadfile")
 """A file stays with one worker, and so do the tables that its tests on Spark share."""
@@ -92,7 +92,9 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Strict mypy on what is written by hand, the package and a sample client; pyright on package and client."""
-    install(session, *WITH_PAGES, *groups("types", "tests", "arrow", "spark"), "nox", "./generated")
+    install(
+        session, *WITH_PAGES, *groups("types", "tests", "arrow", "spark"), "nox", "./generated", "./packages/records"
+    )
     adapters = ("adapter_kafka_messages_native", "adapter_kafka_python", "adapter_kio")  # which are imported by name
     scripts = (
         "compare",
@@ -110,7 +112,7 @@ def types(session: nox.Session) -> None:
     session.run("python", "-m", "tests.support.proposals")
     session.run("mypy", "-p", "kafka_message_generator", "-p", "tests.support", "-p", "tests.fuzz")
     session.run("mypy", "noxfile.py", *benchmarks)
-    session.run("mypy", "-p", "kafka_messages_spark")
+    session.run("mypy", "-p", "kafka_messages_spark", "-p", "kafka_records")
     session.run("mypy", "packages/native/src/kafka_messages_native")
     session.run("mypy", "packages/vectors/src/kafka_protocol_vectors")
     session.run("mypy", "generated/src/kafka_messages")
@@ -133,13 +135,13 @@ def tests(session: nox.Session) -> None:
     native = {"TESTS_NATIVE": "1"} if is_native else {}
     session.run(*PYTEST, "tests/pipeline", env={"TESTS_ON_CONNECT": "1", **native})
     if is_native:
-        session.run(*PYTEST, "tests/native", *MESSAGES, COLUMNS, env=native)
+        session.run(*PYTEST, "tests/native", *MESSAGES, *COLUMNS, env=native)
     session.run(*PYTEST, "--ignore=tests/native", "--ignore=tests/pipeline", env=PURE)
 
 
 def install_tests(session: nox.Session) -> None:
     extras = ("tests", "types", "arrow", "compression", "spark", "stores", "frames")
-    install(session, *WITH_PAGES, *groups(*extras), "./generated", "./packages/pipeline")
+    install(session, *WITH_PAGES, *groups(*extras), "./generated", "./packages/records", "./packages/pipeline")
 
 
 @nox.session
@@ -159,7 +161,7 @@ def nightly(session: nox.Session) -> None:
 
 def interop(session: nox.Session, *options: str) -> None:
     peers = groups("tests", "arrow", "spark", "peers")
-    install(session, *GENERATOR, *peers, "./generated", "./packages/pipeline")
+    install(session, *GENERATOR, *peers, "./generated", "./packages/records", "./packages/pipeline")
     session.run("python", "-m", "pytest", "tests/interop", *options)
 
 
@@ -181,7 +183,7 @@ def browser(session: nox.Session, *options: str) -> None:
 @nox.session
 def quick(session: nox.Session) -> None:
     """The tests that need neither Spark nor Arrow, in two to four minutes; options go to pytest."""
-    install(session, *GENERATOR, *groups("tests"), "./generated")
+    install(session, *GENERATOR, *groups("tests"), "./generated", "./packages/records")
     session.run("python", "-m", "pytest", "-n", "2", *(session.posargs or ("tests/docs", "tests/command", *MESSAGES)))
 
 
@@ -192,7 +194,7 @@ def pages(session: nox.Session) -> None:
 
 
 def write_pages(session: nox.Session) -> None:
-    install(session, *WITH_PAGES, "./generated")
+    install(session, *WITH_PAGES, "./generated", "./packages/records")
     session.run("kafka-message-generator", "pages", "--specs", "specs/kafka", "--docs", ".", "--output", "site")
 
 
@@ -220,7 +222,7 @@ def fuzz(session: nox.Session) -> None:
 
 
 def install_fuzz(session: nox.Session) -> None:
-    install(session, *GENERATOR, *groups("tests", "arrow"), "./generated", "./packages/native")
+    install(session, *GENERATOR, *groups("tests", "arrow"), "./generated", "./packages/records", "./packages/native")
 
 
 @nox.session
@@ -244,7 +246,7 @@ def release(session: nox.Session) -> None:
             session.run("kafka-message-generator", "check", *PACKAGE)
             build(session)
             session.run("twine", "check", "--strict", *map(str, sorted(Path("dist").iterdir())))
-            use(session, "generator", "native", "packages")
+            use(session, "generator", "records", "native", "packages")
             session.run("python", "-m", "tests.support.release", "uploads", "dist")
 
 
@@ -256,7 +258,7 @@ def use(session: nox.Session, *trials: str) -> None:
 def build(session: nox.Session) -> None:
     """Wheels and source distributions of every project, looked into; the native core for each CPython of the machine."""
     shutil.rmtree("dist", ignore_errors=True)
-    projects = ("./generator", "./generated", "./packages/pipeline", "./packages/vectors")
+    projects = ("./generator", "./generated", "./packages/records", "./packages/pipeline", "./packages/vectors")
     protocol = ("--specs", "specs/kafka", "--output", "packages/vectors/src/kafka_protocol_vectors")
     session.run("kafka-message-generator", "protocol", *protocol)
     clean(*projects, "./packages/native")
@@ -278,7 +280,7 @@ def changelog(session: nox.Session, *versions: str) -> None:
 @nox.session
 def pipeline(session: nox.Session) -> None:
     """From a broker's segment files to typed tables and a report of hanging transactions, on Spark local[*]."""
-    install(session, *groups("arrow", "spark"), "./generated", "./packages/pipeline")
+    install(session, *groups("arrow", "spark"), "./generated", "./packages/records", "./packages/pipeline")
     session.run("python", "examples/pipeline_demo.py", *session.posargs)
 
 
@@ -355,13 +357,14 @@ def settings(session: nox.Session) -> None:
 
 def cluster(session: nox.Session) -> None:
     """Make examples/cluster anew with a real broker; needs a JDK."""
-    install(session, *groups("tests", "arrow", "spark", "peers"), "./generated", "./packages/pipeline")
+    tools = groups("tests", "arrow", "spark", "peers")
+    install(session, *tools, "./generated", "./packages/records", "./packages/pipeline")
     session.run("python", "-m", "tests.interop.make", "examples/cluster")
 
 
 def captures(session: nox.Session) -> None:
     """Make examples/captures anew: a real broker and clients on loopback. Needs a JDK, tcpdump, tshark and root."""
-    install(session, *groups("tests", "arrow", "peers"), "./generated")
+    install(session, *groups("tests", "arrow", "peers"), "./generated", "./packages/records")
     session.run("python", "-m", "tests.interop.captures", "examples/captures")
 
 
@@ -395,6 +398,7 @@ def bench_spark(session: nox.Session, *options: str) -> None:
         "pyspark==4.1.1",
         "pandas>=2.2,<3",
         "./generated",
+        "./packages/records",
         "./packages/pipeline[java]",
     )
     session.run("python", "benchmarks/spark_functions.py", *options)

@@ -30,8 +30,8 @@ from statistics import median
 from typing import Any
 
 from kafka_messages._core.native import rendering, set_rendering
-from kafka_messages.segments.batch_headers import read_batch_headers
-from kafka_messages.segments.reader import read_segments
+from kafka_records.segments.batch_headers import read_batch_headers
+from kafka_records.segments.reader import read_segments
 from markdown import number, table
 from process_tree import is_python, peak_bytes, tree
 from rounds import rotated

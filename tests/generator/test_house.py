@@ -22,6 +22,8 @@ GENERATOR = Path(kafka_message_generator.__file__).parent
 NAME = kafka_message_generator.__name__
 RUNTIME = GENERATOR / "runtime"
 PIPELINE = ROOT / "packages" / "pipeline" / "src" / "kafka_messages_spark"
+RECORDS = ROOT / "packages" / "records" / "src" / "kafka_records"
+PACKAGES = pytest.mark.parametrize("folder", [GENERATOR, PIPELINE, RECORDS], ids=["generator", "pipeline", "records"])
 STAGES = (
     *("spec", "rules", "plan", "layouts", "release", "history", "merging"),
     *("definitions", "render", "protocol", "output", "pages", "cli"),
@@ -70,7 +72,7 @@ def arrows(folder: Path) -> Mapping[str, frozenset[str]]:
     return found
 
 
-@pytest.mark.parametrize("folder", [GENERATOR, PIPELINE], ids=["generator", "pipeline"])
+@PACKAGES
 def test_no_imports_run_in_a_circle(folder: Path) -> None:
     """What imports each other can only be understood together, and breaks when it is imported in another order."""
     try:
@@ -113,7 +115,7 @@ def test_no_room_of_the_pipeline_imports_one_above_it() -> None:
     }
 
 
-@pytest.mark.parametrize("folder", [GENERATOR, PIPELINE], ids=["generator", "pipeline"])
+@PACKAGES
 def test_no_function_stands_twice(folder: Path) -> None:
     """What is mended in one place would stay broken in the other; bodies of one statement may be alike by chance."""
     first: dict[str, str] = {}
@@ -172,7 +174,7 @@ def test_parts_stand_on_those_before_them() -> None:
     assert {path.name.removesuffix(".py") for path in RUNTIME.iterdir() if path.name[:2] != "__"} == before
 
 
-@pytest.mark.parametrize("folder", [GENERATOR, PIPELINE], ids=["generator", "pipeline"])
+@PACKAGES
 def test_each_folder_says_what_lives_there(folder: Path) -> None:
     """A newcomer opens the first file of a folder to learn whether to go on."""
     for inner in {path.parent for path in folder.rglob("*.py")}:
@@ -187,7 +189,7 @@ def test_the_runtime_imports_only_itself_and_the_standard_library() -> None:
 
     Type checkers bring ``typing_extensions`` along; at run time nothing imports it (see test_pairs).
     """
-    ours = ("kafka_message_generator.runtime", "typing_extensions", *EXTRAS)
+    ours = ("kafka_message_generator.runtime", "typing_extensions", "kafka_records", *EXTRAS)
     wrong = [
         f"{name} imports {target}"
         for name, path in modules_below(GENERATOR).items()
@@ -196,6 +198,16 @@ def test_the_runtime_imports_only_itself_and_the_standard_library() -> None:
         if target.partition(".")[0] not in sys.stdlib_module_names and not target.startswith(ours)
     ]
     assert wrong == []
+
+
+def test_records_import_only_themselves_and_their_extras() -> None:
+    """Record objects need the standard library alone, and segments what the extra ``arrow`` installs."""
+    for name, path in modules_below(RECORDS).items():
+        extras = {"numpy", "pyarrow"} if ".segments" in name else set()
+        found = {target.partition(".")[0] for target in imports(name, path)}
+        assert found <= {"kafka_records", *extras, *sys.stdlib_module_names}, name
+    lower = {name: targets for name, targets in arrows(RECORDS).items() if ".segments" not in name}
+    assert not [name for name, targets in lower.items() if any(".segments" in target for target in targets)]
 
 
 @pytest.mark.parametrize("distribution", EXTRAS)

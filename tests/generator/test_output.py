@@ -250,7 +250,8 @@ def test_a_folder_of_another_package_is_left_alone(
     what = f"{generated.output} holds the package sample_package, not other_package"
     what += "; choose another folder, or remove this one first"
     assert cli.main([command, *to]) == 1
-    part = "the part internal_topics is for messages of type coordinator-key, coordinator-value, metadata, of which there are none"
+    kinds = "coordinator-key, coordinator-value, metadata"
+    part = f"the part internal_topics is for messages of type {kinds}, of which there are none"
     assert capsys.readouterr() == (
         "",
         f"{settings}:2: $.package.import-name: {what}\n"

@@ -181,12 +181,10 @@ def test_requests_without_headers_leave_protocol_out(tmp_path: Path) -> None:
         "capture",
         "wireshark",
         "arrow",
-        "batches",
-        "segments",
         "explain",
         "command",
         "testing",
-        "protocol,internal_topics,secrets,arrow,segments",
+        "protocol,internal_topics,secrets,arrow",
     ],
 )
 def test_any_choice_of_parts_holds_together(parts: str, tmp_path: Path) -> None:
@@ -222,7 +220,6 @@ print(*sorted({name.split(".")[1] for name in names}))
     needed += ["secrets"] if parts in ("capture", "explain", "command") else []  # which are hidden in what is printed
     needed += ["explain", "__main__"] if parts == "command" else []
     needed += ["protocol", "enums"] if parts in ("capture", "wireshark") else []
-    needed += ["batches"] if "segments" in parts else []  # one table of the format
     needed += ["enums"] if "protocol" in parts else []  # its error codes
     expected = sorted({*basic, *needed, *(part for part in parts.split(",") if part)})
     assert (done.returncode, done.stdout.split(), done.stderr) == (0, expected, "")

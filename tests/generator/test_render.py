@@ -55,7 +55,7 @@ FULL = """
 version = "4.9.9.1"
 parts = [
   "protocol", "history", "connection", "internal_topics", "secrets", "capture", "wireshark",
-  "arrow", "batches", "segments", "explain", "command", "testing",
+  "arrow", "explain", "command", "testing",
 ]
 program = "asks"
 import-name = "sample_package"

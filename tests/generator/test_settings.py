@@ -130,7 +130,7 @@ def test_a_package_without_a_name(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert capsys.readouterr() == ("", what)
 
 
-RECORDS = "[package]\nparts = ['segments']\n"
+RECORDS = "[package]\nparts = ['explain']\n"
 HEADERS = "[protocol]\nheaders = 'kafka'\n"
 
 
@@ -139,7 +139,7 @@ HEADERS = "[protocol]\nheaders = 'kafka'\n"
     [
         ("", None, {"internal_topics"}),
         (HEADERS, None, {"internal_topics", "protocol", "enums"}),
-        (RECORDS, None, {"batches", "segments"}),
+        (RECORDS, None, {"explain", "secrets"}),
         ("[package]\nparts = []\n", None, set()),
         ("[package]\nparts = ['arrow', 'internal_topics']\n", None, {"arrow", "internal_topics", "secrets"}),
         (RECORDS, ("arrow",), {"arrow", "secrets"}),

@@ -20,6 +20,7 @@ PROJECTS: Mapping[str, Path] = {
     "kafka_messages": ROOT / "generated",
     "kafka_messages_native": ROOT / "packages" / "native",
     "kafka_messages_spark": ROOT / "packages" / "pipeline",
+    "kafka_records": ROOT / "packages" / "records",
     "kafka_protocol_vectors": ROOT / "packages" / "vectors",
 }
 """The folder of each distribution, by its name in file names."""

@@ -1,6 +1,6 @@
 """Distributions tried as users have them: wheels in environments where nothing else is. Downloads what they depend on.
 
-python -m tests.support.trials generator|native|packages FOLDER
+python -m tests.support.trials generator|records|native|packages FOLDER
 """
 
 from __future__ import annotations
@@ -112,13 +112,23 @@ def try_generator(folder: Path, work: Path) -> None:
 def try_packages(folder: Path, work: Path) -> None:
     """The packages are installed together, with PySpark, import whole and decode what a broker said."""
     place = Place(work / "place")
-    messages, spark = (wheel(folder, name) for name in ("kafka_messages", "kafka_messages_spark"))
-    place.install(f"{messages}[arrow]", f"{spark}[spark]")
-    print(place.run_script(IMPORT_ALL, "kafka_messages", "kafka_messages_spark"), end="")
+    names = ("kafka_messages", "kafka_records", "kafka_messages_spark")
+    messages, records, spark = (wheel(folder, name) for name in names)
+    place.install(f"{messages}[arrow]", f"{records}[arrow]", f"{spark}[spark]")
+    print(place.run_script(IMPORT_ALL, *names), end="")
     decoded = run(place.python, "-I", str(ROOT / "examples" / "decode_response.py"))
     line = "  topic 'orders' has 3 partitions, error code NONE\n"
     if line not in decoded:
         raise Failed(f"examples/decode_response.py does not print {line!r}:\n{decoded}")
+
+
+def try_records(folder: Path, work: Path) -> None:
+    """The package of record batches works alone: its README's example runs where nothing else is installed."""
+    place = Place(work / "place")
+    place.install(str(wheel(folder, "kafka_records")))
+    text = (ROOT / "packages" / "records" / "README.md").read_text(encoding="utf-8")
+    example = text.partition("```python\n")[2].partition("```")[0]
+    same("its example", place.run_script(example), "gzip 0 b'order-1' b'paid'\n")
 
 
 def try_native(folder: Path, work: Path) -> None:
@@ -130,7 +140,7 @@ def try_native(folder: Path, work: Path) -> None:
         print(f"{interpreter}: {run(place.python, '-m', 'tests.support.native_proof', folder=ROOT)}", end="")
 
 
-TRIALS = {"generator": try_generator, "native": try_native, "packages": try_packages}
+TRIALS = {"generator": try_generator, "records": try_records, "native": try_native, "packages": try_packages}
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -78,7 +78,7 @@ license-files = ["LICENSE"]
 readme = "LICENSE"
 requires-python = ">=3.12"
 classifiers = ["Topic :: System :: Networking"]
-parts = ["protocol", "internal_topics", "arrow", "segments"]
+parts = ["protocol", "internal_topics", "arrow", "secrets"]
 program = "asks"
 authors = [{ name = "Ada", email = "ada@example.org" }, { name = "Bob" }, { email = "eve@example.org" }]
 [package.urls]
@@ -291,6 +291,14 @@ CASES = [
         "2: $.package.parts[0]: the part schema is in every package; leave it out",
         "2: $.package.parts[1]: unknown part 'arow'; did you mean arrow?",
         f"2: $.package.parts[2]: unknown part 'x'; there are {', '.join(OPTIONAL)}",
+    ),
+    Case(
+        "parts that are distributions of their own",
+        "[package]\nparts = ['batches', 'segments']\n",
+        "2: $.package.parts[0]: batches is no part but the distribution kafka-records; leave it out, and pip install "
+        "kafka-records",
+        "2: $.package.parts[1]: segments is no part but the distribution kafka-records; leave it out, and pip install "
+        "kafka-records",
     ),
     Case(
         "no headers",

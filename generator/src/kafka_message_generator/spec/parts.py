@@ -25,8 +25,7 @@ class Part:
     extra_name: str = "arrow"
 
 
-_COLUMNS = ("numpy>=1.26", "pyarrow>=18", "crc32c>=2.7")
-_CODECS = ("cramjam>=2.9", "zstandard>=0.23", "crc32c>=2.7")
+_COLUMNS = ("numpy>=1.26", "pyarrow>=18")
 
 PARTS = {
     part.name: part
@@ -68,14 +67,6 @@ PARTS = {
             ("errors", "_core", "schema", "_base", "secrets"),
             extra=_COLUMNS,
         ),
-        Part(
-            "batches",
-            "record batches of Fetch and Produce, without dependencies",
-            ("errors", "_core"),
-            extra=_CODECS,
-            extra_name="compression",
-        ),
-        Part("segments", "record batches and log files as Arrow data", ("errors", "_core", "batches"), extra=_COLUMNS),
         Part("explain", "what each byte of a message is", ("errors", "_core", "schema", "_base", "secrets")),
         Part(
             "command",
@@ -98,6 +89,10 @@ def called_for(kinds: Iterable[str]) -> tuple[str, ...]:
     """The parts of a package with messages of these kinds, where nobody says otherwise."""
     found = frozenset(kinds)
     return tuple(part.name for part in PARTS.values() if part.is_basic or part.kinds & found)
+
+
+FORMER = {"batches": "kafka-records", "segments": "kafka-records"}
+"""Former parts, with the distribution that has their modules now."""
 
 
 OPTIONAL = tuple(part.name for part in PARTS.values() if not part.is_basic)

@@ -10,7 +10,7 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from kafka_message_generator.spec.parts import OPTIONAL, PARTS
+from kafka_message_generator.spec.parts import FORMER, OPTIONAL, PARTS
 from kafka_message_generator.spec.spelling import or_meant
 
 SETTINGS = "package.toml"
@@ -90,6 +90,8 @@ def part_problem(name: str) -> str | None:
         return None
     if name in PARTS:
         return f"the part {name} is in every package; leave it out"
+    if name in FORMER:
+        return f"{name} is no part but the distribution {FORMER[name]}; leave it out, and pip install {FORMER[name]}"
     return f"unknown part {name!r}; {or_meant(name, OPTIONAL, _THERE_ARE)}"
 
 

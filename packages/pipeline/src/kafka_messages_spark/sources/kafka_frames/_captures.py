@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from kafka_messages.segments.arrays import binary
+from kafka_records.segments.arrays import binary
 
 from ..._core.errors import wrong
 from ...columns._headers import REQUEST, RESPONSE
