@@ -18,8 +18,6 @@ The modules:
 ``capture``: captured traffic: packets, connections, requests with their responses.
 ``wireshark``: a dissector for Wireshark, printed from the plans.
 ``arrow``: whole columns of messages as Arrow arrays.
-``batches``: record batches of Fetch and Produce, without dependencies.
-``segments``: record batches and log files as Arrow data.
 ``explain``: what each byte of a message is.
 ``command``: the command line: lists, shows and decodes messages.
 ``testing``: random messages and damaged bytes for tests, for Hypothesis and without it.
@@ -806,8 +804,6 @@ _PARTS = (
     "capture",
     "wireshark",
     "arrow",
-    "batches",
-    "segments",
     "explain",
     "command",
     "testing",

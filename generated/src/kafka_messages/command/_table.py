@@ -35,7 +35,7 @@ VERBS = (
     Verb("encode", "command.verbs.encode", "JSON to bytes"),
     Verb("guess", "command.verbs.guess", "which message and version could these bytes be"),
     Verb("diff", "command.verbs.diff", "two versions of a message, or two messages"),
-    Verb("log", "command.verbs.log", "records of a log segment or a snapshot", ("batches",)),
+    Verb("log", "command.verbs.log", "records of a log segment or a snapshot"),
     Verb("show", "command.verbs.show", "fields of a message across its versions"),
     Verb("list", "command.verbs.list", "messages: keys, versions, headers"),
     Verb("apis", "command.verbs.apis", "APIs: keys, versions, listeners, headers", ("protocol",)),

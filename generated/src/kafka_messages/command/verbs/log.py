@@ -8,7 +8,6 @@ import sys
 
 from .._options import Argument, Command, Given, Option, UsageError
 from .._output import Output, note
-from .._parts import part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,8 +93,12 @@ def topic_of(path: str) -> str | None:
 
 def _batches(file: BinaryIO) -> Iterator[Any]:
     """The batches of a file, read one at a time. Raises DecodeError."""
-    read_batches = part("batches").read_batches
     from ...errors import DecodeError
+
+    try:
+        from kafka_records import BatchDecodeError, read_batches
+    except ModuleNotFoundError:
+        raise UsageError("log needs kafka-records: pip install kafka-records") from None
 
     at = 0
     while head := file.read(_OVERHEAD):
@@ -107,7 +110,7 @@ def _batches(file: BinaryIO) -> Iterator[Any]:
         reader = read_batches(data)
         try:
             yield from reader
-        except DecodeError as error:
+        except BatchDecodeError as error:
             raise DecodeError(f"at byte {at}: {error.reason}", "RecordBatch", offset=at) from None
         if reader.incomplete:
             raise DecodeError(
