@@ -28,6 +28,7 @@ class Facts:
     """Fields of the headers of batches; fields that a format lacks are -1 or False."""
 
     def __init__(self, log: Log, start: Ints) -> None:
+        self.start = start
         fields = _header_fields(log, start)
         self.magic = fields["MAGIC"]
         self.new = self.magic == 2
