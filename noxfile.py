@@ -19,7 +19,7 @@ PACKAGE = ("--specs", "specs/kafka", "--output", "generated")
 COMPAT = "tests/generator/compat"
 MESSAGES = ("tests/generator", f"--ignore={COMPAT}", "tests/package", "tests/connection", "tests/proposals")
 """The tests of messages, which run by the native core too."""
-COLUMNS = "tests/arrow"
+COLUMNS = ("tests/arrow", "tests/records")
 """Those of columns, which run by the native extension too, and need more to be installed."""
 PYTEST = ("python", "-m", "pytest", "-n", "2", "--dist", "loadfile")
 """A file stays with one worker, and so do the tables that its tests on Spark share."""
@@ -34,8 +34,9 @@ GENERATOR = ("./generator", *groups("generate"))
 """The generator as users install it, and the versions of its tools that the committed packages are printed with."""
 PUBLISH = ("python", "-m", "kafka_protocol_upstream", "publish")
 PEERS = groups("tests", "arrow", "spark", "peers")
-PAGES = (*GENERATOR, "./generated", "./packages/pages")
-UPSTREAM = (*GENERATOR, "./generated", "./packages/upstream")
+PACKAGES = ("./generated", "./packages/records", "./packages/tools")
+PAGES = (*GENERATOR, *PACKAGES, "./packages/pages")
+UPSTREAM = (*GENERATOR, *PACKAGES, "./packages/upstream")
 
 
 def install(session: nox.Session, *requirements: str) -> None:
@@ -95,9 +96,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Strict mypy on what is written by hand, the package and a sample client; pyright on package and client."""
-    install(
-        session, *PAGES, "./packages/upstream", "./packages/tools", *groups("types", "tests", "arrow", "spark"), "nox"
-    )
+    install(session, *PAGES, "./packages/upstream", *groups("types", "tests", "arrow", "spark"), "nox")
     adapters = ("adapter_kafka_messages_native", "adapter_kafka_python", "adapter_kio")  # which are imported by name
     scripts = [
         "compare",
@@ -114,17 +113,14 @@ def types(session: nox.Session) -> None:
     session.run("python", "-m", "tests.support.proposals")
     session.run("mypy", "-p", "kafka_message_generator", "-p", "tests.support", "-p", "tests.fuzz")
     session.run("mypy", "noxfile.py", *benchmarks)
-    session.run(
-        "mypy",
-        "-p",
-        "kafka_messages_spark",
-        "-p",
-        "kafka_protocol_pages",
-        "-p",
-        "kafka_protocol_upstream",
-        "-p",
+    ours = (
+        "kafka_records",
         "kafka_messages_tools",
+        "kafka_messages_spark",
+        "kafka_protocol_pages",
+        "kafka_protocol_upstream",
     )
+    session.run("mypy", *chain.from_iterable(("-p", name) for name in ours))
     session.run("mypy", "packages/native/src/kafka_messages_native")
     session.run("mypy", "packages/vectors/src/kafka_protocol_vectors")
     session.run("mypy", "generated/src/kafka_messages")
@@ -147,13 +143,13 @@ def tests(session: nox.Session) -> None:
     native = {"TESTS_NATIVE": "1"} if is_native else {}
     session.run(*PYTEST, "tests/pipeline", env={"TESTS_ON_CONNECT": "1", **native})
     if is_native:
-        session.run(*PYTEST, "tests/native", *MESSAGES, COLUMNS, env=native)
+        session.run(*PYTEST, "tests/native", *MESSAGES, *COLUMNS, env=native)
     session.run(*PYTEST, "--ignore=tests/native", "--ignore=tests/pipeline", env=PURE)
 
 
 def install_tests(session: nox.Session) -> None:
     extras = ("tests", "types", "arrow", "compression", "spark", "stores", "frames")
-    install(session, *PAGES, *groups(*extras), *map("./packages/{}".format, ("tools", "upstream", "pipeline")))
+    install(session, *PAGES, "./packages/upstream", "./packages/pipeline", *groups(*extras))
 
 
 @nox.session
@@ -172,7 +168,7 @@ def nightly(session: nox.Session) -> None:
 
 
 def interop(session: nox.Session, *options: str) -> None:
-    install(session, *UPSTREAM, *PEERS, "./packages/tools", "./packages/pipeline")
+    install(session, *UPSTREAM, *PEERS, "./packages/pipeline")
     session.run("python", "-m", "pytest", "tests/interop", *options)
 
 
@@ -194,7 +190,7 @@ def browser(session: nox.Session, *options: str) -> None:
 @nox.session
 def quick(session: nox.Session) -> None:
     """The tests that need neither Spark nor Arrow, in two to four minutes; options go to pytest."""
-    install(session, *GENERATOR, *groups("tests"), "./generated", "./packages/tools")
+    install(session, *GENERATOR, *PACKAGES, *groups("tests"))
     folders = ("tests/docs", "tests/tools", "tests/upstream", *MESSAGES)
     session.run("python", "-m", "pytest", "-n", "2", *(session.posargs or folders))
 
@@ -234,7 +230,7 @@ def fuzz(session: nox.Session) -> None:
 
 
 def install_fuzz(session: nox.Session) -> None:
-    install(session, *GENERATOR, *groups("tests", "arrow"), "./generated", "./packages/native")
+    install(session, *GENERATOR, *groups("tests", "arrow"), "./generated", "./packages/records", "./packages/native")
 
 
 @nox.session
@@ -258,7 +254,7 @@ def release(session: nox.Session) -> None:
             session.run("kafka-message-generator", "check", *PACKAGE)
             build(session)
             session.run("twine", "check", "--strict", *map(str, sorted(Path("dist").iterdir())))
-            use(session, "generator", "native", "packages", "tools", "pages", "upstream")
+            use(session, "generator", "records", "native", "packages", "tools", "pages", "upstream")
             session.run(*PUBLISH, "uploads")
 
 
@@ -270,7 +266,7 @@ def use(session: nox.Session, *trials: str) -> None:
 def build(session: nox.Session) -> None:
     """Wheels and source distributions of every project, looked into; the native core for each CPython of the machine."""
     shutil.rmtree("dist", ignore_errors=True)
-    packages = [f"./packages/{name}" for name in ("pages", "pipeline", "tools", "upstream", "vectors")]
+    packages = [f"./packages/{name}" for name in ("pages", "pipeline", "records", "tools", "upstream", "vectors")]
     projects = ("./generator", "./generated", *packages)
     protocol = ("--specs", "specs/kafka", "--output", "packages/vectors/src/kafka_protocol_vectors")
     session.run("kafka-message-generator", "export", *protocol)
@@ -293,7 +289,7 @@ def changelog(session: nox.Session, *versions: str) -> None:
 @nox.session
 def pipeline(session: nox.Session) -> None:
     """From a broker's segment files to typed tables and a report of hanging transactions, on Spark local[*]."""
-    install(session, *groups("arrow", "spark"), "./generated", "./packages/pipeline")
+    install(session, *groups("arrow", "spark"), "./generated", "./packages/records", "./packages/pipeline")
     session.run("python", "examples/pipeline_demo.py", *session.posargs)
 
 
@@ -307,10 +303,10 @@ def upstream(session: nox.Session) -> None:
     """
     match session.posargs:
         case ["cluster"]:
-            install(session, *UPSTREAM, *PEERS, "./packages/tools", "./packages/pipeline")
+            install(session, *UPSTREAM, *PEERS, "./packages/pipeline")
             session.run("python", "-m", "tests.interop.make", "examples/cluster")
         case ["captures"]:
-            install(session, *GENERATOR, *groups("tests", "arrow", "peers"), "./generated", "./packages/tools")
+            install(session, *GENERATOR, *PACKAGES, *groups("tests", "arrow", "peers"))
             session.run("python", "-m", "tests.interop.captures", "examples/captures")
         case tasks:
             install(session, *UPSTREAM)
@@ -346,6 +342,6 @@ def bench(session: nox.Session) -> None:
 def bench_spark(session: nox.Session, *options: str) -> None:
     # The newest release of Spark whose connectors Maven Central has.
     spark = ("pyspark==4.1.1", "pandas>=2.2,<3")
-    install(session, *groups("arrow"), *spark, "./generated", "./packages/pipeline[java]")
+    install(session, *groups("arrow"), *spark, "./generated", "./packages/records", "./packages/pipeline[java]")
     session.run("python", "benchmarks/spark_functions.py", *options)
     session.run("python", "benchmarks/segments.py", *options)

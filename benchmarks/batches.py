@@ -46,7 +46,7 @@ def fields(case: Case) -> list[tuple[int, bytes, bytes, tuple[tuple[str, bytes],
 
 def operations(case: Case) -> dict[str, dict[str, Callable[[], Any]]]:
     """By direction and side, what is measured; both sides agree on all of it."""
-    from kafka_messages.batches import Record, read_batches, write_batch
+    from kafka_records import Record, read_batches, write_batch
 
     peer = import_module("kafka.record")
     wanted = fields(case)

@@ -7,7 +7,7 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafka_messages.segments.batch_writer import write_batches
+from kafka_records.segments.batch_writer import write_batches
 
 DISTINCT_RECORDS = 20_000
 """Different records of a file; its other batches are these again, with other offsets (which no checksum covers)."""

@@ -29,9 +29,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from kafka_messages._core.native import rendering, set_rendering
-from kafka_messages.segments.batch_headers import read_batch_headers
-from kafka_messages.segments.reader import read_segments
+from kafka_records import _native
+from kafka_records.segments.batch_headers import read_batch_headers
+from kafka_records.segments.reader import read_segments
 from markdown import number, table
 from process_tree import is_python, peak_bytes, tree
 from rounds import rotated
@@ -145,7 +145,7 @@ def tasks(data: bytes) -> dict[str, Callable[[], int]]:
 
 def core_rows(arguments: Namespace, folder: Path) -> Iterator[Sequence[str]]:
     """The core and the package's own code in turns. ``records alone``: all columns, less what headers and checksums take."""
-    if rendering() != "native":
+    if _native.core is None:
         raise SystemExit("the native core is not there: pip install ./packages/native")
     for shape in CORE_SHAPES:
         print(f"core: {shape.title}", file=sys.stderr)
@@ -168,14 +168,15 @@ def core_samples(task: Callable[[], int], samples: int) -> dict[str, list[float]
     """CPU seconds of either, after one run each that warms up; both must give as many rows."""
     taken: dict[str, list[float]] = {"native": [], "pure": []}
     found = set()
+    core = _native.core
     for turn in range(-1, samples):
         for name in rotated(("native", "pure"), turn):
-            set_rendering("native" if name == "native" else "pure")
+            _native.core = core if name == "native" else None
             start = time.process_time()
             found.add(task())
             if turn >= 0:
                 taken[name].append(time.process_time() - start)
-    set_rendering("native")
+    _native.core = core
     if len(found) != 1:
         raise SystemExit(f"different numbers of rows: {found}")
     return taken
@@ -294,7 +295,7 @@ def report(arguments: Namespace) -> Iterator[str]:
         if arguments.only in (None, "alone"):
             yield ""
             yield from table(ALONE, alone_rows(arguments, Path(folder)))
-        if arguments.only == "core" or (arguments.only is None and rendering() == "native"):
+        if arguments.only == "core" or (arguments.only is None and _native.core is not None):
             yield ""
             yield from table(CORE, core_rows(arguments, Path(folder)), texts=2)
         if arguments.only in ("alone", "core"):

@@ -8,7 +8,6 @@ from typing import TypeVar
 from uuid import UUID
 
 from kafka_messages import ApiVersionsRequest, FetchRequest, MetadataRequest, ProduceRequest, Request, Response
-from kafka_messages.batches import Record, read_batches, write_batch
 from kafka_messages.connection import (
     ClientConnection,
     ConnectionClosed,
@@ -18,6 +17,7 @@ from kafka_messages.connection import (
     expects_response,
 )
 from kafka_messages.errors import KafkaMessageError
+from kafka_records import Record, RecordError, read_batches, write_batch
 
 R = TypeVar("R", bound=Response)
 TRIES, PAUSE_SECONDS = 50, 0.2
@@ -127,5 +127,5 @@ if __name__ == "__main__":
 
     try:
         asyncio.run(main(sys.argv[1], int(sys.argv[2]), sys.argv[3]))
-    except (OSError, LookupError, KafkaMessageError) as error:
+    except (OSError, LookupError, KafkaMessageError, RecordError) as error:
         sys.exit(f"{sys.argv[1]} port {sys.argv[2]}: {error}")

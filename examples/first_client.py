@@ -5,9 +5,9 @@ import sys
 from typing import TypeVar
 
 from kafka_messages import ApiVersionsRequest, FetchRequest, MetadataRequest, ProduceRequest, Request, Response
-from kafka_messages.batches import Record, read_batches, write_batch
 from kafka_messages.connection import ClientConnection, SendAgain, errors
 from kafka_messages.errors import KafkaMessageError
+from kafka_records import Record, RecordError, read_batches, write_batch
 
 R = TypeVar("R", bound=Response)
 
@@ -50,5 +50,5 @@ async def main(host: str, port: int, name: str) -> None:
 if __name__ == "__main__":
     try:
         asyncio.run(main(sys.argv[1], int(sys.argv[2]), sys.argv[3]))
-    except (OSError, RuntimeError, KafkaMessageError) as error:
+    except (OSError, RuntimeError, KafkaMessageError, RecordError) as error:
         sys.exit(f"{sys.argv[1]} port {sys.argv[2]}: {error}")

@@ -6,9 +6,9 @@ from collections import Counter
 from contextlib import closing
 
 import kafka_messages as k
-from kafka_messages.batches import read_batches
 from kafka_messages.connection import RequestReceived, ServerConnection, announce
 from kafka_messages.protocol import ApiKey
+from kafka_records import read_batches
 
 SERVED = announce([ApiKey.METADATA, ApiKey.PRODUCE, ApiKey.INIT_PRODUCER_ID], release="4.0")  # 4.1 has topic ids
 ENDS = Counter[str]()  # the next offset of each topic

@@ -12,8 +12,7 @@ from typing import Protocol
 from uuid import UUID, uuid4
 
 import kafka_messages as k
-from kafka_messages import DecodeError, Response
-from kafka_messages.batches import ChecksumError, MissingCodecError, read_batches, with_base_offset, write_batch
+from kafka_messages import Response
 from kafka_messages.connection import (
     RemoteProtocolError,
     RequestReceived,
@@ -23,6 +22,7 @@ from kafka_messages.connection import (
 )
 from kafka_messages.enums import ErrorCode, ListOffsetsTimestamp
 from kafka_messages.protocol import ApiKey
+from kafka_records import ChecksumError, MissingCodecError, RecordError, read_batches, with_base_offset, write_batch
 
 SERVED = [
     *(ApiKey.API_VERSIONS, ApiKey.METADATA, ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.LIST_OFFSETS),
@@ -55,10 +55,10 @@ def refusals(part: Part) -> Generator[None, None, None]:
         part.error_code = refused.code
     except ChecksumError:
         part.error_code = ErrorCode.CORRUPT_MESSAGE
-    except DecodeError:
-        part.error_code = ErrorCode.INVALID_RECORD
     except MissingCodecError:
         part.error_code = ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
+    except RecordError:
+        part.error_code = ErrorCode.INVALID_RECORD
 
 
 @dataclass

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from kafka_messages.segments.names import topic_of
+from kafka_records.segments.names import topic_of
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from kafka_messages import ApiVersionsRequest, HeartbeatRequest, MetadataRequest
-from kafka_messages.batches import with_base_offset
 from kafka_messages.connection import ClientConnection, Middleman, ServerConnection, announce
 from kafka_messages.testing import random_messages
+from kafka_records import with_base_offset
 
 client: Callable[..., Any] = ClientConnection
 server: Callable[..., Any] = ServerConnection

@@ -10,11 +10,11 @@ from uuid import UUID
 
 import pytest
 from kafka_messages import FetchRequest, MetadataResponse, ProduceRequest
-from kafka_messages.batches import Record, write_batch
 from kafka_messages.connection import RequestReceived, ServerConnection, announce, endpoints, errors
 from kafka_messages.enums import ErrorCode
 from kafka_messages.protocol import ApiKey
 from kafka_messages.schema import fields_of
+from kafka_records import Record, write_batch
 
 from tests.support.asking import produce, topics
 from tests.support.programs import program

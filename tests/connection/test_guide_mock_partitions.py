@@ -13,9 +13,9 @@ from kafka_messages import (
     OffsetFetchRequest,
     ProduceRequest,
 )
-from kafka_messages.batches import Record, read_batches, write_batch
 from kafka_messages.connection import announce
 from kafka_messages.protocol import encode_request
+from kafka_records import Record, read_batches, write_batch
 
 from tests.support.asking import BATCH, REFUSED, UNKNOWN, ask, fetch, list_offsets, produce, summed, told, topics
 from tests.support.programs import program

@@ -11,8 +11,8 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from kafka_messages.batches.format import HEADER
-from kafka_messages.segments.batch_writer import write_batches
+from kafka_records.format import HEADER
+from kafka_records.segments.batch_writer import write_batches
 
 from tests.fuzz.cases import Difference
 from tests.support.segment_renderings import (

@@ -23,6 +23,7 @@ NAME = kafka_message_generator.__name__
 RUNTIME = GENERATOR / "runtime"
 PIPELINE = ROOT / "packages" / "pipeline" / "src" / "kafka_messages_spark"
 TOOLS = ROOT / "packages" / "tools" / "src" / "kafka_messages_tools"
+RECORDS = ROOT / "packages" / "records" / "src" / "kafka_records"
 STAGES = (
     *("spec", "rules", "plan", "compat", "merging", "definitions"),
     *("render", "export", "cost", "output", "cli"),
@@ -37,7 +38,7 @@ TASKS = ("publish", "kafka", "vectors", "tasks", "cli")
 TOOL_LAYERS = ("_text", "package", "wireshark", "capture", "command")
 """Modules and folders of the tools; each may import itself and those before it."""
 DISTRIBUTIONS = pytest.mark.parametrize(
-    "folder", [GENERATOR, PIPELINE, TOOLS, PAGES, UPSTREAM], ids=lambda folder: folder.name
+    "folder", [GENERATOR, RECORDS, PIPELINE, TOOLS, PAGES, UPSTREAM], ids=lambda folder: folder.name
 )
 EXTRAS = ("numpy", "pyarrow", "hypothesis")
 """What parts of packages import that is neither theirs nor of the standard library."""
@@ -224,7 +225,7 @@ def test_the_runtime_imports_only_itself_and_the_standard_library() -> None:
 
     Type checkers bring ``typing_extensions`` along; at run time nothing imports it (see test_pairs).
     """
-    ours = ("kafka_message_generator.runtime", "typing_extensions", *EXTRAS)
+    ours = ("kafka_message_generator.runtime", "typing_extensions", "kafka_records", *EXTRAS)
     wrong = [
         f"{name} imports {target}"
         for name, path in modules_below(GENERATOR).items()
@@ -233,6 +234,16 @@ def test_the_runtime_imports_only_itself_and_the_standard_library() -> None:
         if target.partition(".")[0] not in sys.stdlib_module_names and not target.startswith(ours)
     ]
     assert wrong == []
+
+
+def test_records_import_only_themselves_and_their_extras() -> None:
+    """Record objects need the standard library alone, and segments what the extra ``arrow`` installs."""
+    for name, path in modules_below(RECORDS).items():
+        extras = {"numpy", "pyarrow"} if ".segments" in name else set()
+        found = {target.partition(".")[0] for target in imports(name, path)}
+        assert found <= {"kafka_records", *extras, *sys.stdlib_module_names}, name
+    lower = {name: targets for name, targets in arrows(RECORDS).items() if ".segments" not in name}
+    assert not [name for name, targets in lower.items() if any(".segments" in target for target in targets)]
 
 
 @pytest.mark.parametrize("distribution", EXTRAS)

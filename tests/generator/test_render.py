@@ -55,7 +55,7 @@ FULL = """
 version = "4.9.9.1"
 components = [
   "protocol", "history", "connection", "internal_topics", "secrets",
-  "arrow", "batches", "segments", "explain", "testing",
+  "arrow", "explain", "testing",
 ]
 program = "asks"
 import-name = "sample_package"

@@ -133,7 +133,7 @@ def test_a_package_without_a_name(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert capsys.readouterr() == ("", what)
 
 
-RECORDS = "[package]\ncomponents = ['segments']\n"
+RECORDS = "[package]\ncomponents = ['explain']\n"
 HEADERS = "[protocol]\nheaders = 'kafka'\n"
 
 
@@ -143,7 +143,7 @@ HEADERS = "[protocol]\nheaders = 'kafka'\n"
         ("", None, {"internal_topics"}),
         ("[package]\nprogram = 'asks'\n", None, {"internal_topics", "secrets", "explain"}),
         (HEADERS, None, {"internal_topics", "protocol", "enums"}),
-        (RECORDS, None, {"batches", "segments"}),
+        (RECORDS, None, {"explain", "secrets"}),
         ("[package]\ncomponents = []\n", None, set()),
         ("[package]\ncomponents = ['arrow', 'internal_topics']\n", None, {"arrow", "internal_topics", "secrets"}),
         (RECORDS, ("arrow",), {"arrow", "secrets"}),

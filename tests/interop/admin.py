@@ -21,10 +21,10 @@ from kafka_messages import (
     Request,
     Response,
 )
-from kafka_messages.batches import Record, write_batch
 from kafka_messages.connection import errors
 from kafka_messages.messages.alter_user_scram_credentials_request import ScramCredentialUpsertion
 from kafka_messages.messages.incremental_alter_configs_request import AlterableConfig, AlterConfigsResource
+from kafka_records import Record, write_batch
 
 from tests.support.programs import program
 

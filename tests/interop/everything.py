@@ -12,9 +12,9 @@ from kafka_messages import (
     DescribeAclsRequest,
     ProduceRequest,
 )
-from kafka_messages.batches import Record, write_batch
 from kafka_messages.protocol import Api
 from kafka_messages.schema import FieldFacts
+from kafka_records import Record, write_batch
 
 from tests.support.filled import filled
 

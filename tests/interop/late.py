@@ -25,7 +25,7 @@ from kafka_messages import (
 from kafka_messages._base.message import Message
 from kafka_messages.messages.add_partitions_to_txn_request import AddPartitionsToTxnTopic
 from kafka_messages.protocol import ErrorCode
-from kafka_messages.segments.batch_writer import write_batches
+from kafka_records.segments.batch_writer import write_batches
 
 from .kafka import InteropError
 from .wire import Connection, accept

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.arrow.test_cluster_records import *  # noqa: F403
 from tests.interop.make import Live
 from tests.package.test_real_traffic import *  # noqa: F403
+from tests.records.test_cluster_records import *  # noqa: F403
 from tests.support.cluster import Cluster
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kafka_messages.segments.batch_writer import write_batches
+from kafka_records.segments.batch_writer import write_batches
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 

@@ -7,9 +7,9 @@ from contextlib import closing
 from typing import Any
 
 import pytest
-from kafka_messages.batches import read_batches
 from kafka_messages.enums import ErrorCode
 from kafka_messages.protocol import ApiKey
+from kafka_records import read_batches
 
 from tests.interop.broker import Broker
 from tests.interop.guide import looping, served

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from kafka_messages.segments.names import topic_of
-from kafka_messages.segments.reader import read_segments
+from kafka_records.segments.names import topic_of
+from kafka_records.segments.reader import read_segments
 
 from tests.interop.releases import RELEASES, Release, make
 

@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafka_messages.segments.batch_headers import read_batch_headers
+from kafka_records.segments.batch_headers import read_batch_headers
 
 from tests.support.leaks import secret
 

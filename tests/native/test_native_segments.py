@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from kafka_messages.segments import native as door
-from kafka_messages.segments.batch_writer import write_batches
-from kafka_messages.segments.crc import _by_numpy
-from kafka_messages.segments.frames import PADDING, Log
-from kafka_messages.segments.groups import _native_fields
-from kafka_messages.segments.native import native_batches, table
-from kafka_messages.segments.reader import read_segments
+from kafka_records import _native
+from kafka_records.crc import plain_crc32c
+from kafka_records.segments.batch_writer import write_batches
+from kafka_records.segments.facts import Facts
+from kafka_records.segments.frames import PADDING, Log
+from kafka_records.segments.reader import read_segments
 
 from tests.support.segment_renderings import (
     COLUMNS,
@@ -25,6 +24,7 @@ from tests.support.segment_renderings import (
     both,
     damaged,
     difference,
+    native_core,
     outcome,
     repacked,
     some_batches,
@@ -38,20 +38,21 @@ CLUSTER = sorted((Path(__file__).parents[2] / "examples" / "cluster" / "logs").r
 
 def test_the_core_goes_by_the_table_of_the_format() -> None:
     """The numbers of the format are in C too: were one of them another one, the core would not be used, and nobody told."""
-    assert table() == core.BATCH_FORMAT
-    assert native_batches() is core
+    assert _native.table() == core.BATCH_FORMAT
+    assert native_core() is core
 
 
 def test_another_table_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     """A core of another release may know another format; then the package's own code has to read all of it."""
     monkeypatch.setattr(core, "BATCH_FORMAT", {**core.BATCH_FORMAT, "HEADER": 60})
-    door._fits.cache_clear()
-    try:
-        assert native_batches() is None
-    finally:
-        monkeypatch.undo()
-        door._fits.cache_clear()
-    assert native_batches() is core
+    assert _native.load() is None
+    monkeypatch.undo()
+
+
+@pytest.fixture(autouse=True)
+def with_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Use the extension, also in a run that switches it off."""
+    monkeypatch.setattr(_native, "core", native_core())
 
 
 @pytest.mark.parametrize("mode", ["PERMISSIVE", "FAILFAST"])
@@ -159,8 +160,8 @@ def test_more_room_is_made() -> None:
 
 def test_sound_batches_come_from_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
     """Were it to decline all of them, every comparison here would still agree."""
-    monkeypatch.setattr("kafka_messages.segments.groups.read_records", None)
-    monkeypatch.setattr("kafka_messages.segments.chain.faults", None)
+    monkeypatch.setattr("kafka_records.segments.groups.read_batches", None)
+    monkeypatch.setattr("kafka_records.segments.chain.faults", None)
     for codec in (None, "gzip", "snappy", "lz4", "zstd"):
         found = outcome(read_segments, write_batches(some_rows(500, 7), compression=codec), batch_metadata=True)
         assert not found.error
@@ -209,14 +210,13 @@ def test_threads_side_by_side() -> None:
 
 
 def test_checksums() -> None:
-    """The instruction and the tables give the same sums as numpy, at all lengths around those of the stretches."""
+    """The instruction and the tables give the same sums as plain Python, at all lengths around those of the stretches."""
     random_ = random.Random(11)
     data = random_.randbytes(20_000)
     for size in (*range(800), *range(6100, 6200), *random_.sample(range(20_000), 100)):
         start = random_.randrange(8)
         piece = data[start : start + size]
-        wanted = int(_by_numpy(np.frombuffer(piece, np.uint8), np.array([0]), np.array([len(piece)]))[0])
-        assert core.crc32c(piece) == core.crc32c_portable(piece) == wanted
+        assert core.crc32c(piece) == core.crc32c_portable(piece) == plain_crc32c(piece)
     assert core.crc32c(b"123456789") == 0xE3069283
 
 
@@ -291,8 +291,5 @@ def test_starts_of_another_type() -> None:
     data = np.frombuffer(some_batches(random.Random(1)) + bytes(PADDING), np.uint8)
     log = Log(data, len(data) - PADDING)
     starts = np.zeros(3, np.int32)
-    wanted = _native_fields(log, starts.astype(np.int64))
-    found = _native_fields(log, starts)
-    assert found is not None
-    assert wanted is not None
-    assert all((found[name] == wanted[name]).all() for name in wanted)
+    wanted, found = Facts(log, starts.astype(np.int64)), Facts(log, starts)
+    assert all((value == getattr(wanted, name)).all() for name, value in vars(found).items())

@@ -27,7 +27,6 @@ from kafka_messages import (
     UnsupportedVersionError,
 )
 from kafka_messages._base.message import Message
-from kafka_messages.batches import Record, write_batch
 from kafka_messages.explain import Explanation, Span, explain, explain_record, explain_request, explain_response
 from kafka_messages.internal_topics import write_coordinator_record, write_metadata_record, write_versioned
 from kafka_messages.messages.consumer_protocol_assignment import TopicPartition
@@ -36,6 +35,7 @@ from kafka_messages.messages.join_group_request import JoinGroupRequestProtocol
 from kafka_messages.messages.metadata_response import MetadataResponseTopic
 from kafka_messages.messages.sync_group_request import SyncGroupRequestAssignment
 from kafka_messages.protocol import encode_request, encode_response
+from kafka_records import Record, write_batch
 
 from tests.support.cluster import COMMITTED
 from tests.support.kafka_protocol import KNOWN_KEYS
@@ -307,13 +307,13 @@ def test_a_codec_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """What cannot be decompressed here is shown as it is, and what to install is said: an explanation never fails."""
     pytest.importorskip("zstandard", reason="the extra compression brings it")
     data = fetched(write_batch(COMPRESSED, compression="zstd")).write(17)
-    engines = importlib.import_module("kafka_messages.batches.engines")
+    engines = importlib.import_module("kafka_records.engines")
 
     def absent(name: str) -> ModuleType:
         raise ImportError(name)
 
     codecs = engines.Codecs(engines.Installed(absent))
-    monkeypatch.setattr("kafka_messages.batches.contents.codecs", lambda: codecs)
+    monkeypatch.setattr("kafka_records.contents.codecs", lambda: codecs)
     leaf = tiled(explain(data, FetchResponse, 17, records=True))[
         "responses[0].partitions[0].records.batches[0].records"
     ]

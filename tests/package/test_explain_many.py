@@ -11,13 +11,13 @@ from kafka_messages import (
     MetadataRequest,
     ProduceRequest,
 )
-from kafka_messages.batches import Record, write_batch
 from kafka_messages.explain import explain
 from kafka_messages.messages.alter_user_scram_credentials_request import ScramCredentialDeletion
 from kafka_messages.messages.join_group_response import JoinGroupResponseMember
 from kafka_messages.messages.metadata_request import MetadataRequestTopic
 from kafka_messages.messages.produce_request import PartitionProduceData, TopicProduceData
 from kafka_messages.schema import spans
+from kafka_records import Record, write_batch
 
 from kafka_messages_tools.command import main
 

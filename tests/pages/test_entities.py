@@ -6,11 +6,11 @@ import json
 from typing import Any
 
 import pytest
-from kafka_messages_tools.command import main
 
 from kafka_message_generator import definitions
 from kafka_message_generator.export.document import document
 from kafka_message_generator.rules.names import snake_case
+from kafka_messages_tools.command import main
 from kafka_protocol_pages import indexes
 from kafka_protocol_pages.message import page_of
 from tests.support.pages import ROOT

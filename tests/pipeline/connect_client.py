@@ -9,7 +9,7 @@ from pathlib import Path
 import kafka_messages
 from kafka_messages.internal_topics import write_coordinator_record
 from kafka_messages.protocol import encode_request, encode_response
-from kafka_messages.segments.batch_writer import write_batches
+from kafka_records.segments.batch_writer import write_batches
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_messages.internal_topics import write_coordinator_record, write_metadata_record
-from kafka_messages.segments.batch_writer import write_batches, write_control_batch
+from kafka_records.segments.batch_writer import write_batches, write_control_batch
 
 START = 1_790_000_000_000
 """Milliseconds; times in the tests count from here, in seconds."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from kafka_messages.segments.batch_writer import write_batches
+from kafka_records.segments.batch_writer import write_batches
 
 from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource, _range_reader
 

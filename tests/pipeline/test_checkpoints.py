@@ -9,7 +9,7 @@ import kafka_messages
 import pytest
 from job_files import at, data, segment
 from kafka_messages.internal_topics import write_coordinator_record
-from kafka_messages.segments.batch_writer import write_batches
+from kafka_records.segments.batch_writer import write_batches
 from pyspark.sql import SparkSession
 
 from kafka_messages_spark.analyses import transactions

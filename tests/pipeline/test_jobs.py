@@ -18,7 +18,7 @@ from kafka_messages_spark.jobs._report import Report
 from kafka_messages_spark.jobs.internal_topics import main
 
 batch_writer = pytest.importorskip(
-    "kafka_messages.segments.batch_writer", reason="nothing writes segments for the tests"
+    "kafka_records.segments.batch_writer", reason="nothing writes segments for the tests"
 )
 
 REPORT = """\

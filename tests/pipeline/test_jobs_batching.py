@@ -13,11 +13,11 @@ from typing import Any
 import kafka_messages as km
 import pytest
 from job_files import at, coordinator, data, marker, segment
-from kafka_messages.batches import Batch, MissingCodecError, Record, read_batches, write_batch
-from kafka_messages.batches.crc import plain_crc32c
 from kafka_messages.internal_topics import read_coordinator_record
-from kafka_messages.segments.batch_writer import write_batches
-from kafka_messages.segments.names import ending_of, topic_of
+from kafka_records import Batch, MissingCodecError, Record, read_batches, write_batch
+from kafka_records.crc import plain_crc32c
+from kafka_records.segments.batch_writer import write_batches
+from kafka_records.segments.names import ending_of, topic_of
 from pyspark.sql import SparkSession
 
 from kafka_messages_spark.jobs.batching import main

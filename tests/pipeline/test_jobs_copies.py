@@ -10,7 +10,7 @@ import kafka_messages as km
 import pytest
 from job_files import at, metadata, segment
 from kafka_messages.internal_topics import write_coordinator_record
-from kafka_messages.segments.batch_writer import write_batches, write_control_batch
+from kafka_records.segments.batch_writer import write_batches, write_control_batch
 from pyspark.sql import SparkSession
 
 from kafka_messages_spark import cluster_metadata, consumer_offsets, register

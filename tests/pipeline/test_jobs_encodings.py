@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from job_files import coordinator, segment
 from kafka_messages.messages.metadata_response import MetadataResponsePartition, MetadataResponseTopic
 from kafka_messages.protocol import encode_request, encode_response
-from kafka_messages.segments.batch_writer import write_batches
+from kafka_records.segments.batch_writer import write_batches
 from pyspark.sql import SparkSession
 
 from kafka_messages_spark import register

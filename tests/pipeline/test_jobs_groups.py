@@ -12,7 +12,7 @@ import pytest
 from job_files import START, at, coordinator, data, marker, of_epoch, segment
 from kafka_messages.internal_topics import write_coordinator_record
 from kafka_messages.messages.group_metadata_value import MemberMetadata
-from kafka_messages.segments.batch_writer import write_batches
+from kafka_records.segments.batch_writer import write_batches
 from pyspark.sql import SparkSession
 
 from kafka_messages_spark.analyses import groups

@@ -14,7 +14,7 @@ import pytest
 from job_files import at, metadata, segment
 from kafka_messages.messages.client_quota_record import EntityData
 from kafka_messages.messages.register_broker_record import BrokerEndpoint
-from kafka_messages.segments.batch_writer import write_batches, write_control_batch
+from kafka_records.segments.batch_writer import write_batches, write_control_batch
 from pyspark.sql import SparkSession
 
 from kafka_messages_spark.analyses.metadata._entities import Replay, changed

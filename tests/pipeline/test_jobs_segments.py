@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from job_files import at, data, marker, segment
-from kafka_messages.segments.batch_writer import write_batches
+from kafka_records.segments.batch_writer import write_batches
 from pyspark.sql import SparkSession
 
 from kafka_messages_spark.analyses import segments
@@ -74,7 +74,7 @@ def test_unreadable_file(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def reason(batch: bytes) -> str:
-    from kafka_messages.segments.frames import padded, sum_text
+    from kafka_records.segments.frames import padded, sum_text
 
     return sum_text(padded(batch), 0, len(batch))
 
@@ -198,12 +198,12 @@ def test_append_times(tmp_path: Path) -> None:
 
 def test_records(tmp_path: Path) -> None:
     """What headers cannot tell: records that cannot be decoded although the checksum agrees."""
-    from kafka_messages.segments.crc import crc32c
+    from kafka_records.crc import plain_crc32c
 
     good = data(0, count=3)
     bad = bytearray(data(3, count=3))
     bad[61] = 0x7F  # the first record says that it is longer than the batch
-    bad[17:21] = crc32c(bytes(bad[21:])).to_bytes(4, "big")
+    bad[17:21] = plain_crc32c(bytes(bad[21:])).to_bytes(4, "big")
     file = segment(tmp_path, "t-0", good, bytes(bad), data(6))
     assert check(file, with_records=False) == []
     ((kind, severity, position, _, _, detail),) = check(file)

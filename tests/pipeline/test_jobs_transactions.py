@@ -11,7 +11,7 @@ from job_files import at, coordinator, data, marker, of_epoch, segment
 from kafka_messages import TransactionLogKey, TransactionLogValue
 from kafka_messages.internal_topics import write_coordinator_record
 from kafka_messages.messages.transaction_log_value import PartitionsSchema
-from kafka_messages.segments.batch_writer import write_batches
+from kafka_records.segments.batch_writer import write_batches
 from pyspark.sql import SparkSession
 
 from kafka_messages_spark import register

@@ -19,9 +19,9 @@ from kafka_messages_spark.sources._files import Selection
 from kafka_messages_spark.sources.kafka_log import _range_reader
 from kafka_messages_spark.sources.kafka_log._log_options import LogColumns, LogOptions
 
-segments = pytest.importorskip("kafka_messages.segments.reader", reason="nothing reads segments")
+segments = pytest.importorskip("kafka_records.segments.reader", reason="nothing reads segments")
 batch_writer = pytest.importorskip(
-    "kafka_messages.segments.batch_writer", reason="nothing writes segments for the tests"
+    "kafka_records.segments.batch_writer", reason="nothing writes segments for the tests"
 )
 
 KAFKA = "struct<key:binary,value:binary,topic:string,partition:int,offset:bigint,timestamp:timestamp,timestampType:int"

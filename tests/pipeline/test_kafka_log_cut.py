@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from kafka_messages.segments.frames import CorruptSegmentError
+from kafka_records import CorruptSegmentError
 from log_files import batch_of, offsets_of, reader_of, rows_of, segment
 from pyspark.sql.types import LongType, StructType
 

@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from kafka_messages_spark import consumer_offsets, register
 
 batch_writer = pytest.importorskip(
-    "kafka_messages.segments.batch_writer", reason="nothing writes segments for the tests"
+    "kafka_records.segments.batch_writer", reason="nothing writes segments for the tests"
 )
 
 SECONDS = 120

@@ -25,7 +25,7 @@ from kafka_messages_spark.sources.kafka_log import _walk
 from kafka_messages_spark.sources.kafka_log._walk import walk
 
 batch_writer = pytest.importorskip(
-    "kafka_messages.segments.batch_writer", reason="nothing writes segments for the tests"
+    "kafka_records.segments.batch_writer", reason="nothing writes segments for the tests"
 )
 
 SECRET = "se%2Fcret"

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kafka_messages.segments.reader import read_segments
+from kafka_records.segments.reader import read_segments
 
 from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
 from kafka_messages_spark.sources.kafka_log._planner import Limit
 
 batch_writer = pytest.importorskip(
-    "kafka_messages.segments.batch_writer", reason="nothing writes segments for the tests"
+    "kafka_records.segments.batch_writer", reason="nothing writes segments for the tests"
 )
 
 EMPTY = {"version": 1, "folders": {}}

@@ -15,7 +15,7 @@ from kafka_messages.messages.alter_user_scram_credentials_request import ScramCr
 from kafka_messages.messages.incremental_alter_configs_request import AlterableConfig, AlterConfigsResource
 from kafka_messages.messages.streams_group_topology_value import Subtopology, TopicConfig, TopicInfo
 from kafka_messages.protocol import encode_request
-from kafka_messages.segments.batch_writer import write_batches, write_control_batch
+from kafka_records.segments.batch_writer import write_batches, write_control_batch
 from pyspark.sql import SparkSession
 
 from kafka_messages_spark import cluster_metadata, consumer_offsets, register

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("kafka_messages.segments.batch_writer", reason="nothing writes segments for the tests")
+pytest.importorskip("kafka_records.segments.batch_writer", reason="nothing writes segments for the tests")
 
 from log_files import batch_of, segment
 from pyspark.errors import PySparkException

@@ -8,7 +8,7 @@ from pathlib import Path
 import kafka_messages
 from job_files import at, segment
 from kafka_messages.internal_topics import write_coordinator_record
-from kafka_messages.segments.batch_writer import write_batches
+from kafka_records.segments.batch_writer import write_batches
 from pyspark.sql import SparkSession
 
 from kafka_messages_spark import register

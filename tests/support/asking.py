@@ -7,10 +7,10 @@ from typing import Any
 from uuid import UUID
 
 from kafka_messages import FetchRequest, ListOffsetsRequest, Message, MetadataRequest, ProduceRequest, Request
-from kafka_messages.batches import Record, write_batch
-from kafka_messages.batches.crc import checksum
 from kafka_messages.connection import ClientConnection, RequestReceived, ServerConnection, errors
 from kafka_messages.protocol import BrokerVersions
+from kafka_records import Record, write_batch
+from kafka_records.crc import checksum
 
 UNKNOWN = UUID(int=7)
 BATCH = write_batch([Record(value=b"v", timestamp=1)] * 2)

@@ -84,7 +84,7 @@ for ask_for in (
     else:
         raise AssertionError("there is no response")
 
-for part in ("internal_topics", "arrow", "segments"):
+for part in ("internal_topics", "arrow", "explain"):
     try:
         importlib.import_module("acme_invoices." + part)
     except ModuleNotFoundError as error:

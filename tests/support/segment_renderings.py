@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import io
+import os
 import random
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
+from unittest import mock
 
 import pyarrow as pa
-from kafka_messages.batches import CompressionName
-from kafka_messages.batches.format import DELETE_HORIZON, HEADER, LOG_APPEND_TIME
-from kafka_messages.segments.batch_headers import read_batch_headers
-from kafka_messages.segments.batch_writer import write_batches, write_control_batch
-from kafka_messages.segments.compression import compress
-from kafka_messages.segments.crc import crc32c
-from kafka_messages.segments.reader import SegmentReport, read_segments
+from kafka_records import CompressionName, _native
+from kafka_records.crc import checksum
+from kafka_records.format import DELETE_HORIZON, HEADER, LOG_APPEND_TIME
+from kafka_records.segments.batch_headers import read_batch_headers
+from kafka_records.segments.batch_writer import write_batches, write_control_batch
+from kafka_records.segments.compression import compress
+from kafka_records.segments.reader import SegmentReport, read_segments
 
-from tests.support.renderings import pure
 from tests.support.segments import crafted, some_rows
 
 Reader = Callable[..., Any]
@@ -67,9 +69,19 @@ def outcome(read: Reader, data: bytes, **options: Any) -> Outcome:
 
 def both(read: Reader, data: bytes, **options: Any) -> tuple[Outcome, Outcome]:
     """What is seen with the core, and what without it."""
-    found = outcome(read, data, **options)
-    with pure():
-        return found, outcome(read, data, **options)
+    found = []
+    for core in (native_core(), None):
+        with mock.patch.object(_native, "core", core):
+            found.append(outcome(read, data, **options))
+    return found[0], found[1]
+
+
+@cache
+def native_core() -> Any:
+    """Return the extension, also in a run that switches it off."""
+    with mock.patch.dict(os.environ):
+        os.environ.pop(_native.SWITCH, None)
+        return _native.load()
 
 
 def difference(native: Outcome, pure: Outcome) -> str:
@@ -141,7 +153,7 @@ def summed_again(segment: bytes) -> bytes:
         if not at + 61 <= end <= len(data):
             break
         if data[at + 16] == 2:
-            struct.pack_into(">I", data, at + 17, crc32c(bytes(data[at + 21 : end])))
+            struct.pack_into(">I", data, at + 17, checksum()(bytes(data[at + 21 : end])))
         at = end
     return bytes(data)
 

@@ -11,9 +11,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from kafka_messages.segments.crc import crc32c
+from kafka_records.crc import checksum
 
-DATA = Path(__file__).parents[1] / "arrow" / "data"
+DATA = Path(__file__).parents[1] / "records" / "data"
 SEGMENTS = sorted([*DATA.glob("*/*.log"), *DATA.glob("*/*.checkpoint")])
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -126,7 +126,7 @@ def crafted(body: bytes, count: int, **header: int) -> bytes:
     } | header
     values = list(fields.values())
     summed = struct.pack(">hiqqqhii", *values[4:]) + body
-    return struct.pack(">qiibI", *values[:4], crc32c(summed)) + summed
+    return struct.pack(">qiibI", *values[:4], checksum()(summed)) + summed
 
 
 def crafted_record(*fields: int | bytes, length: int | None = None) -> bytes:

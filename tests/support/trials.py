@@ -1,6 +1,6 @@
 """Distributions tried as users have them: wheels in environments where nothing else is. Downloads what they depend on.
 
-python -m tests.support.trials generator|native|packages|tools|pages|upstream FOLDER
+python -m tests.support.trials generator|records|native|packages|tools|pages|upstream FOLDER
 """
 
 from __future__ import annotations
@@ -97,13 +97,23 @@ def try_generator(folder: Path, work: Path) -> None:
 def try_packages(folder: Path, work: Path) -> None:
     """The packages are installed together, with PySpark, import whole and decode what a broker said."""
     place = Place(work / "place")
-    messages, spark = (wheel(folder, name) for name in ("kafka_messages", "kafka_messages_spark"))
-    place.install(f"{messages}[arrow]", f"{spark}[spark]")
-    print(place.run_script(IMPORT_ALL, "kafka_messages", "kafka_messages_spark"), end="")
+    names = ("kafka_messages", "kafka_records", "kafka_messages_spark")
+    messages, records, spark = (wheel(folder, name) for name in names)
+    place.install(f"{messages}[arrow]", f"{records}[arrow]", f"{spark}[spark]")
+    print(place.run_script(IMPORT_ALL, *names), end="")
     decoded = run(place.python, "-I", str(ROOT / "examples" / "decode_response.py"))
     line = "  topic 'orders' has 3 partitions, error code NONE\n"
     if line not in decoded:
         raise Failed(f"examples/decode_response.py does not print {line!r}:\n{decoded}")
+
+
+def try_records(folder: Path, work: Path) -> None:
+    """The package of record batches works alone: its README's example runs where nothing else is installed."""
+    place = Place(work / "place")
+    place.install(str(wheel(folder, "kafka_records")))
+    text = (ROOT / "packages" / "records" / "README.md").read_text(encoding="utf-8")
+    example = text.partition("```python\n")[2].partition("```")[0]
+    same("its example", place.run_script(example), "gzip 0 b'order-1' b'paid'\n")
 
 
 def try_native(folder: Path, work: Path) -> None:
@@ -118,7 +128,8 @@ def try_native(folder: Path, work: Path) -> None:
 def try_tools(folder: Path, work: Path) -> None:
     """The tools are installed with the package and nothing else; the command, captures and the dissector work."""
     place = Place(work / "place")
-    place.install("--no-deps", *(str(wheel(folder, name)) for name in ("kafka_messages", "kafka_messages_tools")))
+    names = ("kafka_messages", "kafka_records", "kafka_messages_tools")
+    place.install("--no-deps", *(str(wheel(folder, name)) for name in names))
     print(place.run_script(IMPORT_ALL, "kafka_messages_tools"), end="")
     command = str(place.commands / "kafka-messages")
     decoded = run(command, "decode", "ApiVersionsRequest", "3", "056a61766106342e342e3000")
@@ -173,6 +184,7 @@ TRIALS = {
     "generator": try_generator,
     "native": try_native,
     "packages": try_packages,
+    "records": try_records,
     "tools": try_tools,
 }
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from kafka_messages import ApiVersionsRequest, MetadataRequest, OffsetCommitKey, TopicRecord
-from kafka_messages.batches import Batch, MissingCodecError, Record, write_batch
 from kafka_messages.internal_topics import write_metadata_record
 from kafka_messages.messages.metadata_request import MetadataRequestTopic
 from kafka_messages.protocol import encode_request
+from kafka_records import Batch, MissingCodecError, Record, write_batch
 
 from kafka_messages_tools.command import main
 from tests.support.command import FRAME, Told, rows

@@ -26,7 +26,6 @@ from kafka_messages import (
     UserScramCredentialRecord,
 )
 from kafka_messages._base.message import Message
-from kafka_messages.batches import Record, write_batch
 from kafka_messages.explain import explain, explain_request
 from kafka_messages.internal_topics import write_metadata_record
 from kafka_messages.json import JsonError, from_json, to_json
@@ -35,6 +34,7 @@ from kafka_messages.messages.fetch_response import FetchableTopicResponse, Parti
 from kafka_messages.messages.fetch_snapshot_response import PartitionSnapshot, TopicSnapshot
 from kafka_messages.messages.incremental_alter_configs_request import AlterableConfig, AlterConfigsResource
 from kafka_messages.protocol import encode_request
+from kafka_records import Record, write_batch
 
 from kafka_messages_tools.command import main
 from tests.support.captures import captured

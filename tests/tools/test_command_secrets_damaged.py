@@ -12,10 +12,10 @@ from pathlib import Path
 import kafka_messages as km
 import pytest
 from kafka_messages._base.message import Message
-from kafka_messages.batches import Record, write_batch
 from kafka_messages.explain import Explanation, explain, explain_record, explain_request, explain_response
 from kafka_messages.internal_topics import write_metadata_record, write_versioned
 from kafka_messages.protocol import api, encode_request, encode_response
+from kafka_records import Record, write_batch
 
 from kafka_messages_tools.capture import Capture, to_line, to_object
 from kafka_messages_tools.command import main

@@ -25,7 +25,6 @@ from kafka_messages import (
     SaslHandshakeResponse,
     all_messages,
 )
-from kafka_messages.batches import CompressionName, Record, read_batches, write_batch
 from kafka_messages.connection import (
     ClientConnection,
     ClientEvent,
@@ -45,6 +44,7 @@ from kafka_messages.messages.metadata_response import (
     MetadataResponseTopicCollection,
 )
 from kafka_messages.protocol import Api, api
+from kafka_records import CompressionName, Record, read_batches, write_batch
 
 R = TypeVar("R", bound=Response)
 Send = Callable[[Request], bytes]

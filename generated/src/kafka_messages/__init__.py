@@ -16,8 +16,6 @@ The modules:
 ``internal_topics``: records of internal logs by key and value.
 ``secrets``: what in messages is secret, and copies without it.
 ``arrow``: whole columns of messages as Arrow arrays.
-``batches``: record batches of Fetch and Produce, without dependencies.
-``segments``: record batches and log files as Arrow data.
 ``explain``: what each byte of a message is.
 ``testing``: random messages and damaged bytes for tests, for Hypothesis and without it.
 """
@@ -493,8 +491,6 @@ _PARTS = (
     "internal_topics",
     "secrets",
     "arrow",
-    "batches",
-    "segments",
     "explain",
     "testing",
 )

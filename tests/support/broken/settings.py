@@ -78,7 +78,7 @@ license-files = ["LICENSE"]
 readme = "LICENSE"
 requires-python = ">=3.12"
 classifiers = ["Topic :: System :: Networking"]
-components = ["protocol", "internal_topics", "arrow", "segments"]
+components = ["protocol", "internal_topics", "arrow", "secrets"]
 program = "asks"
 authors = [{ name = "Ada", email = "ada@example.org" }, { name = "Bob" }, { email = "eve@example.org" }]
 [package.urls]
@@ -293,6 +293,14 @@ CASES = [
         f"2: $.package.components[2]: unknown component 'x'; there are {', '.join(OPTIONAL)}",
         "2: $.package.components[3]: capture is no longer a component; leave it out, and install it: "
         "pip install kafka-messages-tools",
+    ),
+    Case(
+        "components that are distributions of their own",
+        "[package]\ncomponents = ['batches', 'segments']\n",
+        "2: $.package.components[0]: batches is no longer a component; leave it out, and install it: pip install "
+        "kafka-records",
+        "2: $.package.components[1]: segments is no longer a component; leave it out, and install it: pip install "
+        "kafka-records",
     ),
     Case(
         "no headers",

@@ -22,8 +22,6 @@ PARTS = frozenset(
         "capture",
         "wireshark",
         "arrow",
-        "batches",
-        "segments",
         "explain",
         "command",
         "testing",

@@ -6,7 +6,7 @@ from __future__ import annotations
 from base64 import b64encode
 
 from .._core.optional import optional
-from ..errors import KafkaMessageError
+from ..errors import DecodeError, KafkaMessageError
 from ..explain._names import time_text
 from ..secrets import HIDDEN
 from ..secrets._logs import METADATA_TOPIC, may_be_metadata_record
@@ -39,13 +39,15 @@ class Decoder:
 
     def rows(self, batch: Any) -> Iterator[dict[str, object]]:
         """A row for each record of a batch, one for a batch whose compression no package here reads. Raises DecodeError."""
+        from kafka_records import MissingCodecError, RecordError
+
         try:
             yield from self._rows(batch)
-        except ImportError as error:
-            if not isinstance(error, KafkaMessageError):
-                raise  # no MissingCodecError
+        except MissingCodecError as error:
             self.failed = True
             yield {"offset": batch.base_offset, "timestamp": None, "time": None, "error": str(error)}
+        except RecordError as error:
+            raise DecodeError(str(error)) from error
 
     def _rows(self, batch: Any) -> Iterator[dict[str, object]]:
         if batch.is_control:

@@ -14,6 +14,7 @@ from ..schema.spans import FAULT, LENGTH, OPENED, REST, VALUE, Span, Walk
 from ..schema.types import UNSIGNED_VARINT
 from ..secrets._logs import is_metadata, may_hold_metadata
 from ..secrets._rule import has_secrets
+from ._batches import kafka_records
 from ._notes import annotate
 from ._secrets import conceal, mark
 
@@ -86,9 +87,11 @@ def _is_metadata(topic: Span, fetched: FetchedRecords, data: bytes) -> bool:
 
 def _looks_like_metadata(content: bytes) -> bool:
     """Whether batches have a metadata record with secrets in it: one damaged byte must not make its topic another."""
-    batches, records = optional("batches"), optional("internal_topics")
-    if batches is None or records is None or "metadata" not in records.LOGS.values():
+    batches, records = kafka_records(), optional("internal_topics")
+    if records is None or "metadata" not in records.LOGS.values():
         return False
+    if batches is None:
+        return bool(content)  # unknown, so possible
     try:
         for batch in batches.read_headers(content):
             for record in batch.records(verify=False):
@@ -96,7 +99,7 @@ def _looks_like_metadata(content: bytes) -> bool:
                     found = _read(records, record.value)
                     if found is not None and has_secrets(type(found.message)):
                         return True
-    except (ValueError, ImportError):  # a DecodeError, a MissingCodecError
+    except batches.RecordError:
         pass
     return False
 

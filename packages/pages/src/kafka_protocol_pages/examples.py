@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 from uuid import UUID
 
@@ -138,10 +139,11 @@ _ABOUTS = {
 
 
 def batches(package: Package) -> dict[str, object]:
-    """Return the formats of record batches; empty without that part of the package or ProduceRequest."""
-    if not package.has("batches") or not package.has("messages.produce_request"):
+    """Return the formats of record batches; empty without `kafka_records` or ProduceRequest."""
+    if find_spec("kafka_records") is None or not package.has("messages.produce_request"):
         return {}
-    table = package.module("batches.format")
+    from kafka_records import format as table
+
     codecs = ", ".join(f"{number} {name}" for number, name in enumerate(table.CODECS))
     first, second = table.TIMESTAMP_TYPES
     bits = (
@@ -161,11 +163,12 @@ def _bit(mask: int) -> str:
 
 
 def _format(package: Package, magic: int, smallest: int) -> Format:
-    batches = package.module("batches")
-    record = batches.Record(timestamp=1700000000000 if magic else -1, key=b"order-7", value=b"paid")
+    from kafka_records import Record, write_batch
+
+    record = Record(timestamp=1700000000000 if magic else -1, key=b"order-7", value=b"paid")
     if magic == 2:
         record = record._replace(headers=(("trace", b"\x2a"),))
-    found = _explained(package, batches.write_batch([record], magic=magic))
+    found = _explained(package, write_batch([record], magic=magic))
     span = next(_batches(found.root))
     return Format(magic, _ABOUTS[magic], smallest, dump(found, span.start, span.end), tuple(lines(found, span)))
 

@@ -1,8 +1,7 @@
-"""Spans of record batches, in the fields of type ``records``; the part ``batches`` reads them."""
+"""Spans of record batches, in the fields of type ``records``; `kafka_records` reads them, if it is installed."""
 
 from __future__ import annotations
 
-from .._core.optional import optional
 from ..schema.spans import ARRAY, LENGTH, REST, STRUCT, VALUE, Room, Span
 from ..schema.types import INT8, INT16, INT32, INT64, UNSIGNED_INT32, VARINT, VARLONG, Fixed, VarInt
 from ._names import time_text
@@ -47,13 +46,25 @@ _LEAVES = 16, 9
 """About as many leaves a batch has without its records, and a record."""
 
 
+INSTALL = "not opened: pip install kafka-records"
+
+
+def kafka_records() -> Any:
+    """Return the package that reads record batches, imported now; None if it is not installed."""
+    try:
+        import kafka_records
+    except ModuleNotFoundError:
+        return None
+    return kafka_records
+
+
 def batch_spans(data: bytes, base: int, path: str, room: Room) -> list[Span]:
     """The spans of the batches that ``data`` is; ``base`` is where that begins, ``path`` the field it is of.
 
-    Batches for which there is no room any more share a span. Empty without the part ``batches``. What is no batch, or
-    not all there, is a span of the rest.
+    Batches for which there is no room any more share a span. What is no batch, or not all there, is
+    a span of the rest. Empty if `kafka_records` is not installed.
     """
-    batches = optional("batches")
+    batches = kafka_records()
     if batches is None:
         return []
     found: list[Span] = []
@@ -69,7 +80,7 @@ def batch_spans(data: bytes, base: int, path: str, room: Room) -> list[Span]:
             end = batch.position + batch.size
         else:
             why = "a batch that is not all there" if reader.incomplete else ""
-    except ValueError as error:  # a DecodeError
+    except batches.RecordError as error:
         why = getattr(error, "reason", str(error))
     if end < len(data):
         found.append(Span(end, len(data), path, "", "", REST, None, why))
@@ -118,7 +129,7 @@ def _content(data: bytes, pos: int, end: int, batch: Any, path: str, room: Room)
     if batch.magic == 2 and batch.count > 0:
         try:
             content = batch.decompressed()
-        except (ValueError, ImportError) as error:  # a DecodeError, a MissingCodecError
+        except ValueError as error:  # a RecordError
             leaf.add_note(f"not opened: {getattr(error, 'reason', str(error))}")
             return [leaf]
         top = Span(0, len(content), path, "records", "BYTES", STRUCT)
@@ -132,7 +143,7 @@ def _records(data: bytes, pos: int, end: int, batch: Any, path: str, room: Room)
     """The spans of records, from ``pos`` to ``end``; of very many the first."""
     try:
         records = batch.records(verify=False)
-    except ValueError as error:
+    except ValueError as error:  # a BatchDecodeError
         return [Span(pos, end, path, "records", "", REST, None, getattr(error, "reason", str(error)))]
     if not records:
         return [Span(pos, end, path, "records", "BYTES", VALUE, data[pos:end])]

@@ -37,11 +37,10 @@ def explain(
 ) -> Explanation:
     """What the bytes of one message are; ``data`` is exactly one message body.
 
-    ``records`` also opens record batches, if the package has the part ``batches``. ``limit`` is how many leaves the tree may
+    ``records`` also opens record batches, if `kafka_records` is installed. ``limit`` is how many leaves the tree may
     have, about a million unless it is given; elements of arrays and records beyond share a span. Damaged bytes are no
-    exception:
-    ``Explanation.error`` is the DecodeError that ``message.read`` raises, and the tree goes as far as it came. Raises
-    UnsupportedVersionError, and TypeError for data that is not bytes-like.
+    exception: ``Explanation.error`` is the DecodeError that ``message.read`` raises, and the tree goes as far as it came.
+    Raises UnsupportedVersionError, and TypeError for data that is not bytes-like.
     """
     return _Explainer(as_bytes(data), records, Room(limit)).alone(message, version)
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from kafka_messages.segments.batch_headers import read_batch_headers
-from kafka_messages.segments.names import topic_of
+from kafka_records.segments.batch_headers import read_batch_headers
+from kafka_records.segments.names import topic_of
 from pyspark.sql import functions as F
 
 from .._core.spark_types import struct_type
@@ -60,7 +60,7 @@ def read_batches(
     """The record batches of segment files, one row each; nothing is decompressed.
 
     ``paths`` are files, folders or patterns as ``kafka_log`` takes them. Columns are those of
-    ``kafka_messages.segments.batch_headers.read_batch_headers``. A corrupt place is a row with the struct ``corrupt``
+    ``kafka_records.segments.batch_headers.read_batch_headers``. A corrupt place is a row with the struct ``corrupt``
     (position, size, reason), and so is a file that cannot be read: nothing ends the query but a path that is not there.
     """
     files = ranges(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-from kafka_messages.segments.names import topic_of
+from kafka_records.segments.names import topic_of
 from pyspark.errors import PySparkValueError
 
 from kafka_messages_spark.sources._files import File, Selection, is_path

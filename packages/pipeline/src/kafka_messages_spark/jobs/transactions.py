@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from kafka_messages.segments.names import topic_of
+from kafka_records.segments.names import topic_of
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 

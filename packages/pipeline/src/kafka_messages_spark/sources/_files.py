@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 import pyarrow as pa
-from kafka_messages.segments.names import ending_of
+from kafka_records.segments.names import ending_of
 from pyarrow import fs
 
 from .._core.errors import wrong

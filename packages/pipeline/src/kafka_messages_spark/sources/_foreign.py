@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kafka_messages.segments.batch_headers import read_batch_headers
+from kafka_records.segments.batch_headers import read_batch_headers
 
 from ._files import base_name, of_reader
 

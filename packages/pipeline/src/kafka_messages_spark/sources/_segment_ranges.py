@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from kafka_messages.segments.names import topic_of
+from kafka_records.segments.names import topic_of
 from pyspark.sql.datasource import InputPartition
 
 from ._foreign import why_no_part

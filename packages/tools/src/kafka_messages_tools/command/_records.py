@@ -39,13 +39,15 @@ class Decoder:
 
     def rows(self, batch: Any) -> Iterator[dict[str, object]]:
         """A row for each record of a batch, one for a batch whose compression no package here reads. Raises DecodeError."""
+        from kafka_records import MissingCodecError, RecordError
+
         try:
             yield from self._rows(batch)
-        except ImportError as error:
-            if not isinstance(error, self._error):
-                raise  # no MissingCodecError
+        except MissingCodecError as error:
             self.failed = True
             yield {"offset": batch.base_offset, "timestamp": None, "time": None, "error": str(error)}
+        except RecordError as error:
+            raise self._package.root.DecodeError(str(error)) from error
 
     def _rows(self, batch: Any) -> Iterator[dict[str, object]]:
         if batch.is_control:

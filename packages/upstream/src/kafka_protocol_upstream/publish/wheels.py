@@ -19,6 +19,7 @@ PROJECTS: Mapping[str, Path] = {
     "kafka_messages_tools": ROOT / "packages" / "tools",
     "kafka_protocol_pages": ROOT / "packages" / "pages",
     "kafka_protocol_upstream": ROOT / "packages" / "upstream",
+    "kafka_records": ROOT / "packages" / "records",
     "kafka_protocol_vectors": ROOT / "packages" / "vectors",
 }
 """Folders of the distributions by their names in file names."""

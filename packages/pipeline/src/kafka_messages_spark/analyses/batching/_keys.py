@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from kafka_messages.segments.batch_headers import read_batch_headers
-from kafka_messages.segments.names import topic_of
-from kafka_messages.segments.reader import read_segments
+from kafka_records.segments.batch_headers import read_batch_headers
+from kafka_records.segments.names import topic_of
+from kafka_records.segments.reader import read_segments
 from pyspark.sql import functions as F
 
 from ..._core.spark_types import struct_type

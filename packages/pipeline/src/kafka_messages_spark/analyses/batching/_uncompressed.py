@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from kafka_messages.batches.compression import CompressionError
-from kafka_messages.batches.format import CODECS, HEADER, KEY_SIZE_AT, MAX_BATCH_BYTES
-from kafka_messages.segments.compression import decompress
-from kafka_messages.segments.reader import read_segments
+from kafka_records import CompressionError
+from kafka_records.format import CODECS, HEADER, KEY_SIZE_AT, MAX_BATCH_BYTES
+from kafka_records.segments.compression import decompress
+from kafka_records.segments.reader import read_segments
 
 from ...columns._bytes import Ints
 from ...sources._files import of_reader, open_file

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from kafka_messages.segments.batch_headers import read_batch_headers
-from kafka_messages.segments.names import topic_of
-from kafka_messages.segments.reader import SegmentReport, read_segments
+from kafka_records.segments.batch_headers import read_batch_headers
+from kafka_records.segments.names import topic_of
+from kafka_records.segments.reader import SegmentReport, read_segments
 
 from ...columns._bytes import Bools, Ints
 from ...sources._files import base_name, of_reader, shown

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-from kafka_messages.segments.arrays import binary
 
 from ..._core.errors import wrong
 from ...columns._headers import REQUEST, RESPONSE
@@ -153,9 +151,10 @@ def _split(buffer: bytes, max_frame: int) -> tuple[list[int], list[int], int, in
 
 
 def _piece(buffer: bytes, base: int, starts: list[int], sizes: list[int]) -> Piece:
-    start, size = np.array(starts, np.int64), np.array(sizes, np.int64)
-    frames = binary(np.frombuffer(buffer, np.uint8), start + _PREFIX, size)
-    return Piece(pa.array(start + base), pa.array(size, pa.int32()), frames)
+    begins = [start + _PREFIX for start in starts]
+    frames = [buffer[begin : begin + size] for begin, size in zip(begins, sizes, strict=True)]
+    positions = pa.array([base + start for start in starts], pa.int64())
+    return Piece(positions, pa.array(sizes, pa.int32()), pa.array(frames, pa.binary()))
 
 
 def _rest(position: int, left: bytes, max_frame: int) -> Piece:

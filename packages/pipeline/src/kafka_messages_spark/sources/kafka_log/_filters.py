@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from kafka_messages.segments.names import topic_of
+from kafka_records.segments.names import topic_of
 from pyspark.sql import datasource as spark
 
 from ._wanted import Bounds

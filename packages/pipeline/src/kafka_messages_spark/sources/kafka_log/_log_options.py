@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 from kafka_messages.internal_topics import LOGS
-from kafka_messages.segments.names import topic_of
-from kafka_messages.segments.reader import read_segments
+from kafka_records.segments.names import topic_of
+from kafka_records.segments.reader import read_segments
 from pyspark.sql.types import StructType
 
 from ..._core.errors import near, wrong

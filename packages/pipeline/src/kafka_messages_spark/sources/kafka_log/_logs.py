@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from kafka_messages.segments.names import topic_of
+from kafka_records.segments.names import topic_of
 
 from ..._core.errors import wrong
 from .._files import File

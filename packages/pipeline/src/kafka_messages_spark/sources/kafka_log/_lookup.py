@@ -7,8 +7,8 @@ from contextlib import closing, contextmanager
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from kafka_messages.segments.batch_headers import read_batch_headers
-from kafka_messages.segments.reader import read_segments
+from kafka_records.segments.batch_headers import read_batch_headers
+from kafka_records.segments.reader import read_segments
 
 from .._files import File, View, open_file
 from ._progress import base_of

@@ -10,11 +10,11 @@ from itertools import chain
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from kafka_messages.segments.frames import CorruptSegmentError
-from kafka_messages.segments.reader import SegmentReader, read_segments
-from kafka_messages.segments.rows import corrupt_rows
-from kafka_messages.segments.run import CORRUPT_BYTES, Gap
-from kafka_messages.segments.scan import LOOKBACK
+from kafka_records import CorruptSegmentError
+from kafka_records.segments.reader import SegmentReader, read_segments
+from kafka_records.segments.rows import corrupt_rows
+from kafka_records.segments.run import CORRUPT_BYTES, Gap
+from kafka_records.segments.scan import LOOKBACK
 from pyspark.sql.datasource import InputPartition
 
 from ...columns._records import MalformedRecordError

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import Any
 
-from kafka_messages.batches.format import MAX_BATCH_BYTES, OVERHEAD, SMALLEST
-from kafka_messages.segments.batch_headers import read_batch_headers
+from kafka_records.format import MAX_BATCH_BYTES, OVERHEAD, SMALLEST
+from kafka_records.segments.batch_headers import read_batch_headers
 
 from .._files import File, View, is_local, open_file, open_filesystem
 

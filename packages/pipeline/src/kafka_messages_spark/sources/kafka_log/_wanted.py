@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from kafka_messages.segments.groups import Facts
+    from kafka_records.segments.facts import Facts
 
 _HIGHEST = (1 << 63) - 1
 

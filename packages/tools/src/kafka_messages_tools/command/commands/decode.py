@@ -90,13 +90,13 @@ def _of_record(subject: Subject, data: bytes, show_secrets: bool) -> object:
     elif subject.kind == "coordinator-key":
         message, version = subject.message.read(data[2:], 0), 0
     else:
-        message, version = package.module("records").read_versioned(subject.message, data)
+        message, version = package.module("internal_topics").read_versioned(subject.message, data)
     return {"version": version, "message": message_json(package, message, version, show_secrets)}
 
 
 def _metadata_record(package: Package, message: type[Any], data: bytes) -> tuple[Any, int]:
     """Return the message and its version, from whichever log has records of this class."""
-    records = package.module("records")
+    records = package.module("internal_topics")
     problem: Exception = InputError(f"no log has records of type {message.__name__}")
     for log in dict.fromkeys(("metadata", *records.LOGS.values())):
         try:

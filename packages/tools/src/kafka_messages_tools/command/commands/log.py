@@ -102,7 +102,9 @@ def topic_of(path: str, metadata_topic: str) -> str | None:
 
 def _batches(package: Package, file: BinaryIO) -> Iterator[Any]:
     """The batches of a file, read one at a time. Raises DecodeError."""
-    read_batches, decode_error = package.module("batches").read_batches, package.root.DecodeError
+    from kafka_records import BatchDecodeError, read_batches
+
+    decode_error = package.root.DecodeError
     at = 0
     while head := file.read(_OVERHEAD):
         size = int.from_bytes(head[8:], "big", signed=True) if len(head) == _OVERHEAD else 0
@@ -113,7 +115,7 @@ def _batches(package: Package, file: BinaryIO) -> Iterator[Any]:
         reader = read_batches(data)
         try:
             yield from reader
-        except decode_error as error:
+        except BatchDecodeError as error:
             raise decode_error(f"at byte {at}: {error.reason}", "RecordBatch", offset=at) from None
         if reader.incomplete:
             raise decode_error(

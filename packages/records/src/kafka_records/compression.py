@@ -1,0 +1,286 @@
+"""Kafka's compressions: bounded when reading, readable by Kafka's classes when written.
+
+gzip is the standard library's; snappy, lz4 and zstd are what an ``Engine`` brings. The framings that are Kafka's own are
+handled here: snappy's blocks of the xerial library, the lz4 frames of formats 0 and 1 whose header checksum is wrong
+(KAFKA-3160), and lz4 frames of independent blocks, the only ones Kafka reads.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from gzip import compress as gzip_compress
+from struct import Struct
+from struct import error as StructError
+from typing import Protocol
+
+from .errors import CompressionError
+from .format import CODECS
+
+XERIAL_MAGIC = b"\x82SNAPPY\x00"
+XERIAL_HEADER = XERIAL_MAGIC + b"\0\0\0\x01\0\0\0\x01"
+"""Followed by blocks: their length (int32, big-endian) and raw snappy."""
+XERIAL_BLOCK = 32 * 1024
+LZ4_MAGIC = b"\x04\x22\x4d\x18"
+LZ4_BLOCK = 64 * 1024
+LZ4_DESCRIPTOR = b"\x60\x40"
+"""Version 1, independent blocks of at most 64 KiB, no checksums, no content size."""
+_LZ4_PLAIN_BLOCK = 1 << 31
+_LZ4_INDEPENDENT, _LZ4_BLOCK_SUMS, _LZ4_CONTENT_SIZE, _LZ4_CONTENT_SUM = 1 << 5, 1 << 4, 1 << 3, 1 << 2
+
+SNAPPY_MOST = 22
+"""A byte of snappy stands for at most 64 / 3 bytes: a longer announced length is a lie, found before it costs memory."""
+_GZIP_PIECE = 512
+"""Bytes of a further gzip member that are looked at together at first."""
+
+_int32 = Struct(">i")
+_uint32_le = Struct("<I")
+_stripe = Struct("<4I")
+
+
+class Engine(Protocol):
+    """What a package brings. Decompressing raises CompressionError, also for more than ``limit`` bytes."""
+
+    def snappy_decompress(self, data: memoryview, size: int) -> bytes | memoryview:
+        """Raw snappy that stands for ``size`` bytes."""
+        ...
+
+    def snappy_compress(self, data: bytes) -> bytes:
+        """Raw snappy."""
+        ...
+
+    def lz4_decompress(self, data: memoryview, limit: int) -> bytes:
+        """Frames, one after the other."""
+        ...
+
+    def lz4_compress(self, data: bytes) -> bytes:
+        """One block, without a frame."""
+        ...
+
+    def zstd_decompress(self, data: memoryview, limit: int) -> bytes:
+        """Frames, one after the other."""
+        ...
+
+    def zstd_compress(self, data: bytes) -> bytes:
+        """One frame."""
+        ...
+
+
+class Codecs:
+    """The compressions by number, over an engine."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def decompress(self, codec: int, data: memoryview, limit: int, magic: int = 2) -> bytes | memoryview:
+        """What was compressed with a codec (its number, not 0) in a batch of a format (``magic``).
+
+        Raises CompressionError, also for more than ``limit`` bytes; never much more than that is allocated.
+        """
+        try:
+            if codec == 1:
+                return _read_gzip(data, limit)
+            if codec == 2:
+                return self._read_snappy(data, limit)
+            if codec == 3:
+                return self._engine.lz4_decompress(_with_right_sum(data, magic), limit)
+            return self._engine.zstd_decompress(data, limit)
+        except (zlib.error, IndexError, StructError) as error:
+            raise CompressionError(f"the {CODECS[codec]} data is damaged: {error}") from error
+
+    def compress(self, codec: int, data: bytes, magic: int = 2) -> bytes:
+        """The bytes compressed with a codec (its number), for a batch of a format (``magic``). The same each time."""
+        if codec == 0:
+            return data
+        if codec == 1:
+            return gzip_compress(data, 6, mtime=0)
+        if codec == 2:
+            return self._write_snappy(data)
+        return self._write_lz4(data, magic) if codec == 3 else self._engine.zstd_compress(data)
+
+    def _read_snappy(self, data: memoryview, limit: int) -> bytes | memoryview:
+        if data[: len(XERIAL_MAGIC)] != XERIAL_MAGIC:
+            return self._snappy_block(data, limit, limit)
+        parts = []
+        left = limit
+        pos = 0
+        while pos < len(data):
+            if data[pos : pos + len(XERIAL_MAGIC)] == XERIAL_MAGIC:
+                pos += len(XERIAL_HEADER)  # at the beginning, and again where streams were put one after the other
+                continue
+            size = _int32.unpack_from(data, pos)[0]
+            pos += 4
+            if size < 0 or size > len(data) - pos:
+                raise CompressionError(f"a snappy block of {size} bytes, but {len(data) - pos} are left")
+            part = self._snappy_block(data[pos : pos + size], left, limit)
+            if len(part):
+                parts.append(part)
+            left -= len(part)
+            pos += size
+        return b"".join(parts)
+
+    def _snappy_block(self, data: memoryview, left: int, limit: int) -> bytes | memoryview:
+        """Raw snappy: its uncompressed length as a varint, then the elements."""
+        size = shift = pos = 0
+        while True:
+            if pos == len(data):
+                raise CompressionError("the snappy data ends within its length")
+            byte = data[pos]
+            size |= (byte & 127) << shift
+            pos, shift = pos + 1, shift + 7
+            if byte < 128:
+                break
+            if shift > 28:
+                raise CompressionError("the snappy data begins with a varint of more than 5 bytes")
+        if size > left:
+            raise too_much(2, limit)
+        if size > SNAPPY_MOST * len(data):
+            raise CompressionError(f"{len(data)} bytes of snappy cannot stand for {size} bytes")
+        return self._engine.snappy_decompress(data, size)
+
+    def _write_snappy(self, data: bytes) -> bytes:
+        parts = [XERIAL_HEADER]
+        for low in range(0, len(data), XERIAL_BLOCK):
+            block = self._engine.snappy_compress(data[low : low + XERIAL_BLOCK])
+            parts += (_int32.pack(len(block)), block)
+        return b"".join(parts)
+
+    def _write_lz4(self, data: bytes, magic: int) -> bytes:
+        summed = LZ4_MAGIC + LZ4_DESCRIPTOR if magic == 0 else LZ4_DESCRIPTOR  # KAFKA-3160: format 0 has the wrong one
+        parts = [LZ4_MAGIC, LZ4_DESCRIPTOR, bytes((_xxh32(summed) >> 8 & 255,))]
+        for low in range(0, len(data), LZ4_BLOCK):
+            plain = data[low : low + LZ4_BLOCK]
+            block = self._engine.lz4_compress(plain)
+            if len(block) < len(plain):
+                parts += (_uint32_le.pack(len(block)), block)
+            else:
+                parts += (_uint32_le.pack(len(plain) | _LZ4_PLAIN_BLOCK), plain)
+        parts.append(_uint32_le.pack(0))
+        return b"".join(parts)
+
+
+def too_much(codec: int, limit: int) -> CompressionError:
+    """What is wrong with data that does not end."""
+    return CompressionError(f"the {CODECS[codec]} data grows beyond the bound of {limit} bytes (max_batch_bytes)")
+
+
+def _read_gzip(data: memoryview, limit: int) -> bytes:
+    parts = []
+    left = limit
+    piece = len(data)  # nearly always there is one member alone
+    while True:
+        part, data = _gzip_member(data, left, piece, limit)
+        if part:
+            parts.append(part)
+        left -= len(part)
+        if not data:
+            return parts[0] if len(parts) == 1 else b"".join(parts)
+        piece = _GZIP_PIECE
+
+
+def _gzip_member(data: memoryview, left: int, piece: int, limit: int) -> tuple[bytes, memoryview]:
+    """What the first member stands for, and the data behind it.
+
+    zlib copies what it is given beyond the end of a member, so it is given ``piece`` bytes at first, and then more.
+    """
+    member = zlib.decompressobj(31)
+    parts = []
+    size = pos = 0
+    while not member.eof:
+        if pos >= len(data):
+            raise CompressionError("the gzip data ends too early")
+        parts.append(member.decompress(data[pos : pos + piece], left - size + 1))
+        size += len(parts[-1])
+        if size > left:
+            raise too_much(1, limit)
+        pos = min(pos + piece, len(data))
+        piece *= 2
+    return parts[0] if len(parts) == 1 else b"".join(parts), data[pos - len(member.unused_data) :]
+
+
+def _with_right_sum(data: memoryview, magic: int) -> memoryview:
+    """Frames whose header has the checksum that the format of lz4 asks for, in place of Kafka's wrong one."""
+    if magic < 2 and len(data) >= 7 and data[:4] == LZ4_MAGIC:
+        end = 6 + (8 if data[4] & 8 else 0) + (4 if data[4] & 1 else 0)
+        if end < len(data):
+            right, wrong = (_xxh32(bytes(data[begin:end])) >> 8 & 255 for begin in (4, 0))
+            if data[end] != right and (magic == 0 or data[end] == wrong):  # Kafka ignores it in format 0
+                return memoryview(b"".join((data[:end], bytes((right,)), data[end + 1 :])))
+    return data
+
+
+def lz4_blocks(data: memoryview) -> Iterator[tuple[memoryview, int, bool]]:
+    """The blocks of lz4 frames: their bytes, the most that one stands for, and whether it is stored as it is.
+
+    For engines that bring blocks alone. The rules are those of Kafka's Lz4BlockInputStream, which reads independent blocks
+    only and passes over a checksum of the contents; frames may follow each other. Raises CompressionError.
+    """
+    pos = 0
+    while pos < len(data):
+        flags, most, pos = _lz4_header(data, pos)
+        while size := _uint32_le.unpack_from(data, pos)[0]:
+            pos += 4
+            is_plain = size >= _LZ4_PLAIN_BLOCK
+            size &= _LZ4_PLAIN_BLOCK - 1
+            if size > min(most, len(data) - pos):
+                raise CompressionError(f"an lz4 block of {size} bytes, but {min(most, len(data) - pos)} can be")
+            block = data[pos : pos + size]
+            pos += size
+            if flags & _LZ4_BLOCK_SUMS:
+                if _uint32_le.unpack_from(data, pos)[0] != _xxh32(bytes(block)):
+                    raise CompressionError("the checksum of an lz4 block does not agree")
+                pos += 4
+            yield block, most, is_plain
+        pos += 8 if flags & _LZ4_CONTENT_SUM else 4
+    if pos > len(data):
+        raise CompressionError("the lz4 data ends within its last checksum")
+
+
+def _lz4_header(data: memoryview, pos: int) -> tuple[int, int, int]:
+    """Flags, the most bytes of a block, and where the first one begins."""
+    if data[pos : pos + 4] != LZ4_MAGIC:
+        raise CompressionError("the lz4 data has no frame where one must begin")
+    flags, sizes = data[pos + 4], data[pos + 5]
+    if flags >> 6 != 1 or flags & 0b11 or not flags & _LZ4_INDEPENDENT:
+        raise CompressionError(
+            f"lz4 frames with the flags {flags:#04x} are not for Kafka: version 1, independent blocks"
+        )
+    if sizes & 0x8F or sizes >> 4 < 4:
+        raise CompressionError(f"the lz4 block size {sizes:#04x} is not known")
+    end = pos + (14 if flags & _LZ4_CONTENT_SIZE else 6)
+    if data[end] != _xxh32(bytes(data[pos + 4 : end])) >> 8 & 255:
+        raise CompressionError("the checksum of an lz4 header does not agree")
+    return flags, 1 << 8 + 2 * (sizes >> 4), end + 1
+
+
+_PRIMES = 2654435761, 2246822519, 3266489917, 668265263, 374761393
+_32_BITS = 0xFFFFFFFF
+
+
+def _rotated(value: int, by: int) -> int:
+    return (value << by | value >> 32 - by) & _32_BITS
+
+
+def _xxh32(data: bytes) -> int:
+    """xxHash32, the checksum of lz4's frames (https://github.com/Cyan4973/xxHash, its specification)."""
+    one, two, three, four, five = _PRIMES
+    striped = len(data) & ~15
+    if striped:
+        lanes = [one + two & _32_BITS, two, 0, -one & _32_BITS]
+        for words in _stripe.iter_unpack(data[:striped]):
+            lanes = [
+                _rotated(lane + word * two & _32_BITS, 13) * one & _32_BITS
+                for lane, word in zip(lanes, words, strict=True)
+            ]
+        value = sum(_rotated(lane, by) for lane, by in zip(lanes, (1, 7, 12, 18), strict=True)) + len(data)
+    else:
+        value = five + len(data)
+    whole = len(data) & ~3
+    for pos in range(striped, whole, 4):
+        value = _rotated(value + _uint32_le.unpack_from(data, pos)[0] * three & _32_BITS, 17) * four & _32_BITS
+    for byte in data[whole:]:
+        value = _rotated(value + byte * five & _32_BITS, 11) * one & _32_BITS
+    value &= _32_BITS
+    value = (value ^ value >> 15) * two & _32_BITS
+    value = (value ^ value >> 13) * three & _32_BITS
+    return value ^ value >> 16

@@ -1,0 +1,82 @@
+"""The records in a batch, of whatever format and compression."""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import NamedTuple
+
+from .compression import Codecs
+from .engines import codecs
+from .errors import CompressionError, MalformedRecord
+from .format import COMPRESSION, HEADER, KEY_SIZE_AT, LOG_APPEND_TIME, OVERHEAD
+from .header import Header, batch_error
+from .legacy import read_messages
+from .records import Record, read_records, too_many
+
+_int32 = Struct(">i").unpack_from
+
+
+class Limits(NamedTuple):
+    """What a batch may come to."""
+
+    size: int
+    """Bytes, as stored and decompressed."""
+    records: int
+    """Records, and headers of all of them."""
+
+
+def read_contents(data: bytes, position: int, number: int, header: Header, most: Limits, verify: bool) -> list[Record]:
+    """Return the records of the ``number``-th batch, decompressed within the limits.
+
+    ``verify`` checks the checksum of each message within a compressed one of formats 0 and 1. Raises BatchDecodeError and
+    MissingCodecError.
+    """
+    base_offset, length, _, magic, _, attributes, _, base_timestamp, max_timestamp, _, _, _, count = header
+    end = position + OVERHEAD + length
+    append_time = max_timestamp if attributes & LOG_APPEND_TIME else None
+    codec = attributes & COMPRESSION
+    try:
+        if magic < 2:
+            message = memoryview(data)[position:end]
+            inner = unwrapped(codec, message, magic, most.size, codecs()) if codec else None
+            return read_messages(data, position, end, magic, append_time, inner, verify, most.records)
+        if count > most.records:  # before anything is decompressed
+            raise MalformedRecord(too_many(count, most.records))
+        pos = position + HEADER
+        if codec and count:
+            data = _decompressed(codec, data, pos, end, most.size)
+            pos, end = 0, len(data)
+        return read_records(data, pos, end, count, base_offset, base_timestamp, append_time, most.records)
+    except CompressionError as error:
+        raise batch_error(str(error), number, position, magic) from error.__cause__
+    except MalformedRecord as error:
+        raise batch_error(str(error), number, position, magic, error.number) from None
+
+
+def read_decompressed(data: bytes, position: int, number: int, header: Header, most: int) -> bytes:
+    """Return the bytes of the records of a batch of format 2, decompressed to at most ``most`` bytes.
+
+    Raises BatchDecodeError and MissingCodecError.
+    """
+    pos, end = position + HEADER, position + OVERHEAD + header[1]
+    codec = header[5] & COMPRESSION
+    try:
+        return _decompressed(codec, data, pos, end, most) if codec else data[pos:end]
+    except CompressionError as error:
+        raise batch_error(str(error), number, position, header[3]) from error.__cause__
+
+
+def unwrapped(codec: int, message: bytes | memoryview, magic: int, limit: int, codecs: Codecs) -> bytes:
+    """Return what a compressed message of formats 0 and 1 holds, at most ``limit`` bytes.
+
+    Raises CompressionError and MalformedRecord.
+    """
+    pos = KEY_SIZE_AT[magic]
+    pos += 4 + max(_int32(message, pos)[0], 0)
+    if pos + 4 > len(message) or _int32(message, pos)[0] != len(message) - pos - 4:
+        raise MalformedRecord("the key and value of the compressed message do not fill it")
+    return bytes(codecs.decompress(codec, memoryview(message)[pos + 4 :], limit, magic))
+
+
+def _decompressed(codec: int, data: bytes, pos: int, end: int, most: int) -> bytes:
+    return bytes(codecs().decompress(codec, memoryview(data)[pos:end], most))

@@ -1,0 +1,98 @@
+"""The codecs of installed packages: ``cramjam`` for snappy and lz4, ``zstandard`` for zstd (extra ``compression``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from .compression import Codecs, lz4_blocks, too_much
+from .errors import CompressionError, MissingCodecError
+
+_ZSTD_PIECE = 256 * 1024
+
+
+@cache
+def codecs() -> Codecs:
+    """Kafka's compressions over the packages that are there."""
+    return Codecs(Installed())
+
+
+def compress(codec: int, data: bytes, magic: int) -> bytes:
+    """What ``Codecs.compress`` gives, with the packages that are there."""
+    return codecs().compress(codec, data, magic)
+
+
+class Installed:
+    """Each package is imported when it is first needed."""
+
+    def __init__(self, find: Callable[[str], ModuleType] = import_module) -> None:
+        self._find = find
+
+    def _package(self, name: str, codec: str) -> Any:
+        try:
+            return self._find(name)
+        except ImportError as error:
+            text = f"{codec} needs the package {name}, which is not installed; the extra `compression` brings it"
+            raise MissingCodecError(text) from error
+
+    def snappy_decompress(self, data: memoryview, size: int) -> bytes:
+        """Raw snappy of a known size."""
+        cramjam = self._package("cramjam", "snappy")
+        try:
+            return bytes(cramjam.snappy.decompress_raw(data))
+        except cramjam.DecompressionError as error:
+            raise CompressionError(f"the snappy data is damaged: {error}") from error
+
+    def snappy_compress(self, data: bytes) -> bytes:
+        """Raw snappy."""
+        return bytes(self._package("cramjam", "snappy").snappy.compress_raw(data))
+
+    def lz4_decompress(self, data: memoryview, limit: int) -> bytes:
+        """Frames, block by block."""
+        cramjam = self._package("cramjam", "lz4")
+        room = bytearray(0)
+        parts = []
+        left = limit
+        for block, most, is_plain in lz4_blocks(data):
+            if is_plain:
+                parts.append(bytes(block))
+            else:
+                if len(room) < most:
+                    room = bytearray(most)
+                try:
+                    size = cramjam.lz4.decompress_block_into(block, room)
+                except cramjam.DecompressionError as error:
+                    raise CompressionError(f"the lz4 data is damaged: {error}") from error
+                parts.append(bytes(memoryview(room)[:size]))
+            left -= len(parts[-1])
+            if left < 0:
+                raise too_much(3, limit)
+        return b"".join(parts)
+
+    def lz4_compress(self, data: bytes) -> bytes:
+        """One block."""
+        return bytes(self._package("cramjam", "lz4").lz4.compress_block(data, store_size=False))
+
+    def zstd_decompress(self, data: memoryview, limit: int) -> bytes:
+        """Frames, piece by piece: they need not say how much there is."""
+        zstandard = self._package("zstandard", "zstd")
+        reader = zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True)
+        parts = []
+        left = limit
+        try:
+            while part := reader.read(_ZSTD_PIECE):
+                parts.append(part)
+                left -= len(part)
+                if left < 0:
+                    raise too_much(4, limit)
+        except zstandard.ZstdError as error:
+            raise CompressionError(f"the zstd data is damaged: {error}") from error
+        return b"".join(parts)
+
+    def zstd_compress(self, data: bytes) -> bytes:
+        """One frame."""
+        result: bytes = self._package("zstandard", "zstd").ZstdCompressor().compress(data)
+        return result

@@ -1,0 +1,121 @@
+"""The header of a batch: read, checked and summed; and what changes in it without a new checksum."""
+
+from __future__ import annotations
+
+from struct import Struct
+from zlib import crc32
+
+from ._values import BytesLike, as_bytes, is_int, shown
+from .crc import checksum
+from .errors import BatchDecodeError, BatchEncodeError, ChecksumError
+from .format import (
+    BATCH,
+    CODECS,
+    COMPRESSION,
+    ENTRY,
+    FAULTS,
+    HEADER,
+    LEADER_EPOCH_AT,
+    MAGIC_AT,
+    OVERHEAD,
+    SMALLEST,
+    SMALLEST_RECORD,
+    SUMMED_FROM,
+    TIMESTAMP_AT,
+    sum_text,
+)
+
+Header = tuple[int, int, int, int, int, int, int, int, int, int, int, int, int]
+"""Base offset, length, leader epoch, magic, checksum, attributes, last offset delta, base and max timestamp, producer id,
+producer epoch, base sequence, count. What a format lacks is -1; of formats 0 and 1 the last offset delta is 0, and the count
+of a compressed message, which one has to decompress to know it, -1."""
+
+_int64 = Struct(">q").pack
+_int32 = Struct(">i").pack
+_batch = BATCH.unpack_from
+_entry = ENTRY.unpack_from
+_timestamp = Struct(">q").unpack_from
+_CODECS = len(CODECS)
+FEW = 4096
+"""A copy of fewer bytes costs less than a view of them."""
+
+
+def read_header(data: bytes, position: int, number: int) -> Header:
+    """The header of a whole batch, the ``number``-th. Raises BatchDecodeError for the first thing that is wrong with it."""
+    header = raw_header(data, position)
+    base_offset, length, _, magic, _, attributes, delta, _, _, _, _, _, count = header
+    size, codec = length + OVERHEAD, attributes & COMPRESSION
+    if base_offset < 0:
+        fault = 1
+    elif not 0 <= magic <= 2:
+        fault = 2
+    elif size < SMALLEST[magic]:
+        fault = 3
+    elif codec >= _CODECS:
+        fault = 4
+    elif magic < 2:
+        return header
+    elif count < 0:
+        fault = 5
+    elif delta < 0:
+        fault = 6
+    elif codec == 0 and count * SMALLEST_RECORD > size:
+        fault = 7
+    else:
+        return header
+    text = FAULTS[fault].format(magic=magic, size=size, codec=codec, count=count, delta=delta)
+    raise batch_error(text, number, position, magic)
+
+
+def raw_header(data: BytesLike, position: int) -> Header:
+    """Return the header of a batch, or of an outermost message of formats 0 and 1, without checking it."""
+    if data[position + MAGIC_AT] == 2 and len(data) - position >= HEADER:
+        header: Header = _batch(data, position)
+        return header
+    offset, length, crc, magic, attributes = _entry(data, position)
+    is_timed = magic == 1 and length + OVERHEAD >= SMALLEST[1]
+    timestamp: int = _timestamp(data, position + TIMESTAMP_AT)[0] if is_timed else -1
+    count = -1 if attributes & COMPRESSION else 1
+    return offset, length, -1, magic, crc, attributes, 0, timestamp, timestamp, -1, -1, -1, count
+
+
+def verify_sum(data: bytes, position: int, number: int, header: Header) -> None:
+    """Sum the bytes of a batch. Raises ChecksumError if the checksum is another one."""
+    magic, stored = header[3], header[4]
+    start = position + SUMMED_FROM[magic]
+    end = position + OVERHEAD + header[1]
+    summed = data[start:end] if end - start < FEW else memoryview(data)[start:end]
+    actual = checksum()(summed) if magic == 2 else crc32(summed)
+    if actual != stored:
+        error = batch_error(sum_text(stored, actual, end - position), number, position, magic)
+        raise ChecksumError(error.reason, error.path, error.offset, error.magic)
+
+
+def batch_error(reason: str, number: int, position: int, magic: int = -1, record: int = -1) -> BatchDecodeError:
+    """The error about the ``number``-th batch, or about one of its records."""
+    path = f"batches[{number}]" + (f".records[{record}]" if record >= 0 else "")
+    known = magic if 0 <= magic <= 2 else -1
+    return BatchDecodeError(f"batch at byte {position}: {reason}", path, position, known)
+
+
+def with_base_offset(batch: BytesLike, offset: int, *, leader_epoch: int | None = None) -> bytes:
+    """A copy of one batch of format 2 that begins at another offset, as a broker does when it appends it.
+
+    ``leader_epoch`` is the partition leader epoch that is written too; None leaves it. The checksum covers neither of
+    them (KIP-98), so nothing is summed, decompressed or checked beyond the length. Raises BatchDecodeError if the bytes are
+    not one whole batch of format 2, BatchEncodeError for a number that does not fit, and TypeError for what has no bytes.
+    """
+    if type(batch) not in (bytes, bytearray, memoryview):
+        batch = as_bytes(batch, "batch")
+    if len(batch) < SMALLEST[2] or batch[MAGIC_AT] != 2:
+        raise BatchDecodeError(f"{len(batch)} bytes that are no batch of format 2", offset=0)
+    size = int.from_bytes(batch[8:OVERHEAD], "big") + OVERHEAD
+    if size != len(batch):
+        raise BatchDecodeError(f"{len(batch)} bytes, but the batch has a size of {size}", offset=0, magic=2)
+    if not is_int(offset, 64, 0):
+        raise BatchEncodeError(f"{shown(offset)} is no offset", path="offset")
+    if leader_epoch is None:
+        return b"".join((_int64(offset), batch[8:]))
+    if not is_int(leader_epoch, 32, -1):
+        raise BatchEncodeError(f"{shown(leader_epoch)} is no leader epoch", path="leader_epoch")
+    return b"".join((_int64(offset), batch[8:LEADER_EPOCH_AT], _int32(leader_epoch), batch[MAGIC_AT:]))

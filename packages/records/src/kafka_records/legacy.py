@@ -1,0 +1,108 @@
+"""Messages of the formats 0 and 1 (before Kafka 0.11), alone or as the contents of a compressed message.
+
+The offset of a compressed message is that of the last one in it. Within it offsets are absolute in format 0 and relative in
+format 1 (KIP-31); with the log append time in its attributes its timestamp holds for all (KIP-32). Rules and leniency are
+those of Kafka's AbstractLegacyRecordBatch.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from zlib import crc32
+
+from .errors import MalformedRecord
+from .format import COMPRESSION, ENTRY, KEY_SIZE_AT, OVERHEAD, SMALLEST, SUMMED_FROM, TIMESTAMP_AT
+from .records import Record, at_time, too_many, wrapped
+
+_entry = ENTRY.unpack_from
+_int64 = Struct(">q").unpack_from
+_int32 = Struct(">i").unpack_from
+
+
+def read_messages(
+    data: bytes,
+    pos: int,
+    end: int,
+    magic: int,
+    append_time: int | None,
+    unwrapped: bytes | None,
+    verify: bool,
+    most: int,
+) -> list[Record]:
+    """The record of a message from ``pos`` to ``end``, or those in it: ``unwrapped`` is what it held compressed.
+
+    ``append_time`` is the timestamp of all of them in format 1, where there is one. ``verify`` compares the checksums of
+    the messages within, of which there may be ``most``. Raises MalformedRecord.
+    """
+    if unwrapped is None:
+        records = [_message(data, pos, end, magic, 0)]
+    else:
+        places = _places(unwrapped, magic, most)
+        if verify:
+            _verify(unwrapped, places)
+        shift = _shift(_int64(data, pos)[0], _int64(unwrapped, places[-1])[0], magic)
+        ends = [*places[1:], len(unwrapped)]
+        records = [_message(unwrapped, low, high, magic, shift) for low, high in zip(places, ends, strict=True)]
+    if append_time is not None and magic == 1:
+        return at_time(records, append_time)
+    return records
+
+
+def _message(data: bytes, pos: int, end: int, magic: int, shift: int) -> Record:
+    """One message; ``shift`` is added to its offset."""
+    at = pos + KEY_SIZE_AT[magic]
+    key, at = _field(data, at, end)
+    value, at = _field(data, at, end)
+    if at != end:
+        raise MalformedRecord("the key and value of a message do not fill it")
+    timestamp = _int64(data, pos + TIMESTAMP_AT)[0] if magic == 1 else -1
+    return Record(wrapped(_int64(data, pos)[0] + shift), timestamp, key, value)
+
+
+def _field(data: bytes, at: int, end: int) -> tuple[bytes | None, int]:
+    """Bytes behind their size, and where they end."""
+    if at + 4 > end:
+        raise MalformedRecord("the key and value of a message do not fill it")
+    size = _int32(data, at)[0]
+    at += 4
+    return (None, at) if size < 0 else (data[at : min(at + size, end)], at + size)
+
+
+def _places(inner: bytes, magic: int, most: int) -> list[int]:
+    """Where the messages within a compressed one begin: one to ``most``."""
+    places: list[int] = []
+    at = 0
+    while at < len(inner):
+        left = len(inner) - at
+        if left < SMALLEST[magic]:
+            raise MalformedRecord(f"{left} bytes are left after the messages within the compressed one")
+        _, length, _, inner_magic, attributes = _entry(inner, at)
+        if not SMALLEST[magic] <= length + OVERHEAD <= left:
+            raise MalformedRecord(f"message {len(places)} within the compressed one has a length of {length} bytes")
+        if inner_magic != magic:
+            raise MalformedRecord(f"a message of format {inner_magic} is within a compressed one of format {magic}")
+        if attributes & COMPRESSION:
+            raise MalformedRecord("a compressed message is within a compressed one")
+        if len(places) == most:
+            raise MalformedRecord(too_many(most + 1, most))
+        places.append(at)
+        at += length + OVERHEAD
+    if not places:
+        raise MalformedRecord("no message is within the compressed one")
+    return places
+
+
+def _shift(outer: int, last: int, magic: int) -> int:
+    """What is added to the offsets of messages within, of which the last has the offset ``last``."""
+    if magic == 0 or outer == 0:  # some releases of librdkafka sent 0, and relative is absolute then
+        return 0
+    if outer < last:
+        raise MalformedRecord(f"the offset {outer} of the compressed message is below its last relative one, {last}")
+    return outer - last
+
+
+def _verify(inner: bytes, places: list[int]) -> None:
+    view = memoryview(inner)
+    for number, (low, high) in enumerate(zip(places, [*places[1:], len(inner)], strict=True)):
+        if crc32(view[low + SUMMED_FROM[0] : high]) != _entry(inner, low)[2]:
+            raise MalformedRecord(f"the checksum of message {number} within the compressed one does not agree")

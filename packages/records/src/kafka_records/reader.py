@@ -1,0 +1,339 @@
+"""Reads record batches from the ``records`` of a Fetch response or a Produce request, one after the other.
+
+Rules and leniency are those of ``segments``, and so of Kafka's classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from struct import Struct
+
+from ._values import BytesLike, as_bytes, shown
+from .contents import Limits, read_contents, read_decompressed
+from .crc import checksum
+from .errors import BatchDecodeError, MalformedRecord
+from .format import (
+    BATCH_PLAIN,
+    CODECS,
+    COMPRESSION,
+    CONTROL,
+    CONTROL_KEY,
+    CONTROL_TYPES,
+    DELETE_HORIZON,
+    HEADER,
+    LOG_APPEND_TIME,
+    MARKER_VALUE,
+    MAX_BATCH_BYTES,
+    MAX_BATCH_RECORDS,
+    OVERHEAD,
+    SMALLEST,
+    SMALLEST_RECORD,
+    SUMMED_FROM,
+    TIMESTAMP_TYPES,
+    TRANSACTIONAL,
+    CompressionName,
+)
+from .header import FEW, Header, batch_error, read_header, verify_sum
+from .records import ControlRecord, Record, read_records
+
+_chained = chain.from_iterable
+_int32 = Struct(">i").unpack_from
+_plain = BATCH_PLAIN.unpack_from
+_NOT_PLAIN = COMPRESSION | LOG_APPEND_TIME | CONTROL
+_BEHIND = HEADER - OVERHEAD
+"""Bytes of the header that the length counts."""
+_SUMMED = SUMMED_FROM[2]
+_DEFAULTS = Limits(MAX_BATCH_BYTES, MAX_BATCH_RECORDS)
+
+
+class Batch:
+    """A record batch, or in formats 0 and 1 an outermost message: its header, and its records when they are asked for.
+
+    ``position`` is the byte at which it begins, ``size`` all its bytes, ``number`` its place among the batches read.
+    Fields have Kafka's names; those that a format lacks are -1.
+    """
+
+    __slots__ = (
+        "_data",
+        "_header",
+        "_most",
+        "attributes",
+        "base_offset",
+        "base_sequence",
+        "base_timestamp",
+        "count",
+        "crc",
+        "last_offset_delta",
+        "leader_epoch",
+        "magic",
+        "max_timestamp",
+        "number",
+        "position",
+        "producer_epoch",
+        "producer_id",
+        "size",
+    )
+
+    number: int
+    position: int
+    size: int
+    base_offset: int
+    """Of a compressed message of formats 0 and 1 the offset of the last message in it."""
+    leader_epoch: int
+    magic: int
+    """The format: 2, 1 or 0."""
+    crc: int
+    attributes: int
+    """As they are stored; ``compression``, ``timestamp_type`` and the ``is_`` properties say what they mean."""
+    last_offset_delta: int
+    base_timestamp: int
+    """Milliseconds; the delete horizon in a batch that has one."""
+    max_timestamp: int
+    """Milliseconds."""
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    count: int
+    """The number of records, -1 for a compressed message of formats 0 and 1: one has to decompress it to know."""
+
+    def __init__(self, data: bytes, position: int, number: int, most: Limits, header: Header) -> None:
+        """A whole batch, whose header was read and checked."""
+        self._data = data
+        self._most = most
+        self._header = header
+        self.position = position
+        self.number = number
+        (
+            self.base_offset,
+            length,
+            self.leader_epoch,
+            self.magic,
+            self.crc,
+            self.attributes,
+            self.last_offset_delta,
+            self.base_timestamp,
+            self.max_timestamp,
+            self.producer_id,
+            self.producer_epoch,
+            self.base_sequence,
+            self.count,
+        ) = header
+        self.size = length + OVERHEAD
+
+    def __repr__(self) -> str:
+        return (
+            f"<Batch {self.number} at byte {self.position}: format {self.magic}, {self.size} bytes, "
+            f"offsets {self.base_offset} to {self.last_offset}, {self.compression}>"
+        )
+
+    @property
+    def last_offset(self) -> int:
+        """Of its last record, also if that is no longer there."""
+        return self.base_offset + self.last_offset_delta
+
+    @property
+    def compression(self) -> CompressionName:
+        """``none``, ``gzip``, ``snappy``, ``lz4`` or ``zstd``."""
+        return CODECS[self.attributes & COMPRESSION]
+
+    @property
+    def timestamp_type(self) -> str | None:
+        """``CreateTime`` or ``LogAppendTime``; None in format 0, which has no timestamps."""
+        return None if self.magic == 0 else TIMESTAMP_TYPES[(self.attributes & LOG_APPEND_TIME) // LOG_APPEND_TIME]
+
+    @property
+    def is_transactional(self) -> bool:
+        """Whether its records are part of a transaction."""
+        return self.magic == 2 and self.attributes & TRANSACTIONAL != 0
+
+    @property
+    def is_control(self) -> bool:
+        """Whether its records are for clients and brokers, not for users: see ``control_records``."""
+        return self.magic == 2 and self.attributes & CONTROL != 0
+
+    @property
+    def delete_horizon(self) -> int | None:
+        """When tombstones and markers in it may go, in milliseconds; None if nothing was fixed yet (KIP-534)."""
+        return self.base_timestamp if self.magic == 2 and self.attributes & DELETE_HORIZON else None
+
+    @property
+    def data(self) -> bytes:
+        """All its bytes."""
+        return self._data[self.position : self.position + self.size]
+
+    def verify(self) -> None:
+        """Sum its bytes. Raises ChecksumError if the checksum is another one."""
+        verify_sum(self._data, self.position, self.number, self._header)
+
+    def records(self, *, verify: bool = True) -> list[Record]:
+        """Its records, decompressed and taken apart anew each time; of a control batch too.
+
+        ``verify`` sums each message within a compressed one of formats 0 and 1; batches themselves are summed when they
+        are read. Raises BatchDecodeError for records that are damaged or come to more than ``max_batch_bytes`` or
+        ``max_batch_records``, and MissingCodecError if nothing installed can decompress them.
+        """
+        return read_contents(self._data, self.position, self.number, self._header, self._most, verify)
+
+    def decompressed(self) -> bytes:
+        """Of a batch of format 2 the bytes of its records, decompressed. Raises what ``records`` does."""
+        return read_decompressed(self._data, self.position, self.number, self._header, self._most.size)
+
+    def control_records(self) -> list[ControlRecord]:
+        """The records of a control batch: empty for other batches. Raises BatchDecodeError."""
+        return (
+            [self._control(number, record) for number, record in enumerate(self.records())] if self.is_control else []
+        )
+
+    def _error(self, reason: str, record: int) -> BatchDecodeError:
+        return batch_error(reason, self.number, self.position, self.magic, record)
+
+    def _control(self, number: int, record: Record) -> ControlRecord:
+        if record.key is None or len(record.key) < CONTROL_KEY.size:
+            raise self._error("the key of a control record has fewer than 4 bytes", number)
+        version, kind = CONTROL_KEY.unpack_from(record.key)
+        if version < 0:
+            raise self._error("the key of a control record has a negative version", number)
+        unknown = len(CONTROL_TYPES) - 1
+        epoch = None
+        if kind in (0, 1) and record.value is not None and len(record.value) >= MARKER_VALUE.size:
+            epoch = MARKER_VALUE.unpack_from(record.value)[1]
+        name = CONTROL_TYPES[kind if 0 <= kind < unknown else unknown]
+        return ControlRecord(record.offset, record.timestamp, name, kind, epoch, record.value)
+
+
+class BatchReader:
+    """The batches in some bytes, one after the other; ``incomplete`` and ``position`` say how far it came."""
+
+    _number = 0
+    _most = _DEFAULTS
+    _largest, _room = _DEFAULTS
+    _short = FEW - OVERHEAD  # the length of batches that may go a short way is less
+    position: int = 0
+    """Where the next batch begins."""
+    incomplete: int = 0
+    """Bytes of a last batch that is not all there, known at the end: a broker cuts a Fetch response where it may."""
+
+    def __init__(self, data: bytes, verify: bool, most: Limits) -> None:
+        self._data = data
+        self._verify = verify
+        if most is not _DEFAULTS:
+            self._limit(most)
+
+    def _limit(self, most: Limits) -> None:
+        """Other bounds than the defaults."""
+        self._most = most
+        self._largest, self._room = most
+        if self._largest < FEW or self._room < FEW:  # fewer records than may be in so many bytes
+            self._short = 0
+
+    def __iter__(self) -> BatchReader:
+        return self
+
+    def __next__(self) -> Batch:
+        position, number = self.position, self._number
+        header = self._next_header()
+        if header is None:
+            raise StopIteration
+        return Batch(self._data, position, number, self._most, header)
+
+    def _next_header(self) -> Header | None:
+        """That of the next batch, which is passed; None at the end."""
+        data, position = self._data, self.position
+        left = len(data) - position
+        if left < OVERHEAD:
+            self.incomplete = left
+            return None
+        size = _int32(data, position + 8)[0] + OVERHEAD
+        if not SMALLEST[0] <= size <= self._largest:
+            reason = f"a size of {size} bytes, not between {SMALLEST[0]} and {self._largest} (max_batch_bytes)"
+            raise batch_error(reason, self._number, position)
+        if size > left:
+            self.incomplete = left
+            return None
+        header = read_header(data, position, self._number)
+        if self._verify:
+            verify_sum(data, position, self._number, header)
+        self.position = position + size
+        self._number += 1
+        return header
+
+    def records(self) -> Iterator[Record]:
+        """The records of all batches that are left, without those of control batches. Raises what ``read_batches`` says."""
+        return _chained(iter(self._next_records, None))
+
+    def _next_records(self) -> list[Record] | None:
+        """Those of the next batch, none of a control batch; None at the end.
+
+        Most batches are small and plain: these go a short way, for each call on the other costs as much as a record. What
+        is not sound goes the other way, which tells what is wrong.
+        """
+        data, position, number = self._data, self.position, self._number
+        size = len(data)
+        if position == size:
+            return None
+        if position + HEADER <= size:
+            base_offset, length, magic, stored, attributes, delta, base_timestamp, count = _plain(data, position)
+            end = position + OVERHEAD + length
+            if (
+                magic == 2
+                and not attributes & _NOT_PLAIN
+                and _BEHIND + count * SMALLEST_RECORD <= length < self._short
+                and end <= size
+                and base_offset >= 0
+                and delta >= 0
+                and (not self._verify or checksum()(data[position + _SUMMED : end]) == stored)
+            ):
+                try:
+                    records = read_records(
+                        data, position + HEADER, end, count, base_offset, base_timestamp, None, self._room
+                    )
+                except MalformedRecord:
+                    pass
+                else:
+                    self.position = end
+                    self._number = number + 1
+                    return records
+        header = self._next_header()
+        if header is None:
+            return None
+        if header[3] == 2 and header[5] & CONTROL:
+            return []
+        return read_contents(self._data, position, number, header, self._most, self._verify)
+
+
+def read_batches(
+    data: BytesLike,
+    *,
+    verify: bool = True,
+    max_batch_bytes: int = MAX_BATCH_BYTES,
+    max_batch_records: int = MAX_BATCH_RECORDS,
+) -> BatchReader:
+    """The record batches in ``records`` of a Fetch response or a Produce request, also of the formats 0 and 1.
+
+    Headers are read batch by batch while one iterates, records when ``records()`` of a batch is called. A last batch that is
+    not all there ends the iteration and is reported as ``incomplete``. ``verify`` compares the checksums of batches.
+    ``max_batch_bytes`` bounds a batch, as stored and decompressed; by default 128 MiB. ``max_batch_records`` bounds its
+    records, and the headers of all of them; by default a million. Iterating raises BatchDecodeError for
+    what is no batch, its ``path`` being ``batches[3]`` and its ``offset`` the byte at which that begins, and ChecksumError,
+    which is one, for a checksum that does not agree. Raises TypeError for what has no bytes, such as the None of a partition
+    without records, and for bounds that are no numbers; ValueError for those below 1.
+    """
+    if max_batch_bytes is MAX_BATCH_BYTES and max_batch_records is MAX_BATCH_RECORDS:
+        most = _DEFAULTS
+    else:
+        most = Limits(_bound("max_batch_bytes", max_batch_bytes), _bound("max_batch_records", max_batch_records))
+    return BatchReader(data if type(data) is bytes else as_bytes(data, "records"), verify, most)
+
+
+def read_headers(data: BytesLike, *, max_batch_bytes: int = MAX_BATCH_BYTES) -> BatchReader:
+    """The headers of the batches: no byte behind them is summed, decompressed or looked at. Raises BatchDecodeError."""
+    return read_batches(data, verify=False, max_batch_bytes=max_batch_bytes)
+
+
+def _bound(argument: str, given: object) -> int:
+    if not isinstance(given, int) or isinstance(given, bool):
+        raise TypeError(f"{argument} must be a number, not {shown(given)}")
+    if given < 1:
+        raise ValueError(f"{argument} is {given}, at least 1 is needed")
+    return given

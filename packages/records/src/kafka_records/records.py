@@ -1,0 +1,250 @@
+"""Records as tuples, and how those of format 2 are read (KIP-82 and KIP-98)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .errors import MalformedRecord
+from .format import SMALLEST_RECORD
+
+
+class Record(NamedTuple):
+    """One record of a batch."""
+
+    offset: int = -1
+    """-1, the default, stands for the next one when a batch is written."""
+    timestamp: int = -1
+    """Milliseconds since 1970, -1 for none."""
+    key: bytes | None = None
+    value: bytes | None = None
+    """None is a tombstone in a compacted topic."""
+    headers: tuple[tuple[str, bytes | None], ...] = ()
+    """In order; a key may repeat. Bytes of a key that are no UTF-8 come as lone surrogates, and are written as they were."""
+
+
+class ControlRecord(NamedTuple):
+    """A record that brokers write: the end of a transaction, or a change in the logs of KRaft."""
+
+    offset: int
+    timestamp: int
+    """Milliseconds since 1970."""
+    type: str
+    """``COMMIT``, ``ABORT``, ``LEADER_CHANGE``, ``SNAPSHOT_HEADER``, ``SNAPSHOT_FOOTER``, ``KRAFT_VERSION``, ``KRAFT_VOTERS``
+    or ``UNKNOWN``."""
+    type_id: int
+    """The number of the type, as the key has it."""
+    coordinator_epoch: int | None
+    """Of ``COMMIT`` and ``ABORT``; None for others, and where the value is too short for it."""
+    value: bytes | None
+    """As it is stored; of the logs of KRaft a message whose name is that of the type."""
+
+
+def too_many(count: int, most: int, what: str = "records") -> str:
+    """Why a batch is refused that has so many of something, or more."""
+    return f"{count} {what} or more are in it, and {most} may be (max_batch_records)"
+
+
+_INT64 = 1 << 63
+_FAR = 1 << 62
+_FAR_BEFORE = -_FAR
+"""Beyond them sums of int64 may need more than 64 bits; Kafka's wrap around."""
+_SMALLEST_BODY = 2 * (SMALLEST_RECORD - 1)
+"""The bytes of a record behind its length, as a varint has that."""
+_LONG_NAME = 128
+"""As a varint has it."""
+_new = tuple.__new__
+
+
+def wrapped(value: int) -> int:
+    """As arithmetic on int64 has it."""
+    return (value + _INT64) % (1 << 64) - _INT64
+
+
+def read_records(
+    data: bytes,
+    pos: int,
+    end: int,
+    count: int,
+    base_offset: int,
+    base_timestamp: int,
+    append_time: int | None,
+    room: int,
+) -> list[Record]:
+    """The ``count`` records from ``pos`` to ``end``. Raises MalformedRecord.
+
+    ``append_time`` is the timestamp of all of them, where the batch has one; ``room`` the headers that there may be.
+
+    Calls would take most of the time, so varints of one and two bytes are read in the loop, before their zig-zag is undone:
+    an odd one is negative. A field that does not fit is only seen at the end of its record, for places never go back.
+    """
+    if count == 0:
+        return []  # Kafka does not look at the bytes
+    if count * SMALLEST_RECORD > end - pos:
+        raise MalformedRecord(f"{count} records cannot be in {end - pos} bytes")
+    records: list[Record] = []
+    most = room
+    new, kind = _new, Record
+    is_far = base_offset > _FAR or not _FAR_BEFORE < base_timestamp < _FAR
+    try:
+        for _ in range(count):
+            size = data[pos]
+            pos += 1
+            if size > 127:
+                if (byte := data[pos]) < 128:
+                    size += (byte << 7) - 128
+                    pos += 1
+                else:
+                    size, pos = _varint(data, pos - 1)
+            stop = pos + (size >> 1)
+            if size & 1 or size < _SMALLEST_BODY or stop > end:
+                raise MalformedRecord(f"record {len(records)} has a length that cannot be", len(records))
+
+            time = data[pos + 1]  # behind the attributes, of which none are in use
+            pos += 2
+            if time > 127:
+                if (byte := data[pos]) < 128:
+                    time += (byte << 7) - 128
+                    pos += 1
+                else:
+                    time, pos = _varint(data, pos - 1, 10)
+                    is_far = is_far or time > _FAR
+
+            delta = data[pos]
+            pos += 1
+            if delta > 127:
+                if (byte := data[pos]) < 128:
+                    delta += (byte << 7) - 128
+                    pos += 1
+                else:
+                    delta, pos = _varint(data, pos - 1)
+
+            size = data[pos]
+            pos += 1
+            if size > 127:
+                if (byte := data[pos]) < 128:
+                    size += (byte << 7) - 128
+                    pos += 1
+                else:
+                    size, pos = _varint(data, pos - 1)
+            key = None if size & 1 else data[pos : (pos := pos + (size >> 1))]
+
+            size = data[pos]
+            pos += 1
+            if size > 127:
+                if (byte := data[pos]) < 128:
+                    size += (byte << 7) - 128
+                    pos += 1
+                else:
+                    size, pos = _varint(data, pos - 1)
+            value = None if size & 1 else data[pos : (pos := pos + (size >> 1))]
+
+            if data[pos]:
+                headers, pos = _headers(data, pos, stop, len(records), room)
+                if (room := room - len(headers)) < 0:
+                    raise MalformedRecord(too_many(most - room, most, "headers"), len(records))
+            else:
+                headers = ()
+                pos += 1
+            if pos != stop:
+                raise _not_filled(len(records))
+            timestamp = base_timestamp - (time + 1 >> 1) if time & 1 else base_timestamp + (time >> 1)
+            offset = base_offset - (delta + 1 >> 1) if delta & 1 else base_offset + (delta >> 1)
+            records.append(new(kind, (offset, timestamp, key, value, headers)))
+    except (IndexError, ValueError):
+        raise _not_filled(len(records)) from None
+    if pos != end:
+        raise MalformedRecord(f"{end - pos} bytes are left after its records")
+    if append_time is not None:
+        return at_time(records, append_time)
+    if is_far:
+        return [new(kind, (wrapped(each[0]), wrapped(each[1]), *each[2:])) for each in records]
+    return records
+
+
+def at_time(records: list[Record], timestamp: int) -> list[Record]:
+    """The records with the one timestamp that a broker gave them."""
+    return [_new(Record, (offset, timestamp, key, value, headers)) for offset, _, key, value, headers in records]
+
+
+def _not_filled(number: int) -> MalformedRecord:
+    return MalformedRecord(f"the fields of record {number} do not fill its length", number)
+
+
+def _headers(
+    data: bytes, pos: int, stop: int, number: int, room: int
+) -> tuple[tuple[tuple[str, bytes | None], ...], int]:
+    """The headers of one record, their count at ``pos``, and where they end; of more than ``room`` as many as show it."""
+    size = data[pos]
+    pos += 1
+    if size > 127:
+        size, pos = _varint(data, pos - 1)
+    if size & 1 or size > stop - pos:
+        raise _not_filled(number)
+    if (left := size >> 1) > room:
+        left = room + 1
+    names = _NAMES
+    headers: list[tuple[str, bytes | None]] = []
+    while left:
+        size = data[pos]
+        pos += 1
+        if size > 127:
+            size, pos = _varint(data, pos - 1)
+        if size & 1:
+            raise _headers_not_filled(number)
+        name = data[pos : (pos := pos + (size >> 1))]
+        key = names[name] if size < _LONG_NAME else _decoded(name)
+        size = data[pos]
+        pos += 1
+        if size > 127:
+            size, pos = _varint(data, pos - 1)
+        value = None if size & 1 else data[pos : (pos := pos + (size >> 1))]
+        if pos > stop:
+            raise _headers_not_filled(number)
+        if left == 1 and not headers:
+            return ((key, value),), pos  # as nearly always, if there is any
+        headers.append((key, value))
+        left -= 1
+    return tuple(headers), pos
+
+
+def _decoded(name: bytes) -> str:
+    return name.decode("utf-8", "surrogateescape")
+
+
+class _Names(dict[bytes, str]):
+    """Keys of headers are few and come again and again; long ones are not kept, nor are more than so many."""
+
+    def __missing__(self, name: bytes) -> str:
+        if len(self) >= _MOST_NAMES:
+            self.clear()
+        key = self[name] = _decoded(name)
+        return key
+
+
+_MOST_NAMES = 1024
+_NAMES = _Names()
+
+
+def _headers_not_filled(number: int) -> MalformedRecord:
+    return MalformedRecord(f"the headers of record {number} do not fill its length", number)
+
+
+def _varint(data: bytes, pos: int, most: int = 5) -> tuple[int, int]:
+    """The number at ``pos``, its zig-zag not undone, and where it ends; ``most`` bytes, 5 (int32) or 10 (int64).
+
+    Raises ValueError for more, IndexError where the data ends within it.
+    """
+    value = shift = 0
+    for end in range(pos + 1, pos + most + 1):
+        byte = data[end - 1]
+        value |= (byte & 127) << shift
+        if byte < 128:
+            break
+        shift += 7
+    else:
+        raise ValueError(f"a varint has more than {most} bytes")
+    if most == 5:
+        if value > 0xFFFFFFFF:
+            raise ValueError("a varint does not fit into 32 bits")
+        return value, end
+    return value & 0xFFFFFFFFFFFFFFFF, end

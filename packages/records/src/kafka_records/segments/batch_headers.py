@@ -1,0 +1,159 @@
+"""The record batches of log segments without their records: one row a batch, at the speed of reading the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..errors import CorruptSegmentError
+from ..format import CODECS, CONTROL_TYPES, MAX_BATCH_BYTES
+from .arrays import TIMESTAMP, timestamps
+from .facts import Facts
+from .frames import Ints
+from .groups import Decoder, control_types
+from .reader import MAX_ROWS, SegmentReader, Source, checked_sources, count_batches
+from .record_columns import ColumnMaker
+from .report import SegmentReport
+from .rows import BATCH_COLUMNS, CORRUPT_COLUMN, CORRUPT_TYPE, horizons, named
+from .run import Run
+
+__all__ = ["read_batch_headers"]
+
+_OWN = {
+    "topic": pa.string(),
+    "partition": pa.int32(),
+    "file": pa.string(),
+    "position": pa.int64(),
+    "size": pa.int32(),
+    "base_offset": pa.int64(),
+    "last_offset": pa.int64(),
+    "records": pa.int32(),
+    "timestampType": pa.int32(),
+    "first_timestamp": TIMESTAMP,
+    "max_timestamp": TIMESTAMP,
+}
+HEADER_COLUMNS: dict[str, Any] = _OWN | {name: kind for name, kind in BATCH_COLUMNS.items() if name not in _OWN}
+
+
+class _HeaderReader(SegmentReader):
+    """One row for each batch, instead of one for each record."""
+
+    def _of_run(self, report: SegmentReport, run: Run) -> Iterator[Any]:
+        first = min(run.bad, default=None)
+        facts = Facts(run.log, run.start)
+        count = len(run.start) if first is None or not self._failfast else first
+        count_batches(report, run, facts, 0, count, run.bad)
+        sound = np.ones(count, np.bool_)
+        sound[[number for number in run.bad if number < count]] = False
+        chosen = np.flatnonzero(sound)
+        if first is None or self._failfast:
+            for low in range(0, count, self._max_rows):
+                yield self._rows(report, run, facts, chosen[low : low + self._max_rows])
+            if first is not None:
+                raise CorruptSegmentError(report.file, run.base + int(run.start[first]), run.bad[first])
+            return
+        yield from self._with_corrupt(report, run, self._rows(report, run, facts, chosen), chosen, run.bad)
+
+    def _rows(self, report: SegmentReport, run: Run, facts: Facts, chosen: Ints) -> pa.RecordBatch:
+        count = len(chosen)
+        outer = facts.new[chosen] | (facts.codec[chosen] == 0)  # else the messages within would have to be looked at
+        last = (facts.base_offset + facts.last_offset_delta)[chosen]
+        columns: dict[str, Any] = {
+            "topic": pa.repeat(pa.scalar(report.topic, pa.string()), count),
+            "partition": pa.repeat(pa.scalar(report.partition, pa.int32()), count),
+            "file": pa.repeat(pa.scalar(report.file, pa.string()), count),
+            "position": run.base + run.start[chosen],
+            "size": run.size[chosen],
+            "base_offset": pa.array(facts.base_offset[chosen], mask=~outer),
+            "last_offset": last,
+            "records": pa.array(facts.count[chosen], mask=~outer),
+            "timestampType": facts.timestamp_type[chosen],
+            "first_timestamp": _first_timestamps(facts, chosen),
+            "max_timestamp": timestamps(facts.max_timestamp[chosen]),
+            "leader_epoch": facts.leader_epoch[chosen],
+            "producer_id": facts.producer_id[chosen],
+            "producer_epoch": facts.producer_epoch[chosen],
+            "base_sequence": facts.base_sequence[chosen],
+            "is_transactional": facts.transactional[chosen],
+            "is_control": facts.control[chosen],
+            "control_type": self._control_types(run, facts, chosen),
+            "delete_horizon": horizons(facts.base_timestamp, facts.horizon, chosen),
+            "compression": named(facts.codec[chosen], CODECS),
+            "magic": facts.magic[chosen],
+            "crc_ok": pa.nulls(count, pa.bool_()) if run.sums is None else run.sums[chosen],
+            "corrupt": pa.nulls(count, CORRUPT_TYPE),
+        }
+        arrays = []
+        for field in self.schema:
+            values = columns[field.name]
+            arrays.append(pa.array(values).cast(field.type, safe=False) if isinstance(values, np.ndarray) else values)
+            if arrays[-1].type != field.type:
+                arrays[-1] = arrays[-1].cast(field.type)
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+    def _control_types(self, run: Run, facts: Facts, chosen: Ints) -> pa.Array:
+        """The type of the first record of control batches; null for others, and for those that cannot be read."""
+        if not facts.control[chosen].any():
+            return pa.nulls(len(chosen), pa.string())
+        unknown = len(CONTROL_TYPES) - 1
+        kinds = np.full(len(run.start), -1)
+        decoder = Decoder(
+            run, ColumnMaker(()), control_records=True, data_records=False, check_crcs=self._check, limit=self._max
+        )
+        for group in decoder.groups():
+            rows = np.flatnonzero(np.diff(group.records.batch, prepend=-1))
+            if len(rows) == 0:
+                continue
+            found = control_types(group.records, rows)[1]
+            kinds[group.records.batch[rows]] = np.where((found < 0) | (found > unknown), unknown, found)
+        return named(np.maximum(kinds[chosen], 0), CONTROL_TYPES, kinds[chosen] < 0)
+
+
+def _first_timestamps(facts: Facts, chosen: Ints) -> pa.Array:
+    """The timestamp of the first record; with log append time that is the one of the batch."""
+    milliseconds = np.where(facts.timestamp_type == 1, facts.max_timestamp, facts.base_timestamp)[chosen]
+    known = pa.array((facts.new & ~facts.horizon)[chosen])
+    return pc.if_else(known, timestamps(milliseconds), pa.scalar(None, TIMESTAMP))
+
+
+def read_batch_headers(
+    source: Source | Iterable[Source],
+    *,
+    check_crcs: bool = True,
+    mode: str = "FAILFAST",
+    max_batch_bytes: int = MAX_BATCH_BYTES,
+    start: int = 0,
+    end: int | None = None,
+    max_rows: int = MAX_ROWS,
+    filesystem: Any = None,
+) -> SegmentReader:
+    """The record batches of log segments, one row each, also those without records; nothing is decompressed.
+
+    Arguments, errors and reports are those of ``read_segments``. Columns: ``topic``, ``partition``, ``file``, ``position``
+    and ``size`` (stored bytes), ``base_offset``, ``last_offset``, ``records``, ``timestampType``, ``first_timestamp`` (of the
+    first record; null before format 2, and where a delete horizon stands in its place), ``max_timestamp`` and what
+    ``batch_metadata`` gives there; with PERMISSIVE also ``corrupt``. In formats 0 and 1 a row is an outermost message;
+    of a compressed one neither the base offset nor the number of records is known without decompressing: they are null.
+    Corruption that only shows in the records (within a checksum that agrees) is not found. ``records`` in the reports
+    stays 0.
+    """
+    if max_rows < 1:
+        raise ValueError(f"max_rows is {max_rows}, at least 1 is needed")
+    columns = HEADER_COLUMNS | (CORRUPT_COLUMN if mode == "PERMISSIVE" else {})
+    return _HeaderReader(
+        checked_sources(source, mode, max_batch_bytes, start, end),
+        pa.schema(list(columns.items())),
+        failfast=mode == "FAILFAST",
+        check_crcs=check_crcs,
+        control_records=True,
+        max_batch_bytes=max_batch_bytes,
+        start=start,
+        end=end,
+        base=None,
+        max_rows=max_rows,
+        filesystem=filesystem,
+    )

@@ -1,0 +1,162 @@
+"""Writes record batches, and the message sets that came before them, from Arrow tables or rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from struct import error as StructError
+from typing import Any
+
+import pyarrow as pa
+
+from ..crc import checksum
+from ..encode import Fields, Shared, codec_number
+from ..errors import BatchEncodeError
+from ..format import DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL, CompressionName
+from ..writer import check_format
+from ..writer import write_control_batch as write_control_batch
+from .compression import compress
+
+Row = Mapping[str, Any]
+
+MAX_RECORDS = 10000
+"""Default bound of the records in a batch."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+_INT32 = 1 << 31
+_INT64 = 1 << 63
+
+
+def write_batches(
+    records: Any,
+    *,
+    compression: CompressionName | None = None,
+    base_offset: int = 0,
+    timestamp_type: int = 0,
+    log_append_time: int | None = None,
+    producer_id: int = -1,
+    producer_epoch: int = -1,
+    base_sequence: int = -1,
+    is_transactional: bool = False,
+    leader_epoch: int = -1,
+    delete_horizon: int | None = None,
+    magic: int = 2,
+    max_records: int = MAX_RECORDS,
+) -> bytes:
+    """Record batches that hold some records, as they stand in a log segment.
+
+    ``records`` is a ``pa.RecordBatch``, a ``pa.Table``, or rows (mappings) with ``key`` and ``value`` (bytes or None) and,
+    where they are there, ``offset`` (else they count from ``base_offset``; they must ascend), ``timestamp`` (Arrow
+    timestamps, datetime, or integers as milliseconds; none is -1) and ``headers`` (pairs, or mappings with ``key`` and
+    ``value``; keys are str or bytes). Other columns are ignored, so what ``read_segments`` gives can be written again.
+    At most ``max_records`` are in a batch; ``base_sequence`` goes on from batch to batch.
+
+    ``compression`` is gzip, snappy, lz4, zstd, or None. ``timestamp_type`` 1 is log append time, which is
+    ``log_append_time`` (milliseconds; by default the highest timestamp). ``delete_horizon`` is in milliseconds (KIP-534).
+    ``magic`` 0 and 1 give the message sets of KIP-32, each batch a compressed wrapper message if there is a compression;
+    they have no headers and none of what producers and transactions need.
+
+    Raises BatchEncodeError for what the format cannot hold: its ``path`` is ``records[3].value``, or the name of an argument.
+    """
+    codec = codec_number(compression, magic)
+    check_format(magic, (producer_id, producer_epoch, base_sequence, leader_epoch), is_transactional, delete_horizon)
+    if timestamp_type not in (0, 1) or (timestamp_type == 1 and magic == 0):
+        raise BatchEncodeError(f"format {magic} has no timestamp type {timestamp_type}", path="timestamp_type")
+    if timestamp_type == 0 and log_append_time is not None:
+        raise BatchEncodeError("there is a time, but timestamp_type is not 1", path="log_append_time")
+    if max_records < 1:
+        raise BatchEncodeError(f"{max_records} is too few", path="max_records")
+    attributes = codec | (LOG_APPEND_TIME if timestamp_type else 0) | (TRANSACTIONAL if is_transactional else 0)
+    attributes |= 0 if delete_horizon is None else DELETE_HORIZON
+    batch = Shared(
+        magic,
+        codec,
+        attributes,
+        leader_epoch,
+        producer_id,
+        producer_epoch,
+        base_sequence,
+        log_append_time,
+        delete_horizon,
+        compress,
+        checksum(),
+    )
+    parts = []
+    rows = _records(_rows(records), base_offset)
+    while some := list(islice(rows, max_records)):
+        try:
+            parts.append(batch.encode(some, [record[0] for record in some]))
+        except StructError as error:
+            raise BatchEncodeError(f"a number does not fit: {error}") from error
+        if batch.base_sequence >= 0:
+            batch.base_sequence = (batch.base_sequence + len(some)) % _INT32
+    return b"".join(parts)
+
+
+# ---- rows -------------------------------------------------------------------------------------------------------
+
+
+def _rows(records: Any) -> Iterator[Row]:
+    """Mappings, whatever was given."""
+    if isinstance(records, pa.Table | pa.RecordBatch):
+        names = [name for name in ("key", "value", "offset", "timestamp", "headers") if name in records.schema.names]
+        if not names:
+            raise BatchEncodeError("there is no column key, value, offset, timestamp or headers", path="records")
+        table = pa.Table.from_batches([records]) if isinstance(records, pa.RecordBatch) else records
+        for batch in table.select(names).to_batches(max_chunksize=65536):
+            columns = [_milliseconds(batch.column(name)).to_pylist() for name in names]
+            yield from (dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True))
+    else:
+        yield from records
+
+
+def _milliseconds(column: pa.Array) -> pa.Array:
+    """A column of timestamps as milliseconds; any other as it is."""
+    if not pa.types.is_timestamp(column.type):
+        return column
+    return column.cast(pa.timestamp("ms", tz=column.type.tz), safe=False).view(pa.int64())
+
+
+def _records(rows: Iterable[Row], base_offset: int) -> Iterator[Fields]:
+    last = base_offset - 1
+    for number, row in enumerate(rows):
+        try:
+            offset = row.get("offset")
+            if offset is None:
+                offset = last + 1
+            if not 0 <= offset < _INT64 or (number and offset <= last):
+                raise BatchEncodeError(f"{offset} cannot follow {last}", path=f"records[{number}].offset")
+            last = offset
+            key, value, headers = row.get("key"), row.get("value"), row.get("headers")
+            yield (
+                offset,
+                _timestamp(row.get("timestamp")),
+                key if key is None or type(key) is bytes else bytes(memoryview(key)),
+                value if value is None or type(value) is bytes else bytes(memoryview(value)),
+                [_pair(header) for header in headers] if headers else (),
+            )
+        except (TypeError, AttributeError, ValueError, KeyError) as error:
+            if isinstance(error, BatchEncodeError):
+                raise
+            raise BatchEncodeError(f"this is no record: {error}", path=f"records[{number}]") from error
+
+
+def _timestamp(value: int | datetime | None) -> int:
+    if value is None:
+        return -1
+    if isinstance(value, int):
+        return value
+    if value.tzinfo is None:
+        raise ValueError("a datetime without a time zone")
+    return (value - _EPOCH) // _MILLISECOND
+
+
+def _pair(header: Any) -> tuple[bytes, bytes | None]:
+    key, value = (header["key"], header["value"]) if isinstance(header, Mapping) else header
+    if key is None:
+        raise ValueError("the key of a header is None")
+    return key.encode() if isinstance(key, str) else bytes(memoryview(key)), (
+        None if value is None else bytes(memoryview(value))
+    )

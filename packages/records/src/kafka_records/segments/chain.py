@@ -1,0 +1,100 @@
+"""Goes from batch to batch by their lengths, and looks at the headers and checksums of all that are found together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from struct import Struct
+from struct import error as StructError
+
+import numpy as np
+
+from .. import _native
+from ..format import OVERHEAD, SMALLEST
+from .frames import Bools, Bytes, Ints, Log, faults, intact
+
+_int32 = Struct(">i").unpack_from
+_UNKNOWN = 2
+"""What the core says of a checksum that it did not make: of formats 0 and 1."""
+
+
+@dataclass(slots=True)
+class Chain:
+    """Whole batches, one after the other in a log."""
+
+    start: Ints
+    stop: int
+    """Where the last one ends."""
+    need: int
+    """Bytes that are needed there to go on; 0 if there is no length that could be one."""
+    fault: Ints | Bytes
+    """What is wrong with each header, as ``frames.faults`` says it."""
+    sums: Bools | None
+    """Does the checksum agree? None: not made. Of a batch with a fault it says nothing."""
+
+    @property
+    def size(self) -> Ints:
+        return np.diff(self.start, append=self.stop)
+
+
+class Follower:
+    """Follows lengths through a log. ``largest``: the bytes that a batch may have; ``with_sums``: make checksums."""
+
+    def __init__(self, largest: int, *, with_sums: bool) -> None:
+        self._largest = largest
+        self._with_sums = with_sums
+        self._start = np.empty(0, np.int64)
+        self._fault = self._sums = np.empty(0, np.uint8)
+
+    def follow(self, log: Log, at: int, last: int, most: int) -> Chain:
+        """The whole batches from ``at`` on, at most ``most``, up to the first that ends at ``last`` or behind it."""
+        follow = self._followed if _native.core is None else self._by_core
+        return follow(log, at, last, most)
+
+    def _by_core(self, log: Log, at: int, last: int, most: int) -> Chain:
+        if len(self._start) != most:
+            self._start = np.empty(most, np.int64)
+            self._fault, self._sums = np.empty(most, np.uint8), np.empty(most, np.uint8)
+        shortest, longest = SMALLEST[0] - OVERHEAD, self._largest - OVERHEAD
+        found = (self._start, self._fault, self._sums)
+        count, stop, need = _native.core.follow_batches(
+            log.bytes, at, last, log.size, shortest, longest, self._with_sums, *found
+        )
+        start, fault, sums = self._start[:count].copy(), self._fault[:count].copy(), self._sums[:count].copy()
+        chain = Chain(start, stop, need, fault, sums == 1 if self._with_sums else None)
+        old = np.flatnonzero(sums == _UNKNOWN)
+        if chain.sums is not None and len(old):
+            chain.sums[old] = intact(log, start[old], chain.size[old])
+        return chain
+
+    def _followed(self, log: Log, at: int, last: int, most: int) -> Chain:
+        starts, stop, need = _places(log, at, last, self._largest, most)
+        chain = Chain(np.array(starts, np.int64), stop, need, np.empty(0, np.int64), None)
+        if starts:
+            chain.fault = faults(log, chain.start, chain.size)
+            chain.sums = intact(log, chain.start, chain.size) if self._with_sums else None
+        return chain
+
+
+def _places(log: Log, at: int, last: int, largest: int, most: int) -> tuple[list[int], int, int]:
+    """Where batches begin, where the last one ends, and what is needed there."""
+    size = log.size
+    view = log.bytes.data[:size]
+    smallest, largest = SMALLEST[0] - OVERHEAD, largest - OVERHEAD
+    starts: list[int] = []
+    append = starts.append
+    try:
+        for _ in range(most):
+            length = _int32(view, at + 8)[0]
+            if not smallest <= length <= largest:
+                return starts, at, 0
+            stop = at + OVERHEAD + length
+            if stop >= last:
+                if stop > size:
+                    return starts, at, stop - at
+                append(at)
+                return starts, stop, OVERHEAD
+            append(at)
+            at = stop
+    except StructError:
+        pass  # the rest is too short for a length
+    return starts, at, OVERHEAD

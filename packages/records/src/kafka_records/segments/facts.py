@@ -1,0 +1,71 @@
+"""Fields of the headers of many batches, as columns."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _native
+from ..format import COMPRESSION, CONTROL, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL
+from ..header import raw_header
+from .frames import Bools, Ints, Log
+
+
+def _header_fields(log: Log, start: Ints) -> dict[str, Ints]:
+    """Return all fields of the headers of batches, by the names in ``_native.FIELDS``."""
+    if _native.core is not None:
+        columns = np.empty((len(_native.core.HEADER_FIELDS), len(start)), np.int64)
+        _native.core.read_headers(log.bytes, np.ascontiguousarray(start, np.int64), columns)
+        return dict(zip(_native.core.HEADER_FIELDS, columns, strict=True))
+    headers = [raw_header(log.bytes.data, at) for at in start.tolist()]
+    fields = dict(zip(_native.FIELDS, np.array(headers, np.int64).reshape(-1, len(_native.FIELDS)).T, strict=True))
+    is_old = fields["MAGIC"] != 2
+    fields["BASE_TIMESTAMP"][is_old] = -1
+    fields["COUNT"][is_old] = 1
+    return fields
+
+
+class Facts:
+    """Fields of the headers of batches; fields that a format lacks are -1 or False."""
+
+    def __init__(self, log: Log, start: Ints) -> None:
+        self.start = start
+        fields = _header_fields(log, start)
+        self.magic = fields["MAGIC"]
+        self.new = self.magic == 2
+        self.attributes = fields["ATTRIBUTES"]
+        self.codec = self.attributes & COMPRESSION
+        self.base_offset = fields["BASE_OFFSET"]
+        """In formats 0 and 1 the offset of the last message."""
+        self.leader_epoch = fields["LEADER_EPOCH"]
+        self.last_offset_delta = fields["LAST_OFFSET_DELTA"]
+        self.base_timestamp = fields["BASE_TIMESTAMP"]
+        """Milliseconds; the delete horizon in a batch that has one. Only in format 2."""
+        self.max_timestamp = fields["MAX_TIMESTAMP"]
+        """Milliseconds; in format 1 the timestamp of the outer message."""
+        self.producer_id = fields["PRODUCER_ID"]
+        self.producer_epoch = fields["PRODUCER_EPOCH"]
+        self.base_sequence = fields["BASE_SEQUENCE"]
+        self.count = fields["COUNT"]
+        """Records; 1 in formats 0 and 1, where a compressed message may hold more."""
+
+    @property
+    def timestamp_type(self) -> Ints:
+        """0 create time, 1 log append time, -1 none (format 0)."""
+        return np.where(self.magic == 0, -1, (self.attributes & LOG_APPEND_TIME) // LOG_APPEND_TIME)
+
+    def has(self, bit: int) -> Bools:
+        """Is a bit of the attributes set, in the format that has it?"""
+        result: Bools = self.new & (self.attributes & bit != 0)
+        return result
+
+    @property
+    def transactional(self) -> Bools:
+        return self.has(TRANSACTIONAL)
+
+    @property
+    def control(self) -> Bools:
+        return self.has(CONTROL)
+
+    @property
+    def horizon(self) -> Bools:
+        return self.has(DELETE_HORIZON)

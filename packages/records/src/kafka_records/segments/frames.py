@@ -1,0 +1,247 @@
+"""Headers of record batches, for many batches at a time: fields, checks, checksums, and finding batches in raw bytes.
+
+The layout is in ``batches.format``.
+"""
+
+from __future__ import annotations
+
+from zlib import crc32
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import format
+from ..crc import checksum
+from ..format import CODECS, COMPRESSION, FAULTS, FINE, MAX_BATCH_BYTES, OVERHEAD, SMALLEST
+
+Ints = npt.NDArray[np.int64]
+Bytes = npt.NDArray[np.uint8]
+Bools = npt.NDArray[np.bool_]
+
+MAX_BATCH_BYTES_LIMIT = 1 << 30
+"""Positions within a decoded group must fit into 31 bits."""
+
+PADDING = 64
+"""Bytes that must follow what is read here, so that no check is needed before each gather."""
+
+_KNOWN_ATTRIBUTES = 0xFF
+"""Beyond the seven bits in use one is left for a coming release; when looking for batches, higher ones mean: no batch."""
+
+SEARCH_BLOCK = 256 * 1024
+"""Positions that are tried at a time, at most."""
+_FIRST_BLOCK = 4096
+_REJECTED = 1 << 16
+"""So many sound batches may turn out to be none of the log before a search is given up."""
+_SEARCH_BYTES = 64 << 20
+_SEARCH_FACTOR = 16
+"""Looking for a batch, at most this many times the bytes searched are summed, plus ``_SEARCH_BYTES``."""
+
+
+class Log:
+    """Bytes of a log that can be read as big-endian numbers at many positions at once.
+
+    Behind ``size`` bytes there must be ``PADDING`` more, whatever they are.
+    """
+
+    __slots__ = ("_views", "bytes", "size")
+
+    def __init__(self, data: Bytes, size: int) -> None:
+        self.bytes = data
+        self.size = size
+        self._views: dict[str, npt.NDArray[np.int64]] = {}
+
+    def at(self, pos: Ints, kind: str) -> Ints:
+        """The numbers of a kind (numpy's, such as ``>i4``) at positions."""
+        view = self._views.get(kind)
+        if view is None:
+            dtype = np.dtype(kind)
+            shape = (len(self.bytes) - dtype.itemsize + 1,)
+            view = self._views[kind] = np.ndarray(shape, dtype, self.bytes.data, 0, (1,))
+        return view[pos].astype(np.int64)
+
+    def zeros(self, low: int, high: int) -> bool:
+        """Are all of these bytes zero?"""
+        return not self.bytes[low:high].any()
+
+
+def padded(data: bytes | bytearray | memoryview | Bytes) -> Log:
+    """A copy of some bytes as a log."""
+    array = data if isinstance(data, np.ndarray) else np.frombuffer(data, np.uint8)
+    return Log(np.concatenate((array, np.zeros(PADDING, np.uint8))), len(array))
+
+
+def stored_sums(log: Log, start: Ints, magic: Ints) -> Ints:
+    """The checksums that batches say they have."""
+    return log.at(np.where(magic == 2, start + 17, start + 12), ">u4")
+
+
+def actual_sums(log: Log, start: Ints, size: Ints, magic: Ints) -> Ints:
+    """Return the checksums of the bytes of batches: CRC-32C in format 2, CRC-32 in formats 0 and 1."""
+    view, crc32c = log.bytes.data, checksum()
+    batches = zip(start.tolist(), (start + size).tolist(), magic.tolist(), strict=True)
+    sums = (crc32c(view[low + 21 : end]) if kind == 2 else crc32(view[low + 16 : end]) for low, end, kind in batches)
+    return np.fromiter(sums, np.int64, len(start))
+
+
+def intact(log: Log, start: Ints, size: Ints) -> Bools:
+    """Do the checksums of batches with plausible headers agree?"""
+    magic = log.at(start + 16, "i1")
+    result: Bools = stored_sums(log, start, magic) == actual_sums(log, start, size, magic)
+    return result
+
+
+def faults(log: Log, start: Ints, size: Ints, *, strict: bool = False) -> Ints:
+    """What is wrong with headers, as a number for ``fault_text``; 0 is nothing.
+
+    ``strict`` also refuses what no release writes: for positions that may well be anything.
+    """
+    magic = log.at(start + 16, "i1")
+    new = magic == 2
+    attributes = np.where(new, log.at(start + 21, ">i2"), log.at(start + 17, "i1"))
+    count = np.where(new, log.at(start + 57, ">i4"), 1)
+    delta = np.where(new, log.at(start + 23, ">i4"), 0)
+    codec = attributes & COMPRESSION
+    smallest = np.where(new, SMALLEST[2], np.where(magic == 1, SMALLEST[1], SMALLEST[0]))
+    result = np.zeros(len(start), np.int64)
+    # The least telling first: each overwrites the one before.
+    result[(codec == 0) & (count * 7 > size)] = 7
+    result[delta < 0] = 6
+    result[count < 0] = 5
+    result[codec >= len(CODECS)] = 4
+    result[size < smallest] = 3
+    result[(magic < 0) | (magic > 2)] = 2
+    result[log.at(start, ">i8") < 0] = 1
+    if strict:
+        result[(attributes < 0) | (attributes > _KNOWN_ATTRIBUTES)] = 4
+        result[new & _is_odd_batch(log, start, count, delta)] = 6
+        result[~new & _is_odd_message(log, start, size, magic)] = 3
+    return result
+
+
+def _is_odd_batch(log: Log, start: Ints, count: Ints, delta: Ints) -> Bools:
+    """Has a header of format 2 more records than offsets, or below -1 what is never there?"""
+    result: Bools = count > delta + 1
+    for place, kind in (
+        (12, ">i4"),
+        (43, ">i8"),
+        (51, ">i2"),
+        (53, ">i4"),
+    ):  # leader epoch, producer, its epoch, sequence
+        result |= log.at(start + place, kind) < -1
+    return result
+
+
+def _is_odd_message(log: Log, start: Ints, size: Ints, magic: Ints) -> Bools:
+    """Do key and value of a message of format 0 or 1 not fill its size exactly? What lies beyond the log may be right."""
+    key_at = np.where(magic == 1, start + 26, start + 18)
+    key = log.at(key_at, ">i4")
+    value_at = key_at + 4 + np.clip(key, 0, size)
+    is_seen = value_at + 4 <= log.size
+    value = log.at(np.where(is_seen, value_at, start), ">i4")
+    fits = (value >= -1) & (value_at + 4 + np.maximum(value, 0) == start + size)
+    result: Bools = (key < -1) | (value_at + 4 > start + size) | (is_seen & ~fits)
+    return result
+
+
+def fault_text(log: Log, start: int, size: int, fault: int) -> str:
+    """What a number that ``faults`` gave means for the header at ``start``."""
+    at = np.array([start])
+    magic = int(log.at(at + 16, "i1")[0])
+    attributes = int(log.at(at + 21, ">i2")[0] if magic == 2 else log.at(at + 17, "i1")[0])
+    numbers = {"magic": magic, "size": size, "codec": attributes & COMPRESSION}
+    numbers |= {"count": int(log.at(at + 57, ">i4")[0]), "delta": int(log.at(at + 23, ">i4")[0])}
+    return FAULTS[fault].format(**numbers)
+
+
+def sum_text(log: Log, at: int, size: int) -> str:
+    """What is wrong with a batch whose checksum does not agree."""
+    start, sizes = np.array([at]), np.array([size])
+    magic = log.at(start + 16, "i1")
+    stored, actual = stored_sums(log, start, magic)[0], actual_sums(log, start, sizes, magic)[0]
+    return format.sum_text(int(stored), int(actual), size)
+
+
+def plausible(log: Log, start: int, max_batch_bytes: int) -> bool:
+    """Could a batch begin here? Only its header is looked at; it may end beyond the bytes there are."""
+    return len(_candidates(log, start, start + 1, max_batch_bytes)) == 1
+
+
+def _candidates(log: Log, low: int, high: int, max_batch_bytes: int) -> Ints:
+    """Where from ``low`` to ``high`` a batch could begin, by what its header would be."""
+    pos = low + np.flatnonzero(log.bytes[low + 16 : high + 16] <= 2)
+    length = log.at(pos + 8, ">i4")
+    pos = pos[(length >= SMALLEST[0] - OVERHEAD) & (length <= max_batch_bytes - OVERHEAD)]
+    return np.asarray(pos[faults(log, pos, log.at(pos + 8, ">i4") + OVERHEAD, strict=True) == FINE])
+
+
+class Search:
+    """A search for the next batch whose header is plausible and whose checksum agrees.
+
+    The bytes may come in pieces. The work is bounded by the number of bytes searched, whatever they are, and what may be
+    summed at ``least``: ``given_up`` says that the bound was met.
+    """
+
+    def __init__(self, max_batch_bytes: int, least: int | None = None) -> None:
+        self._max = max_batch_bytes
+        self._left = _SEARCH_BYTES if least is None else least
+        self._rejected = 0
+        self.given_up = False
+
+    def find(self, log: Log, low: int, high: int, *, at_end: bool) -> tuple[int, int]:
+        """Look at the positions from ``low`` to ``high`` (``high + PADDING`` must exist).
+
+        Returns the position and 0 for a batch that is found; where to go on, and how many bytes are needed from there,
+        if a candidate ends beyond the bytes there are; ``high`` and -1 if there is none. ``at_end``: there will be no
+        more bytes.
+        """
+        block = _FIRST_BLOCK
+        while low < high and not self.given_up:
+            end = min(low + block, high)
+            self._left += _SEARCH_FACTOR * (end - low)
+            found = _candidates(log, low, end, self._max)
+            low, block = end, min(2 * block, SEARCH_BLOCK)
+            sizes = log.at(found + 8, ">i4") + OVERHEAD
+            for at, size in zip(found.tolist(), sizes.tolist(), strict=True):
+                if at + size > log.size:
+                    if at_end:
+                        continue
+                    return at, size
+                if self.sound(log, at, size):
+                    return at, 0
+        return high, -1
+
+    def reject(self) -> None:
+        """The batch that was found is no batch of this log."""
+        self._rejected += 1
+        self.given_up |= self._rejected > _REJECTED
+
+    def sound(self, log: Log, at: int, size: int) -> bool:
+        """Does the checksum of a batch agree? No, if the search was given up."""
+        self._left -= size
+        self.given_up |= self._left < 0
+        return not self.given_up and bool(intact(log, np.array([at]), np.array([size]))[0])
+
+
+def find_batch(
+    data: bytes | bytearray | memoryview, start: int = 0, *, max_batch_bytes: int = MAX_BATCH_BYTES
+) -> int | None:
+    """The position of the first whole record batch in ``data`` that begins at ``start`` or after it; None if none does.
+
+    This is how a reader that begins in the middle of a segment gets in step. A batch is what has a known format, a sane
+    length of at most ``max_batch_bytes`` bytes, plausible counts, and a checksum that agrees. Batches can lie within the
+    values of records (a topic of captured segments), and would be found too: begin some way before the place that
+    matters, as ``read_segments`` does. Bytes that were made to look like many overlapping batches are given up on,
+    after work in proportion to their size.
+    """
+    array = np.frombuffer(data, np.uint8)
+    search = Search(max_batch_bytes)
+    split = max(start, len(array) - PADDING)
+    if split > start:
+        found, need = search.find(Log(array, len(array)), start, split, at_end=True)
+        if need == 0:
+            return found
+    if search.given_up or start >= len(array):
+        return None
+    tail = padded(array[split:])  # here the fields of a header could be beyond the end
+    found, need = search.find(tail, 0, tail.size, at_end=True)
+    return split + found if need == 0 else None

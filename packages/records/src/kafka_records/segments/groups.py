@@ -1,0 +1,196 @@
+"""Decodes runs of batches in groups of bounded size, whatever their format and compression."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import CompressionError
+from ..format import (
+    CONTROL_KEY,
+    HEADER,
+)
+from .compression import decompress
+from .facts import Facts
+from .frames import PADDING, Bools, Ints, Log
+from .objects import Faults, read_batches, read_messages
+from .record_columns import ColumnMaker, Lanes, RecordColumns
+from .run import Run
+
+GROUP_ROWS = 131072
+"""Records that are decoded together, unless one batch has more."""
+GROUP_BYTES = 16 << 20
+"""Decompressed bytes that are decoded together, unless one batch has more."""
+
+
+Wanted = Callable[[Facts], Bools]
+"""Says of each batch, by the facts of its header, whether its records are wanted."""
+
+
+@dataclass(slots=True)
+class Group:
+    """The batches ``low`` to ``high`` of a run: their records, and which of them are corrupt and why."""
+
+    low: int
+    high: int
+    records: RecordColumns
+    corrupt: dict[int, str]
+
+
+class Decoder:
+    """Decodes the batches of one run.
+
+    ``control_records``, ``data_records``: which are wanted; ``limit``: of the bytes of one batch when decompressed;
+    ``maker``: makes the columns that are wanted of them; ``wanted``: which batches to decode, by their headers.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        maker: ColumnMaker,
+        *,
+        control_records: bool,
+        check_crcs: bool,
+        limit: int,
+        data_records: bool = True,
+        wanted: Wanted | None = None,
+    ) -> None:
+        self.facts = Facts(run.log, run.start)
+        self._run = run
+        self._maker = maker
+        self._check = check_crcs
+        self._limit = limit
+        keep = np.ones(len(run.start), np.bool_)
+        keep[list(run.bad)] = False
+        if not control_records:
+            keep &= ~self.facts.control
+        if not data_records:
+            keep &= self.facts.control
+        if wanted is not None:
+            keep &= wanted(self.facts)
+        self._keep = keep
+
+    @property
+    def decoded(self) -> int:
+        """How many batches are decoded."""
+        return int(np.count_nonzero(self._keep))
+
+    def groups(self) -> Iterator[Group]:
+        """All batches, in order."""
+        new = self.facts.new
+        rows = np.cumsum(np.where(self._keep, np.clip(self.facts.count, 0, 1 << 24), 0))
+        borders = [*(np.flatnonzero(new[1:] != new[:-1]) + 1).tolist(), len(new)]
+        low = 0
+        for border in borders:
+            while low < border:
+                done = int(rows[low - 1]) if low else 0
+                high = max(low + 1, min(border, int(np.searchsorted(rows, done + GROUP_ROWS, "right"))))
+                group = self._batches(low, high) if new[low] else self._messages(low, high)
+                low = group.high
+                yield group
+
+    def _corrupt(self, low: int, high: int, chosen: Ints, faults: Faults) -> dict[int, str]:
+        found = {number: reason for number, reason in self._run.bad.items() if low <= number < high}
+        found |= {int(chosen[number]): reason for number, reason in faults.reasons.items()}
+        return found
+
+    def _messages(self, low: int, high: int) -> Group:
+        chosen = low + np.flatnonzero(self._keep[low:high])
+        faults = Faults()
+        lists = read_messages(
+            self._run, self.facts, chosen, faults, check_crcs=self._check, limit=self._limit, most_bytes=GROUP_BYTES
+        )
+        if len(lists.counts) < len(chosen):
+            high = int(chosen[len(lists.counts)])
+        records = lists.columns(self._maker.names)
+        records.number(chosen)
+        return Group(low, high, records, self._corrupt(low, high, chosen, faults))
+
+    def _batches(self, low: int, high: int) -> Group:
+        run, facts = self._run, self.facts
+        chosen = low + np.flatnonzero(self._keep[low:high])
+        faults = Faults()
+        pos, end, data = run.start[chosen] + HEADER, (run.start + run.size)[chosen], run.log.bytes
+        if facts.codec[chosen].any():
+            parts, read = self._decompressed(chosen, faults)
+            if read < len(chosen):
+                high = int(chosen[read])
+                chosen = chosen[:read]
+            end = np.cumsum([len(part) for part in parts])
+            pos = np.concatenate((np.zeros(1, np.int64), end[:-1]))
+            data = np.frombuffer(b"".join((*parts, bytes(PADDING))), np.uint8)
+        del_count = np.fromiter(faults.reasons, np.int64, len(faults.reasons))
+        count = facts.count[chosen]
+        count[del_count] = 0
+        lanes = Lanes(
+            data,
+            pos,
+            end,
+            count,
+            facts.base_offset[chosen],
+            facts.base_timestamp[chosen],
+            facts.max_timestamp[chosen],
+            facts.timestamp_type[chosen] == 1,
+        )
+        records = self._records(lanes, facts.control[chosen], faults)
+        records.number(chosen)
+        return Group(low, high, records, self._corrupt(low, high, chosen, faults))
+
+    def _records(self, lanes: Lanes, control: Bools, faults: Faults) -> RecordColumns:
+        """Return the records of sound batches; batches that are not sound are added to ``faults``."""
+        with_control = bool(control.any())
+        names = self._maker.names | {"key"} if with_control else self._maker.names
+        while True:
+            columns = self._maker.make(lanes, with_key=with_control) or read_batches(lanes, faults).columns(names)
+            wrong = control_faults(columns, control) if with_control else {}
+            if not wrong:
+                return columns
+            for number, reason in wrong.items():
+                faults.add(number, reason)
+            lanes.count[list(wrong)] = 0
+
+    def _decompressed(self, chosen: Ints, faults: Faults) -> tuple[list[bytes | memoryview], int]:
+        """The records' bytes of batches, of as many as come to the bytes of a group."""
+        run, facts = self._run, self.facts
+        view = run.log.bytes.data
+        parts: list[bytes | memoryview] = []
+        total = 0
+        begins = (run.start[chosen] + HEADER).tolist()
+        ends = (run.start + run.size)[chosen].tolist()
+        columns = zip(begins, ends, facts.codec[chosen].tolist(), facts.count[chosen].tolist(), strict=True)
+        for number, (begin, end, codec, count) in enumerate(columns):
+            part: bytes | memoryview = view[begin:end]
+            if count == 0:
+                part = b""
+            elif codec:
+                try:
+                    part = decompress(codec, view[begin:end], self._limit)
+                except CompressionError as error:
+                    faults.add(number, str(error))
+                    part = b""
+            parts.append(part)
+            total += len(part)
+            if total >= GROUP_BYTES:
+                break
+        return parts, len(parts)
+
+
+def control_types(records: RecordColumns, rows: Ints) -> tuple[Ints, Ints]:
+    """Version and type in the keys of control records, which are long enough."""
+    log = Log(records.data, len(records.data))
+    return log.at(records.key_pos[rows], ">i2"), log.at(records.key_pos[rows] + 2, ">i2")
+
+
+def control_faults(records: RecordColumns, control: Bools) -> dict[int, str]:
+    """Return what is wrong with batches of control records that Kafka's ControlRecordType could not parse."""
+    batch = records.batch
+    rows = np.flatnonzero(control[batch])
+    is_short = records.key_size[rows] < CONTROL_KEY.size
+    short, rows = rows[is_short], rows[~is_short]
+    negative = (
+        rows[control_types(records, rows)[0] < 0] if len(rows) else rows
+    )  # else the bytes may be fewer than a key's
+    found = dict.fromkeys(batch[negative].tolist(), "the key of a control record has a negative version")
+    return found | dict.fromkeys(batch[short].tolist(), "the key of a control record has fewer than 4 bytes")

@@ -1,0 +1,305 @@
+"""Kafka's log segments as Arrow record batches: one row a record, with the columns of Spark's Kafka source."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from .._native import warn_if_missing
+from ..errors import CorruptSegmentError
+from ..format import MAX_BATCH_BYTES, SMALLEST
+from .arrays import Repeated
+from .facts import Facts
+from .frames import MAX_BATCH_BYTES_LIMIT, Ints
+from .groups import Decoder, Group, Wanted
+from .names import topic_of
+from .record_columns import ColumnMaker
+from .report import CorruptBatch, SegmentReport
+from .rows import (
+    BATCH_COLUMNS,
+    COLUMNS,
+    CORRUPT_COLUMN,
+    HEADERS_COLUMN,
+    KAFKA_COLUMNS,
+    Rows,
+    corrupt_rows,
+    merged,
+)
+from .run import CORRUPT_BYTES, Gap, Run
+from .scan import LOOKBACK, Scanner
+from .window import BinaryFile, Window
+
+__all__ = ["CorruptBatch", "SegmentReader", "SegmentReport", "read_segments"]
+
+MAX_ROWS = 65536
+"""Default bound of the rows of a record batch that is handed out."""
+MODES = ("PERMISSIVE", "FAILFAST")
+
+Source = str | os.PathLike[str] | BinaryFile
+
+
+class SegmentReader(Iterator[Any]):
+    """Record batches of log segments, read when they are asked for.
+
+    ``schema`` is the schema of all of them, and ``reports`` has a ``SegmentReport`` for each file begun, the last of which
+    is growing. ``pa.RecordBatchReader.from_batches(reader.schema, reader)`` hands it to what wants Arrow's own kind.
+    Use it as a context manager, or call ``close``, if it may be left before its end.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        schema: pa.Schema,
+        *,
+        failfast: bool,
+        check_crcs: bool,
+        control_records: bool,
+        max_batch_bytes: int,
+        start: int,
+        end: int | None,
+        base: int | None,
+        max_rows: int,
+        filesystem: Any,
+        wanted: Wanted | None = None,
+    ) -> None:
+        warn_if_missing()
+        self.schema = schema
+        self.reports: list[SegmentReport] = []
+        self._failfast = failfast
+        self._check = check_crcs
+        self._control = control_records
+        self._max = max_batch_bytes
+        self._start = start
+        self._end = end
+        self._base = base
+        self._max_rows = max_rows
+        self._filesystem = filesystem
+        self._wanted = wanted
+        self._maker = ColumnMaker(schema.names)
+        self._repeated = Repeated()
+        self._batches = self._all(sources)
+
+    def __next__(self) -> Any:
+        return next(self._batches)
+
+    def __enter__(self) -> SegmentReader:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file that is open, if it was opened here; there will be no more batches."""
+        self._batches.close()
+
+    def _all(self, sources: Sequence[Source]) -> Generator[Any, None, None]:
+        for source in sources:
+            if isinstance(source, str | os.PathLike):
+                path = os.fspath(source)
+                with closing(self._open(path)) as file:
+                    yield from self._of_file(file, path)
+            else:
+                name = getattr(source, "name", "")
+                yield from self._of_file(source, name if isinstance(name, str) else "")
+
+    def _open(self, path: str) -> Any:
+        return open(path, "rb", buffering=0) if self._filesystem is None else self._filesystem.open_input_file(path)
+
+    def _of_file(self, file: BinaryFile, name: str) -> Iterator[Any]:
+        report = SegmentReport(name, *topic_of(name), self._start, self._end)
+        self._repeated = Repeated()
+        self.reports.append(report)
+        scanner = Scanner(
+            Window(file, max(0, self._start - LOOKBACK) if self._base is None else self._base, self._end),
+            report,
+            in_step=self._base is not None,
+            check_crcs=self._check,
+            sums="crc_ok" in self.schema.names,
+            failfast=self._failfast,
+            max_batch_bytes=self._max,
+        )
+        for item in scanner:
+            if isinstance(item, Gap):
+                report.add_corrupt(item.position, item.size, item.reason)
+                yield corrupt_rows(self.schema, report, [item])
+                continue
+            yield from self._of_run(report, item)
+        report.done = True
+
+    def _of_run(self, report: SegmentReport, run: Run) -> Iterator[Any]:
+        decoder = Decoder(
+            run,
+            self._maker,
+            control_records=self._control,
+            check_crcs=self._check,
+            limit=self._max,
+            wanted=self._wanted,
+        )
+        report.decoded_batches += decoder.decoded
+        for group in decoder.groups():
+            yield from self._of_group(report, run, decoder.facts, group)
+
+    def _of_group(self, report: SegmentReport, run: Run, facts: Facts, group: Group) -> Iterator[Any]:
+        """The rows of a group; in FAILFAST mode those before the first corrupt batch, and then the error."""
+        first = min(group.corrupt, default=None)
+        high = group.high if first is None or not self._failfast else first
+        count_batches(report, run, facts, group.low, high, group.corrupt)
+        rows = Rows(report, run, facts, group, self._repeated)
+        count = len(rows) if high == group.high else int(np.searchsorted(group.records.batch, high))
+        report.records += count
+        if first is None or self._failfast:
+            for low in range(0, count, self._max_rows):
+                yield rows.batch(self.schema, low, min(low + self._max_rows, count))
+            if first is not None:
+                raise CorruptSegmentError(report.file, run.base + int(run.start[first]), group.corrupt[first])
+            return
+        yield from self._with_corrupt(
+            report, run, rows.batch(self.schema, 0, count), group.records.batch, group.corrupt
+        )
+
+    def _with_corrupt(
+        self, report: SegmentReport, run: Run, good: pa.RecordBatch, good_batch: Ints, corrupt: Mapping[int, str]
+    ) -> Iterator[Any]:
+        """The rows of sound batches with those that stand for corrupt ones between them."""
+        numbers = sorted(corrupt)
+        gaps = []
+        for number in numbers:
+            low, size = int(run.start[number]), int(run.size[number])
+            data = run.log.bytes[low : low + min(size, CORRUPT_BYTES)].tobytes()
+            gaps.append(Gap(run.base + low, size, corrupt[number], data))
+            report.add_corrupt(run.base + low, size, corrupt[number])
+        batch = merged(good, good_batch, corrupt_rows(self.schema, report, gaps), np.array(numbers))
+        for low in range(0, len(batch), self._max_rows):
+            yield batch.slice(low, self._max_rows)
+
+
+def count_batches(
+    report: SegmentReport, run: Run, facts: Facts, low: int, high: int, corrupt: Mapping[int, str]
+) -> None:
+    """Report the sound batches of a run from the number ``low`` to ``high``."""
+    sound = np.ones(high - low, np.bool_)
+    sound[[number - low for number in corrupt if low <= number < high]] = False
+    numbers = low + np.flatnonzero(sound)
+    if len(numbers) == 0:
+        return
+    report.batches += len(numbers)
+    report.control_batches += int(np.count_nonzero(facts.control[numbers]))
+    report.batch_bytes += int(run.size[numbers].sum())
+    last = numbers[-1]
+    report.next_offset = int(facts.base_offset[last]) + int(facts.last_offset_delta[last]) + 1
+
+
+def read_segments(
+    source: Source | Iterable[Source],
+    *,
+    check_crcs: bool = True,
+    mode: str = "FAILFAST",
+    columns: Sequence[str] | None = None,
+    headers: bool = True,
+    batch_metadata: bool = False,
+    control_records: bool | None = None,
+    max_batch_bytes: int = MAX_BATCH_BYTES,
+    start: int = 0,
+    end: int | None = None,
+    base: int | None = None,
+    max_rows: int = MAX_ROWS,
+    filesystem: Any = None,
+    wanted: Wanted | None = None,
+) -> SegmentReader:
+    """The records of log segments (``.log``, also copies from tiered storage) and KRaft snapshots (``.checkpoint``).
+
+    ``source`` is a path, a binary file, or several of these; with ``filesystem`` (a ``pyarrow.fs.FileSystem``) paths are
+    its paths. Batches of all formats (0 to 2) and compressions are read. Memory: a window of 8 MiB and a group of
+    decompressed batches of 16 MiB, both larger when one batch is; then some 15 times its size is needed at worst.
+
+    Columns: those of Spark's Kafka source are ``key`` and ``value`` (binary), ``topic`` and ``partition`` (from the folder
+    of the file, else null), ``offset``, ``timestamp`` (in microseconds, UTC; Kafka's -1 for none stays), ``timestampType``
+    (0 create time, 1 log append time, -1 none) and with ``headers`` the list ``headers`` (null for a record without any).
+    ``batch_metadata`` adds ``file``, ``position`` (of the batch, in bytes), ``base_offset``, ``leader_epoch``,
+    ``producer_id``, ``producer_epoch``, ``base_sequence`` (-1 where there is none, as Kafka has it), ``is_transactional``,
+    ``is_control``, ``control_type`` (name of Kafka's ControlRecordType, null for other records), ``delete_horizon``,
+    ``compression``, ``magic`` and ``crc_ok``. ``columns`` names the columns to have instead, in that order; what is not
+    asked for is not made. Control records, which no consumer sees, are left out unless ``control_records`` is true; None
+    means: as ``batch_metadata``.
+
+    ``mode``: with FAILFAST the first corrupt batch raises CorruptSegmentError (file, position, reason) after the rows
+    before it. With PERMISSIVE there is a column ``corrupt``, null for all sound records; a corrupt batch, or a stretch
+    that is no batch, is one row whose other columns are null except ``topic``, ``partition``, ``file`` and ``position``,
+    and ``corrupt`` has its ``position``, ``size``, ``reason`` and ``bytes`` (the first MiB). No record of a corrupt batch
+    is handed out. An incomplete batch or zeros at the end of a file are not corrupt, but what a log that is being written
+    looks like: they are in the ``SegmentReport``, as everything else that was met.
+
+    ``check_crcs=False`` takes batches whose checksum does not agree; ``crc_ok``, if asked for, still says so. A batch that
+    is larger than ``max_batch_bytes``, as stored or decompressed, is corrupt.
+
+    ``start`` and ``end`` (bytes) give the batches of one file that begin in that range, so that ranges that follow each
+    other give every batch once: reading begins up to 2 MiB before the range to get in step, or at ``base``, a byte at
+    which a batch is known to begin. ``max_rows`` bounds the rows of each batch.
+
+    ``wanted`` says which batches to decode: it takes the facts of the headers of some batches (``groups.Facts``) and gives
+    a numpy array of bool, True for those whose records are wanted. The others are checked as ever, but neither
+    decompressed nor decoded.
+
+    Raises ValueError for options that are not possible, OSError as the file does, CorruptSegmentError as said. Sources:
+    KIP-98 (format 2), KIP-32 (formats 0 and 1), KIP-31, KIP-82 (headers), KIP-534 (delete horizon), KIP-630 (snapshots).
+    """
+    if max_rows < 1:
+        raise ValueError(f"max_rows is {max_rows}, at least 1 is needed")
+    return SegmentReader(
+        checked_sources(source, mode, max_batch_bytes, start, end, base),
+        _schema(mode, columns, headers, batch_metadata),
+        failfast=mode == "FAILFAST",
+        check_crcs=check_crcs,
+        control_records=batch_metadata if control_records is None else control_records,
+        max_batch_bytes=max_batch_bytes,
+        start=start,
+        end=end,
+        base=base,
+        max_rows=max_rows,
+        filesystem=filesystem,
+        wanted=wanted,
+    )
+
+
+def checked_sources(
+    source: Source | Iterable[Source],
+    mode: str,
+    max_batch_bytes: int,
+    start: int,
+    end: int | None,
+    base: int | None = None,
+) -> list[Source]:
+    """The sources as a list. Raises ValueError and TypeError for arguments that are not possible."""
+    if mode not in MODES:
+        raise ValueError(f"mode {mode!r} is not supported, acceptable modes are {' and '.join(MODES)}")
+    if not SMALLEST[2] <= max_batch_bytes <= MAX_BATCH_BYTES_LIMIT:
+        raise ValueError(f"max_batch_bytes is {max_batch_bytes}, not between {SMALLEST[2]} and {MAX_BATCH_BYTES_LIMIT}")
+    if start < 0 or (end is not None and end < start):
+        raise ValueError(f"there is no range from byte {start} to {end}")
+    if base is not None and not 0 <= base <= start:
+        raise ValueError(f"base is {base}, not between 0 and start, {start}")
+    if isinstance(source, bytes | bytearray | memoryview):
+        raise TypeError("source is bytes: wrap them in io.BytesIO")
+    single = isinstance(source, str | os.PathLike) or hasattr(source, "read")
+    sources: list[Source] = [source] if single else list(source)  # type: ignore[arg-type,list-item]  # told apart above
+    if len(sources) != 1 and (start or end is not None):
+        raise ValueError(f"start and end are for one file, not {len(sources)}")
+    return sources
+
+
+def _schema(mode: str, columns: Sequence[str] | None, headers: bool, batch_metadata: bool) -> pa.Schema:
+    if columns is None:
+        chosen = KAFKA_COLUMNS | (HEADERS_COLUMN if headers else {}) | (BATCH_COLUMNS if batch_metadata else {})
+        return pa.schema(list((chosen | (CORRUPT_COLUMN if mode == "PERMISSIVE" else {})).items()))
+    if isinstance(columns, str) or not columns:
+        raise ValueError("columns must be a list of at least one name")
+    if unknown := [name for name in columns if name not in COLUMNS]:
+        raise ValueError(f"there is no column {', '.join(unknown)}; there are {', '.join(COLUMNS)}")
+    if len(set(columns)) < len(columns):
+        raise ValueError(f"a column is named twice in {', '.join(columns)}")
+    return pa.schema([(name, COLUMNS[name]) for name in columns])

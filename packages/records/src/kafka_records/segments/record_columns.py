@@ -1,0 +1,235 @@
+"""Records of batches of format 2 as Arrow columns that the native core filled, in memory of Arrow's pool.
+
+What the core does not take is read again by the other modules, so nothing is said here about what is wrong with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from .. import _native
+from ..format import SMALLEST_RECORD
+from .arrays import HEADER_TYPE, HEADERS_TYPE, TIMESTAMP
+from .frames import Bools, Bytes, Ints
+
+_LEAST = {"key": 4096, "headers": 256, "header key": 4096, "header value": 4096}
+"""Room, in bytes or headers, that is always made."""
+_SHORT = {1: "key", 3: "headers", 4: "header key", 5: "header value"}
+"""Which room was too small, by the number that the core gives; there is always enough for values."""
+_MORE = 4
+"""At least so many times the room is tried when it was too small, or as much as the records so far need."""
+_AHEAD = 1.25
+"""So much more than records took is tried for others."""
+
+
+@dataclass(slots=True)
+class Lanes:
+    """Batches whose records are in ``data`` from ``pos`` to ``end``. Behind the last there are 64 bytes more."""
+
+    data: Bytes
+    pos: Ints
+    end: Ints
+    count: Ints
+    base_offset: Ints
+    base_timestamp: Ints
+    append_time: Ints
+    """The timestamp of all records of the batch, where ``appended``."""
+    appended: Bools
+
+    @property
+    def are_possible(self) -> bool:
+        """Could each batch have as many records as it says?"""
+        return not (self.count > (self.end - self.pos) // SMALLEST_RECORD).any()
+
+    def table(self) -> Ints:
+        """All but the bytes, as the native core takes them."""
+        fields = (
+            self.pos,
+            self.end,
+            self.count,
+            self.base_offset,
+            self.base_timestamp,
+            self.append_time,
+            self.appended,
+        )
+        table = np.empty((len(fields), len(self.pos)), np.int64)
+        for row, field in zip(table, fields, strict=True):
+            row[:] = field
+        return table
+
+
+class RecordColumns:
+    """The records of some batches, column by column: only the columns that were asked for."""
+
+    def __init__(self, counts: Ints, columns: dict[str, pa.Array]) -> None:
+        self._counts = counts
+        self._numbers = np.arange(len(counts))
+        self._columns = columns
+
+    def number(self, batches: Ints) -> None:
+        """Give the batches other numbers."""
+        self._numbers = batches
+
+    @cached_property
+    def count(self) -> int:
+        return int(self._counts.sum())
+
+    @property
+    def batch(self) -> Ints:
+        """The number of the batch that each record belongs to."""
+        return np.repeat(self._numbers, self._counts)
+
+    @property
+    def offset(self) -> Ints:
+        offsets: Ints = self._columns["offset"].to_numpy()
+        return offsets
+
+    def offsets(self, some: slice) -> pa.Array:
+        return self._columns["offset"][some]
+
+    def keys(self, some: slice) -> pa.Array:
+        return self._columns["key"][some]
+
+    def values(self, some: slice) -> pa.Array:
+        return self._columns["value"][some]
+
+    def timestamps(self, some: slice) -> tuple[pa.Array, int]:
+        """Return timestamps, and how many are beyond what microseconds can hold and so null."""
+        column = self._columns["timestamp"][some]
+        return column, column.null_count
+
+    def header_lists(self, some: slice) -> pa.Array:
+        return self._columns["headers"][some]
+
+    # Keys of control records are looked at, by their places.
+
+    @property
+    def data(self) -> Bytes:
+        return np.frombuffer(self._columns["key"].buffers()[2], np.uint8)
+
+    @cached_property
+    def _bounds(self) -> Ints:
+        return np.frombuffer(self._columns["key"].buffers()[1], np.int32, self.count + 1).astype(np.int64)
+
+    @property
+    def key_pos(self) -> Ints:
+        return self._bounds[:-1]
+
+    @property
+    def key_size(self) -> Ints:
+        return np.diff(self._bounds)
+
+
+class ColumnMaker:
+    """Makes the columns of some names for group after group, and learns how much room they take."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = frozenset(names)
+        self._shares = dict.fromkeys(_LEAST, 0.0)
+        """Of the bytes of the records, how many of each were needed."""
+
+    def make(self, lanes: Lanes, *, with_key: bool) -> RecordColumns | None:
+        """The records of batches; None where the core is not there, or does not take all of them."""
+        core = _native.core
+        rows, total = int(lanes.count.sum()), int((lanes.end - lanes.pos).sum())
+        if core is None or rows == 0 or not lanes.are_possible:
+            return None
+        names = self.names | {"key"} if with_key else self.names
+        while True:
+            rooms = {name: self._room(name, total) for name in _LEAST}
+            buffers = _Buffers(names, rows, total, rooms)
+            used = core.read_record_columns(lanes.data, lanes.table(), rows, *buffers.all())
+            if used is None:
+                return None
+            if len(used) > 2:
+                self._learn(used, total)
+                return RecordColumns(lanes.count, buffers.columns(used))
+            number, row = used
+            name = _SHORT[number]
+            if rooms[name] >= total:
+                return None
+            like_those = _AHEAD * rooms[name] * rows / max(row, 1)
+            self._shares[name] = max(_MORE * rooms[name], like_those) / total
+
+    def _room(self, name: str, total: int) -> int:
+        """A header has two bytes or more. Whatever the records say, the room for all they can have is enough."""
+        return min(max(_LEAST[name], int(self._shares[name] * total)), max(_LEAST[name], total))
+
+    def _learn(self, used: tuple[int, ...], total: int) -> None:
+        found = {"key": used[0], "headers": used[4], "header key": used[6], "header value": used[7]}
+        self._shares = {name: _AHEAD * size / total for name, size in found.items()}
+
+
+class _Binary:
+    """Memory for a column of bytes."""
+
+    def __init__(self, elements: int, size: int) -> None:
+        self.offsets = pa.allocate_buffer(4 * (elements + 1))
+        self.valid = pa.allocate_buffer((elements + 7) // 8)
+        self.bytes = pa.allocate_buffer(size, resizable=True)
+
+    def all(self) -> tuple[pa.Buffer, pa.Buffer, pa.Buffer]:
+        return self.offsets, self.valid, self.bytes
+
+    def array(self, kind: pa.DataType, elements: int, used: int, nulls: int) -> pa.Array:
+        """An array of what is used; much that is left over goes back."""
+        self.bytes.resize(used, shrink_to_fit=2 * used < self.bytes.size)
+        return pa.Array.from_buffers(kind, elements, [self.valid if nulls else None, self.offsets, self.bytes], nulls)
+
+
+class _Buffers:
+    """Memory for the columns of a group; None for those that nobody wants."""
+
+    def __init__(self, names: frozenset[str], rows: int, total: int, rooms: dict[str, int]) -> None:
+        self._rows = rows
+        self._offset = pa.allocate_buffer(8 * rows) if "offset" in names or "base_offset" in names else None
+        self._timestamp = pa.allocate_buffer(8 * rows) if "timestamp" in names else None
+        self._key = _Binary(rows, rooms["key"]) if "key" in names else None
+        self._value = _Binary(rows, total) if "value" in names else None
+        self._lists = None
+        if "headers" in names:
+            self._lists = pa.allocate_buffer(4 * (rows + 1)), pa.allocate_buffer((rows + 7) // 8)
+            self._header_room = rooms["headers"]
+            self._header_key = _Binary(rooms["headers"], rooms["header key"])
+            self._header_value = _Binary(rooms["headers"], rooms["header value"])
+
+    def all(self) -> tuple[Any, ...]:
+        """As the core takes them."""
+        key = None if self._key is None else self._key.all()
+        value = None if self._value is None else self._value.all()
+        headers = None
+        if self._lists is not None:
+            headers = (self._header_room, *self._lists, self._header_key.all(), self._header_value.all())
+        return self._offset, self._timestamp, key, value, headers
+
+    def columns(self, used: tuple[int, ...]) -> dict[str, pa.Array]:
+        """Arrays of what the core says is used."""
+        key_bytes, no_key, value_bytes, no_value, *headers = used
+        rows, found = self._rows, {}
+        if self._offset is not None:
+            found["offset"] = pa.Array.from_buffers(pa.int64(), rows, [None, self._offset], 0)
+        if self._timestamp is not None:
+            found["timestamp"] = pa.Array.from_buffers(TIMESTAMP, rows, [None, self._timestamp], 0)
+        if self._key is not None:
+            found["key"] = self._key.array(pa.binary(), rows, key_bytes, no_key)
+        if self._value is not None:
+            found["value"] = self._value.array(pa.binary(), rows, value_bytes, no_value)
+        if self._lists is not None:
+            found["headers"] = self._header_lists(*headers)
+        return found
+
+    def _header_lists(self, count: int, none: int, key_bytes: int, value_bytes: int, no_value: int) -> pa.Array:
+        assert self._lists is not None
+        if count == 0:
+            return pa.nulls(self._rows, HEADERS_TYPE)
+        keys = self._header_key.array(pa.string(), count, key_bytes, 0)
+        values = self._header_value.array(pa.binary(), count, value_bytes, no_value)
+        pairs = pa.Array.from_buffers(HEADER_TYPE, count, [None], 0, children=[keys, values])
+        lists, valid = self._lists
+        return pa.Array.from_buffers(HEADERS_TYPE, self._rows, [valid if none else None, lists], none, children=[pairs])

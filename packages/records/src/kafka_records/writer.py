@@ -1,0 +1,220 @@
+"""Writes record batches from records: those of clients, and the ones with which brokers end transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from struct import error as StructError
+from typing import Any
+
+from ._values import is_int, one_of, shown
+from .crc import checksum
+from .encode import Shared, codec_number, encode_batch
+from .engines import compress
+from .errors import BatchEncodeError
+from .format import (
+    COMPRESSION,
+    CONTROL,
+    CONTROL_KEY,
+    CONTROL_TYPES,
+    DELETE_HORIZON,
+    LOG_APPEND_TIME,
+    MARKER_VALUE,
+    TRANSACTIONAL,
+    CompressionName,
+)
+from .records import Record
+
+_INT32 = 1 << 31
+_INT64 = 1 << 63
+_BYTES = (bytes, bytearray, memoryview)
+
+
+def write_batch(
+    records: Iterable[Record],
+    *,
+    base_offset: int = 0,
+    compression: CompressionName | None = "none",
+    log_append_time: int | None = None,
+    producer_id: int = -1,
+    producer_epoch: int = -1,
+    base_sequence: int = -1,
+    is_transactional: bool = False,
+    leader_epoch: int = -1,
+    delete_horizon: int | None = None,
+    magic: int = 2,
+) -> bytes:
+    """One record batch with these records, at least one, as ``records`` of a Produce request or a Fetch response has it.
+
+    Records whose ``offset`` is -1 count on from ``base_offset`` and from each other; others must ascend. ``compression`` is
+    none, for which None may stand, gzip, snappy, lz4 or zstd. ``log_append_time`` (milliseconds) is the timestamp of all
+    records where a broker gave one; ``delete_horizon`` is in milliseconds (KIP-534). ``producer_id``, ``producer_epoch`` and
+    ``base_sequence`` are for idempotent producers (KIP-98). ``magic`` 0 and 1 give the message sets of KIP-32, one message
+    for each record or a compressed one around all; they have no headers and none of what producers and transactions need.
+
+    Raises BatchEncodeError for what the format cannot hold: its ``path`` is ``records[3]`` or the name of an argument. Raises
+    MissingCodecError if nothing installed can compress.
+    """
+    attributes = codec_number(compression, magic) if compression != "none" or magic != 2 else 0
+    if magic < 2:
+        numbers = (producer_id, producer_epoch, base_sequence, leader_epoch)
+        check_format(magic, numbers, is_transactional, delete_horizon)
+        if magic == 0 and log_append_time is not None:
+            raise BatchEncodeError("format 0 has no timestamps", path="log_append_time")
+    if log_append_time is not None:
+        attributes |= LOG_APPEND_TIME
+    if is_transactional:
+        attributes |= TRANSACTIONAL
+    if delete_horizon is not None:
+        attributes |= DELETE_HORIZON
+    some = records if type(records) is list else list(records)
+    offsets = _offsets(some, base_offset)
+    shared = leader_epoch, producer_id, producer_epoch, base_sequence, log_append_time, delete_horizon, compress
+    try:
+        if magic == 2:
+            return encode_batch(some, offsets, attributes, *shared, checksum())
+        return Shared(magic, attributes & COMPRESSION, attributes, *shared, checksum()).encode(some, offsets)
+    except BatchEncodeError:
+        raise
+    except (StructError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        raise _culprit(some, offsets, shared, error) from error
+
+
+def check_format(magic: int, numbers: tuple[int, int, int, int], transactional: bool, horizon: int | None) -> None:
+    """Has a format what is asked of it? ``numbers`` are those that are -1 where there are none. Raises BatchEncodeError."""
+    if magic < 2 and (numbers != (-1, -1, -1, -1) or transactional or horizon is not None):
+        raise BatchEncodeError(
+            "only format 2 has producers, transactions, leader epochs and delete horizons", path="magic"
+        )
+
+
+_NUMBERS = (
+    ("leader_epoch", 32, False),
+    ("producer_id", 64, False),
+    ("producer_epoch", 16, False),
+    ("base_sequence", 32, False),
+    ("log_append_time", 64, True),
+    ("delete_horizon", 64, True),
+)
+"""Arguments, their bits and whether they may be None, in the order in which the encoder takes them."""
+
+
+def _culprit(
+    records: list[Record], offsets: Sequence[int], numbers: tuple[object, ...], error: Exception
+) -> BatchEncodeError:
+    """The error about the first number of the batch, or the first record, that cannot be written."""
+    for (name, bits, may_be_none), value in zip(_NUMBERS, numbers, strict=False):
+        if not is_int(value, bits) and (value is not None or not may_be_none):
+            return BatchEncodeError(f"{shown(value)} is no int of {bits} bits", path=name)
+    for number, record in enumerate(records):
+        for name, reason in _wrong(record):
+            return BatchEncodeError(reason, path=f"records[{number}].{name}")
+        if offsets[number] - offsets[0] >= _INT32:
+            reason = (
+                f"{shown(offsets[number])} is too far from the first one, {offsets[0]}: 32 bits hold the difference"
+            )
+            return BatchEncodeError(reason, path=f"records[{number}].offset")
+    return BatchEncodeError(f"a number of the batch does not fit: {error}")
+
+
+def _wrong(record: Record) -> Iterator[tuple[str, str]]:
+    """The fields whose values cannot be written, whatever their types promise, and why not."""
+    timestamp: Any
+    headers: Any
+    _, timestamp, key, value, headers = record
+    if not is_int(timestamp, 64):
+        yield "timestamp", f"{shown(timestamp)} is no int of 64 bits"
+    yield from _no_bytes("key", key)
+    yield from _no_bytes("value", value)
+    if not isinstance(headers, Sequence):
+        yield "headers", f"a tuple of pairs is expected, not {type(headers).__name__}"
+        return
+    for number, header in enumerate(headers):
+        path = f"headers[{number}]"
+        if not isinstance(header, Sequence) or len(header) != 2:
+            yield path, "a key and a value are expected"
+        elif not isinstance(header[0], (str, *_BYTES)):
+            yield path, f"its key is a str, not {type(header[0]).__name__}"
+        elif not _is_text(header[0]):
+            yield path, f"its key has a surrogate that stands for no byte: {shown(header[0])}"
+        else:
+            yield from _no_bytes(path, header[1])
+
+
+def _is_text(key: Any) -> bool:
+    """Whether a key can be written: surrogates stand for bytes that are no UTF-8, but not all of them do."""
+    try:
+        if isinstance(key, str):
+            key.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _no_bytes(path: str, content: Any) -> Iterator[tuple[str, str]]:
+    if content is not None and not isinstance(content, _BYTES):
+        yield path, f"bytes or None are expected, not {type(content).__name__}"
+
+
+def _offsets(records: list[Record], base_offset: int) -> Sequence[int]:
+    """The offset of each record; they ascend."""
+    if not records:
+        raise BatchEncodeError("a batch has at least one record", path="records")
+    if not isinstance(base_offset, int):
+        raise BatchEncodeError(f"{shown(base_offset)} is no int of 64 bits", path="base_offset")
+    last = base_offset - 1
+    if len(records) == 1 and type(records[0]) is Record and records[0][0] == -1 and 0 <= base_offset < _INT64:
+        return (base_offset,)  # as most batches of producers that do not wait
+    offsets: list[int] = []
+    offset: Any = None
+    number = 0
+    try:
+        for number, record in enumerate(records):
+            if not isinstance(record, Record):
+                raise BatchEncodeError(f"this is no Record: {type(record).__name__}", path=f"records[{number}]")
+            offset = record[0]
+            if offset == -1:
+                offset = last + 1
+            if offset <= last if number else offset < 0:
+                raise BatchEncodeError(f"{shown(offset)} cannot follow {shown(last)}", path=f"records[{number}].offset")
+            last = offset
+            offsets.append(offset)
+    except TypeError:
+        raise BatchEncodeError(f"{shown(offset)} is no int of 64 bits", path=f"records[{number}].offset") from None
+    if last >= _INT64:
+        raise BatchEncodeError(f"{shown(last)} is no offset", path=f"records[{len(offsets) - 1}].offset")
+    return offsets
+
+
+def write_control_batch(
+    control_type: str,
+    value: bytes | None = None,
+    *,
+    offset: int = 0,
+    timestamp: int = -1,
+    producer_id: int = -1,
+    producer_epoch: int = -1,
+    coordinator_epoch: int = 0,
+    leader_epoch: int = -1,
+) -> bytes:
+    """A batch of one control record.
+
+    ``control_type`` is ``COMMIT`` or ``ABORT``, the markers that end a transaction (KIP-98), whose value is made from
+    ``coordinator_epoch``; or another name of ``CONTROL_TYPES``, for the logs of KRaft (KIP-595, KIP-630, KIP-853), with
+    ``value`` as the message of that name writes it. ``timestamp`` is in milliseconds. Raises BatchEncodeError.
+    """
+    if control_type not in CONTROL_TYPES[:-1]:
+        raise BatchEncodeError(f"expected {one_of(CONTROL_TYPES[:-1])}, got {shown(control_type)}", path="control_type")
+    marker = control_type in ("ABORT", "COMMIT")
+    if marker == (value is not None):
+        raise BatchEncodeError("a value is for all control records but COMMIT and ABORT", path="value")
+    attributes = CONTROL | (TRANSACTIONAL if marker else 0)
+    numbers = (leader_epoch, producer_id, producer_epoch, -1)
+    batch = Shared(2, 0, attributes, *numbers, None, None, compress, checksum())
+    try:
+        key = CONTROL_KEY.pack(0, CONTROL_TYPES.index(control_type))
+        content = MARKER_VALUE.pack(0, coordinator_epoch) if value is None else value
+        return batch.encode([Record(offset, timestamp, key, content)], (offset,))
+    except (StructError, OverflowError) as error:
+        raise BatchEncodeError(f"a number does not fit: {error}") from error
+    except (TypeError, ValueError) as error:
+        raise BatchEncodeError(f"a control record cannot hold what was given: {error}") from error

@@ -1,0 +1,74 @@
+"""What a batch may cost whoever reads it: bytes that compress to nearly nothing must not become gigabytes of objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from kafka_records import BatchDecodeError, Record, read_batches, write_batch
+from kafka_records.format import MAX_BATCH_RECORDS
+
+MANY = [Record()] * 20
+HEADERS = [Record(headers=(("", None),) * 7), Record(headers=(("", None),) * 4)]
+
+
+def test_records_within_the_default() -> None:
+    """The review's batch: seven bytes a record and a thousandth of it after gzip; nothing is decompressed for its count."""
+    data = write_batch([Record()] * (MAX_BATCH_RECORDS + 1), compression="gzip")
+    with pytest.raises(BatchDecodeError) as raised:
+        list(read_batches(data).records())
+    assert str(raised.value) == (
+        "RecordBatch v2: batches[0]: batch at byte 0: 1000001 records or more are in it, "
+        "and 1000000 may be (max_batch_records)"
+    )
+
+
+@pytest.mark.parametrize("compression", ["none", "gzip"])
+@pytest.mark.parametrize("magic", [2, 1, 0])
+def test_records(magic: int, compression: str) -> None:
+    """As many as the bound are read, one more is not; a plain message of the old formats is a batch of its own."""
+    data = write_batch(MANY, compression=compression, magic=magic)
+    assert len(list(read_batches(data, max_batch_records=20).records())) == 20
+    if compression == "none" and magic < 2:
+        assert len(list(read_batches(data, max_batch_records=1).records())) == 20
+        return
+    for read in (lambda reader: list(reader.records()), lambda reader: next(reader).records()):
+        with pytest.raises(BatchDecodeError) as raised:
+            read(read_batches(data, max_batch_records=19))
+        assert str(raised.value) == (
+            f"RecordBatch v{magic}: batches[0]: batch at byte 0: 20 records or more are in it, "
+            "and 19 may be (max_batch_records)"
+        )
+
+
+@pytest.mark.parametrize("compression", ["none", "gzip"])
+def test_headers(compression: str) -> None:
+    """Headers are objects too, of two bytes each: those of all records of a batch count together."""
+    data = write_batch(HEADERS, compression=compression)
+    assert [len(each.headers) for each in read_batches(data, max_batch_records=11).records()] == [7, 4]
+    for most, record in ((10, 1), (2, 0)):
+        with pytest.raises(BatchDecodeError) as raised:
+            list(read_batches(data, max_batch_records=most).records())
+        assert str(raised.value) == (
+            f"RecordBatch v2: batches[0].records[{record}]: batch at byte 0: {most + 1} headers or more are in it, "
+            f"and {most} may be (max_batch_records)"
+        )
+
+
+@pytest.mark.parametrize("argument", ["max_batch_bytes", "max_batch_records"])
+@pytest.mark.parametrize(
+    ("given", "error", "said"),
+    [
+        (None, TypeError, "{} must be a number, not None"),
+        (True, TypeError, "{} must be a number, not True"),
+        (1e6, TypeError, "{} must be a number, not 1000000.0"),
+        (0, ValueError, "{} is 0, at least 1 is needed"),
+    ],
+)
+def test_wrong_bounds(argument: str, given: Any, error: type[Exception], said: str) -> None:
+    """None for no bound is what one would try first; it must not end as a comparison somewhere within."""
+    read: Callable[..., Any] = read_batches
+    with pytest.raises(error) as raised:
+        read(b"", **{argument: given})
+    assert str(raised.value) == said.format(argument)

@@ -1,0 +1,204 @@
+"""A real broker's files, read without Spark: what Kafka's consumer, its dump tool and its admin client say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyarrow")
+
+from kafka_messages.internal_topics import LOGS, read_coordinator_record, read_metadata_record
+from kafka_messages.json import to_json
+from kafka_records.segments.reader import read_segments
+
+from tests.support.cluster import (
+    COMMIT_TYPE,
+    COMMITTED,
+    COORDINATORS,
+    METADATA,
+    Cluster,
+    Commit,
+    as_printed,
+    committed_offsets,
+    milliseconds,
+    topic_of,
+)
+
+Row = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Cluster:
+    """The committed files; tests/interop runs these tests on new ones."""
+    return Cluster(COMMITTED)
+
+
+@pytest.fixture(scope="module")
+def rows(cluster: Cluster) -> list[Row]:
+    """Every record of every file, control records too, in the order of the files."""
+    return list(read(cluster))
+
+
+def read(cluster: Cluster) -> Iterator[Row]:
+    files = sorted(path for path in cluster.logs.rglob("*") if path.is_file())
+    with read_segments(files, batch_metadata=True) as batches:
+        for batch in batches:
+            for row in batch.to_pylist():
+                yield row | {"file": row["file"].split("/logs/")[-1]}
+
+
+def test_there_is_something_to_see(cluster: Cluster) -> None:
+    """The cluster has what the tests are about, or they would say nothing: all compressions, controls, snapshots."""
+    batches = cluster.batches
+    assert {batch["compression"] for batch in batches} == {"none", "gzip", "snappy", "lz4", "zstd"}
+    assert {batch["timestampType"] for batch in batches} == {"CreateTime", "LogAppendTime"}
+    assert any(batch["deleteHorizon"] for batch in batches)
+    assert len({batch["file"] for batch in batches if batch["file"].endswith(".checkpoint")}) >= 3
+    assert {state["state"] for state in cluster.answers["transactions"].values()} == {
+        "CompleteAbort",
+        "CompleteCommit",
+        "Empty",
+        "Ongoing",
+    }
+    types = {record.type for topic in COORDINATORS for record in cluster.decoded(topic)}
+    assert types >= {0, 1, 2, 3, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15}
+    assert len({record.type for record in cluster.decoded(METADATA)}) >= 15
+
+
+def test_records_are_those_of_a_consumer(cluster: Cluster, rows: list[Row]) -> None:
+    """Keys, values, headers and timestamps of all compressions are what Kafka's consumer hands out, and nothing more."""
+    found = {}
+    for row in rows:
+        if row["is_control"] or row["topic"] == METADATA or "-delete/" in row["file"]:
+            continue
+        headers = row["headers"] and [(header["key"], header["value"]) for header in row["headers"]]
+        found[row["topic"], row["partition"], row["offset"]] = {
+            "topic": row["topic"],
+            "partition": row["partition"],
+            "offset": row["offset"],
+            "timestamp": milliseconds(row["timestamp"]),
+            "timestampType": row["timestampType"],
+            "key": row["key"],
+            "value": row["value"],
+            "headers": headers,
+        }
+    assert len(found) > 300
+    assert found == cluster.records
+
+
+def test_batches_are_those_of_the_dump_tool(cluster: Cluster, rows: list[Row]) -> None:
+    """Every fact of every batch of every file, snapshots and the deleted topic too, is what Kafka's dump tool prints."""
+    found = [
+        (
+            *(row["file"], row["position"], row["base_offset"], row["offset"], milliseconds(row["timestamp"])),
+            *(row["leader_epoch"], row["producer_id"], row["producer_epoch"], row["base_sequence"], row["magic"]),
+            *(row["compression"], row["is_transactional"], row["is_control"], row["timestampType"]),
+            row["delete_horizon"] and milliseconds(row["delete_horizon"]),
+        )
+        for row in rows
+    ]
+    want = [
+        (
+            *(batch["file"], batch["position"], batch["baseOffset"], record["offset"], record["timestamp"]),
+            *(batch["partitionLeaderEpoch"], batch["producerId"], batch["producerEpoch"], batch["baseSequence"]),
+            *(batch["magic"], batch["compression"], batch["isTransactional"], batch["isControl"]),
+            *(["CreateTime", "LogAppendTime"].index(batch["timestampType"]), batch["deleteHorizon"]),
+        )
+        for batch in cluster.batches
+        for record in batch["records"]
+    ]
+    assert found == want
+
+
+CONTROL_NAMES = {
+    "COMMIT": "COMMIT",
+    "ABORT": "ABORT",
+    "LeaderChange": "LEADER_CHANGE",
+    "SnapshotHeader": "SNAPSHOT_HEADER",
+    "SnapshotFooter": "SNAPSHOT_FOOTER",
+    "KRaftVersion": "KRAFT_VERSION",
+    "KRaftVoters": "KRAFT_VOTERS",
+}
+"""Names of control records in the dump tool's text, and in Kafka's ControlRecordType."""
+
+
+def test_control_records(cluster: Cluster, rows: list[Row]) -> None:
+    """Markers of transactions and the control records of the quorum are told as what they are."""
+    found = [(row["file"], row["offset"], row["control_type"]) for row in rows if row["is_control"]]
+    want = [
+        (batch["file"], record["offset"], CONTROL_NAMES[record["control"]["type"]])
+        for batch in cluster.batches
+        if batch["isControl"]
+        for record in batch["records"]
+    ]
+    assert found == want
+    assert {kind for _, _, kind in found} == set(CONTROL_NAMES.values())
+
+
+@pytest.mark.parametrize("topic", COORDINATORS)
+def test_coordinators_records(cluster: Cluster, rows: list[Row], topic: str) -> None:
+    """Each record of an internal topic gives the very JSON that the dump tool's decoder prints, of key and value."""
+    want = cluster.decoded(topic)
+    chosen = [row for row in rows if row["topic"] == topic and not row["is_control"]]
+    assert [(row["file"], row["offset"]) for row in chosen] == [(record.file, record.offset) for record in want]
+    for row, record in zip(chosen, want, strict=True):
+        found = read_coordinator_record(LOGS[topic], row["key"], row["value"])
+        assert (found.type, found.value_version) == (record.type, record.version)
+        assert to_json(found.key, 0) == record.key
+        assert as_printed(found.value and to_json(found.value, found.value_version or 0)) == record.value
+
+
+def test_metadata_records(cluster: Cluster, rows: list[Row]) -> None:
+    """The metadata log and its snapshots, which no consumer can read: each record is the dump tool's JSON."""
+    want = cluster.decoded(METADATA)
+    chosen = [row for row in rows if row["topic"] == METADATA and not row["is_control"]]
+    assert [(row["file"], row["offset"]) for row in chosen] == [(record.file, record.offset) for record in want]
+    for row, record in zip(chosen, want, strict=True):
+        found = read_metadata_record(row["value"])
+        assert (found.type, found.version) == (record.type, record.version)
+        assert to_json(found.message, found.version) == record.value
+
+
+def test_ends_of_partitions(cluster: Cluster, rows: list[Row]) -> None:
+    """Where the files end is what the admin client calls the end offset of each partition."""
+    with read_segments(sorted(cluster.logs.rglob("*.log"))) as reader:
+        for _ in reader:
+            pass
+        ends: dict[str, int] = {}
+        for report in reader.reports:
+            assert not report.corrupt
+            assert not report.incomplete_tail
+            if topic_of(str(report.file).split("/logs/")[-1]) == report.topic != METADATA:
+                place = f"{report.topic}-{report.partition}"
+                ends[place] = max(ends.get(place, 0), report.next_offset or 0)
+    assert ends == {
+        f"{topic}-{each['partition']}": each["end"]
+        for topic, facts in cluster.answers["topics"].items()
+        for each in facts["partitions"]
+    }
+
+
+def test_committed_offsets(cluster: Cluster, rows: list[Row]) -> None:
+    """Commits, resets, tombstones, and commits in transactions come to what the admin client says of each group."""
+    commits = []
+    for row in rows:
+        if row["topic"] != "__consumer_offsets":
+            continue
+        facts = row["partition"], row["offset"], row["producer_id"], row["is_transactional"], row["control_type"]
+        if row["is_control"]:
+            commits.append(Commit(*facts))
+            continue
+        record = read_coordinator_record("group-coordinator", row["key"], row["value"])
+        if record.type == COMMIT_TYPE:
+            key, value = to_json(record.key, 0), record.value and to_json(record.value, record.value_version or 0)
+            what = value and {
+                "offset": value["offset"],
+                "leader_epoch": value["leaderEpoch"],
+                "metadata": value["metadata"],
+            }
+            commits.append(Commit(*facts, str(key["group"]), f"{key['topic']}-{key['partition']}", what))
+    answers = {group: facts["offsets"] for group, facts in cluster.answers["groups"].items() if facts["offsets"]}
+    assert committed_offsets(commits) == answers
+    assert answers.keys() == {"audit", "billing", "chatty", "exactly-once", "shipping"}

@@ -1,0 +1,253 @@
+"""Record batches: checksums, compressions, finding batches, and what the writer refuses."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import struct
+import zlib
+from contextlib import suppress
+from typing import Any
+from unittest import mock
+
+import pytest
+
+pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
+np = pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
+
+from kafka_records import BatchEncodeError, CompressionError, compression
+from kafka_records.crc import checksum, plain_crc32c
+from kafka_records.format import CODECS
+from kafka_records.segments.batch_writer import write_batches, write_control_batch
+from kafka_records.segments.compression import compress, decompress
+from kafka_records.segments.frames import find_batch
+from kafka_records.segments.names import ending_of, topic_of
+
+from tests.support.segments import some_rows
+
+PACKED = range(1, len(CODECS))
+
+
+def slow_crc32c(data: bytes) -> int:
+    """Bit by bit, as the polynomial says."""
+    value = 0xFFFFFFFF
+    for byte in data:
+        value ^= byte
+        for _ in range(8):
+            value = value >> 1 ^ 0x82F63B78 * (value & 1)
+    return value ^ 0xFFFFFFFF
+
+
+def test_crc32c_of_known_texts() -> None:
+    """The check value of the catalogue, and RFC 3720's examples; whichever implementation is installed."""
+    for data, expected in (
+        (b"123456789", 0xE3069283),
+        (bytes(32), 0x8A9136AA),
+        (b"\xff" * 32, 0x62A8AB43),
+        (bytes(range(32)), 0x46DD794E),
+        (b"", 0),
+    ):
+        assert checksum()(data) == plain_crc32c(data) == expected
+
+
+def test_crc32c_in_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same bytes are written without an extension for checksums."""
+    rows = some_rows(50, 1)
+    written = write_batches(rows, compression="lz4", max_records=7)
+    monkeypatch.setattr("kafka_records.segments.batch_writer.checksum", lambda: plain_crc32c)
+    assert write_batches(rows, compression="lz4", max_records=7) == written
+
+
+@pytest.mark.parametrize("codec", PACKED)
+@pytest.mark.parametrize("size", [0, 1, 31, 32768, 200_001])
+def test_compressions_give_back_what_they_got(codec: int, size: int) -> None:
+    """Several blocks of each framing, in each format; and never a byte beyond the bound."""
+    plain = (b"what repeats can be packed, %d " % size * (size // 20 + 1))[:size]
+    for magic in (0, 1, 2):
+        packed = memoryview(compress(codec, plain, magic))
+        assert bytes(decompress(codec, packed, size, magic)) == plain
+        if size:
+            with pytest.raises(CompressionError, match=f"beyond the bound of {size - 1} bytes"):
+                decompress(codec, packed, size - 1, magic)
+
+
+@pytest.mark.parametrize("codec", PACKED)
+def test_damaged_compressions_are_said_to_be(codec: int) -> None:
+    """Cut anywhere, or with any byte changed: another result, or our error, but no other error."""
+    plain = random.Random(codec).randbytes(300) + bytes(300)
+    packed = compress(codec, plain)
+    for cut in range(len(packed)):
+        with suppress(CompressionError):
+            assert len(decompress(codec, memoryview(packed[:cut]), 1000)) < len(plain)
+    for place in range(len(packed)):
+        changed = bytearray(packed)
+        changed[place] ^= 0x55
+        with suppress(CompressionError):
+            decompress(codec, memoryview(changed), 1000)
+
+
+def test_gzip_of_many_members(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As concatenated files are read, and in time that does not grow with the square of their number."""
+    texts = [b"", b"x", bytes(3000), b""] * 200
+    data = b"".join(gzip.compress(text) for text in texts)
+    given = []
+
+    def member(bits: int) -> Any:
+        inner = zlib.decompressobj(bits)
+        spy = mock.Mock(wraps=inner)
+        spy.decompress.side_effect = lambda some, most: given.append(len(some)) or inner.decompress(some, most)
+        type(spy).eof = property(lambda _: inner.eof)
+        type(spy).unused_data = property(lambda _: inner.unused_data)
+        return spy
+
+    monkeypatch.setattr(compression, "zlib", mock.Mock(decompressobj=member, error=zlib.error))
+    assert decompress(1, memoryview(data), 1 << 20) == b"".join(texts)
+    assert sum(given) < 30 * len(data)
+    with pytest.raises(CompressionError, match=r"^the gzip data ends too early$"):
+        decompress(1, memoryview(data[:-9]), 1 << 20)
+
+
+def test_snappy_without_framing_and_concatenated() -> None:
+    """Clients other than Java's send raw snappy; Java's streams may follow each other."""
+    import pyarrow as pa
+
+    raw = pa.Codec("snappy").compress(b"plain" * 100, asbytes=True)
+    assert bytes(decompress(2, memoryview(raw), 1000)) == b"plain" * 100
+    framed = compress(2, b"one, ") + compress(2, b"two")
+    assert bytes(decompress(2, memoryview(framed), 1000)) == b"one, two"
+    with pytest.raises(CompressionError, match="104 bytes of snappy cannot stand for 1000000 bytes"):
+        decompress(2, memoryview(b"\xc0\x84\x3d" + bytes(101)), 1 << 30)
+
+
+def test_lz4_header_checksum_of_old_formats() -> None:
+    """KAFKA-3160: format 0 sums the magic number too; in format 2 that is an error."""
+    packed = compress(3, b"text", 0)
+    assert packed[:6] == b"\x04\x22\x4d\x18\x60\x40"
+    assert (packed[6], compress(3, b"text", 1)[6]) == (0x1A, 0x82)
+    assert bytes(decompress(3, memoryview(packed), 100, 0)) == b"text"
+    assert bytes(decompress(3, memoryview(packed), 100, 1)) == b"text"
+    with pytest.raises(CompressionError, match="lz4 data is damaged"):
+        decompress(3, memoryview(packed), 100, 2)
+
+
+def test_find_batch_finds_each_and_only_those() -> None:
+    """From every byte the next batch, of every format, with other bytes before, between and behind."""
+    parts = [
+        bytes(100),
+        write_batches(some_rows(3, 1)),
+        b"no batch \x02\x01\x00" * 9,
+        write_batches(some_rows(1, 2, headers=False), magic=1),
+        write_batches(some_rows(1, 3, headers=False), magic=0),
+        write_control_batch("COMMIT"),
+        b"\x02" * 70,
+    ]
+    data = b"".join(parts)
+    begins = [sum(map(len, parts[:number])) for number in (1, 3, 4, 5)]
+    for start in range(len(data) + 2):
+        assert find_batch(data, start) == next((begin for begin in begins if begin >= start), None)
+        assert find_batch(memoryview(data)[start:]) == next((b - start for b in begins if b >= start), None)
+    assert find_batch(data, max_batch_bytes=30) is None
+    assert find_batch(b"") is None
+
+
+def test_find_batch_gives_up_on_bytes_made_to_mislead() -> None:
+    """Headers that promise 1 MiB each, at every 61 bytes: summing all of those would take minutes."""
+    header = struct.pack(">qiibIhiqqqhii", 1, (1 << 20) - 12, 0, 2, 0, 1, 0, 0, 0, -1, -1, -1, 1)
+    assert find_batch(header * (4 << 14)) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/var/kafka/orders-0/00000000000000000000.log", ("orders", 0)),
+        ("my-topic-12/00000000000000000000.log", ("my-topic", 12)),
+        ("a.b_c-7.0123456789abcdef0123456789abcdef-delete/0.log", ("a.b_c", 7)),
+        ("t-1.0123456789abcdef0123456789abcdef-future/0.log", ("t", 1)),
+        ("C:\\kafka\\orders-3\\0.log", ("orders", 3)),
+        ("__cluster_metadata-0/00000000000000000042-0000000003.checkpoint", ("__cluster_metadata", 0)),
+        (
+            "tier/btopic-5-LWgrMmVrT0a__7a4SasuPA/00000000000000000011-bCqX9U--S-6U8XUM9II25Q.log",
+            ("btopic", 5),
+        ),
+        ("bucket/up-LWgrMmVrT0a__7a4SasuPA/7/00000000000000000011-bCqX9U--S-6U8XUM9II25Q.log", ("up", 7)),
+        ("x-1-abcdefghijklmnopqrst-7/00000000000000000000.log", ("x-1-abcdefghijklmnopqrst", 7)),
+        ("orders-99999999999/0.log", (None, None)),
+        ("orders-\u0663/0.log", (None, None)),
+        ("segment.log", (None, None)),
+        ("", (None, None)),
+    ],
+)
+def test_topic_and_partition_from_the_folder(path: str, expected: tuple[str | None, int | None]) -> None:
+    """Brokers' folders, those being moved or deleted, and two namings of tiered storage."""
+    assert topic_of(path) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("logs/orders-0.0123456789abcdef0123456789abcdef-delete/0.log", "delete"),
+        ("orders-0.0123456789abcdef0123456789abcdef-future/0.log", "future"),
+        ("C:\\logs\\orders-0.0123456789abcdef0123456789abcdef-stray\\0.log", "stray"),
+        ("logs/orders-0/0.log", None),
+        ("logs/orders-delete-0/0.log", None),
+        ("logs/orders-0.0123456789abcdef-delete/0.log", None),
+        ("orders-0.0123456789abcdef0123456789abcdef-delete", None),
+        ("0.log", None),
+    ],
+)
+def test_endings_of_folders(path: str, expected: str | None) -> None:
+    """What a broker is about to delete must be told apart from the partition of that name that is there."""
+    assert ending_of(path) == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"compression": "brotli"}, "compression: expected 'none', 'gzip', 'snappy', 'lz4' or 'zstd', got 'brotli'"),
+        ({"compression": "zstd", "magic": 1}, "compression: zstd is for format 2, not 1 (KIP-110)"),
+        ({"magic": 3}, "magic: there is no format 3"),
+        (
+            {"magic": 1, "producer_id": 5},
+            "magic: only format 2 has producers, transactions, leader epochs and delete horizons",
+        ),
+        ({"magic": 1}, "headers: format 1 has no headers"),
+        ({"timestamp_type": 1, "magic": 0}, "timestamp_type: format 0 has no timestamp type 1"),
+        ({"log_append_time": 5}, "log_append_time: there is a time, but timestamp_type is not 1"),
+        ({"max_records": 0}, "max_records: 0 is too few"),
+        ({"producer_id": 1 << 63}, "a number does not fit: int too large to convert"),
+    ],
+)
+def test_the_writer_refuses(arguments: dict[str, object], text: str) -> None:
+    """What a format cannot hold names the argument."""
+    with pytest.raises(BatchEncodeError) as caught:
+        write_batches([{"key": b"k", "headers": [("h", b"")]}], **arguments)
+    assert str(caught.value) == text
+
+
+@pytest.mark.parametrize(
+    ("row", "text"),
+    [
+        ({"key": "text"}, "records[1]: this is no record: memoryview: a bytes-like object is required, not 'str'"),
+        ({"value": 5}, "records[1]: this is no record: memoryview: a bytes-like object is required, not 'int'"),
+        ({"offset": 0}, "records[1].offset: 0 cannot follow 0"),
+        ({"headers": [(None, b"")]}, "records[1]: this is no record: the key of a header is None"),
+        (7, "records[1]: this is no record: 'int' object has no attribute 'get'"),
+    ],
+)
+def test_the_writer_refuses_rows(row: object, text: str) -> None:
+    """A bad record is named."""
+    with pytest.raises(BatchEncodeError) as caught:
+        write_batches([{"key": b"fine"}, row])
+    assert str(caught.value) == text
+
+
+def test_control_batches_are_of_known_types() -> None:
+    """Markers make their value, the others need one."""
+    for arguments, text in (
+        (("UNKNOWN",), "control_type: expected 'ABORT', 'COMMIT', 'LEADER_CHANGE',"),
+        (("COMMIT", b""), "value: a value is for all control records but COMMIT and ABORT"),
+        (("LEADER_CHANGE",), "value: a value is for all control records but COMMIT and ABORT"),
+    ):
+        with pytest.raises(BatchEncodeError) as caught:
+            write_control_batch(*arguments)
+        assert str(caught.value).startswith(text)

@@ -1,0 +1,139 @@
+"""The committed log files of Kafka's classes and of a real cluster, read record by record."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
+pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
+
+from kafka_records import (
+    Batch,
+    Record,
+    read_batches,
+    with_base_offset,
+    write_batch,
+    write_control_batch,
+)
+from kafka_records.engines import codecs
+from kafka_records.format import COMPRESSION, HEADER, MAX_BATCH_BYTES
+
+from tests.support.pages import ROOT
+from tests.support.segments import SEGMENTS, kafkas_rows
+
+CLUSTER = sorted((ROOT / "examples" / "cluster").rglob("*.log"))
+
+
+def row(batch: Batch, record: Record) -> tuple[object, ...]:
+    """What Kafka's classes say of a record, by our names."""
+    key, value = (None if each is None else each.hex() for each in (record.key, record.value))
+    headers = [[name, None if content is None else content.hex()] for name, content in record.headers]
+    of_batch = (batch.leader_epoch, batch.producer_id, batch.producer_epoch, batch.compression, batch.magic)
+    return (record.offset, record.timestamp, key, value, headers, *of_batch, batch.is_transactional, batch.is_control)
+
+
+NO_RECORDS = "no records are left, and a batch has one"
+NO_TIMESTAMPS = "a broker's time stands in place of the records' own"
+SEVERAL = "several control records, and we write one"
+LEFT = {"legacy-3": {NO_TIMESTAMPS: 7}, "orders-0": {NO_TIMESTAMPS: 5, NO_RECORDS: 1}}
+"""How many batches of a committed folder cannot be made again, by why."""
+
+FIELDS = ("offset", "timestamp", "key", "value", "headers", "leader_epoch", "producer_id", "producer_epoch")
+FIELDS += ("compression", "magic", "is_transactional", "is_control")
+
+
+@pytest.mark.parametrize("path", SEGMENTS, ids=lambda path: f"{path.parent.name}-{path.name}")
+def test_kafkas_classes_read_the_same(path: Path) -> None:
+    """Every format, compression and kind of batch, as Kafka 4.4's own classes print it."""
+    pytest.importorskip("cramjam", reason="the extra `compression` is not installed")
+    pytest.importorskip("zstandard", reason="the extra `compression` is not installed")
+    found = [row(batch, record) for batch in read_batches(path.read_bytes()) for record in batch.records()]
+    assert found == [tuple(each[name] for name in FIELDS) for each in kafkas_rows(path)]
+
+
+def cannot_be_written(batch: Batch, records: list[Record]) -> str:
+    """Why ``write_batch`` has no way to make a batch: what its records do not say."""
+    if not records:
+        return NO_RECORDS
+    if batch.magic == 2 and (records[0].offset != batch.base_offset or records[-1].offset != batch.last_offset):
+        return "its first or last record is gone"
+    if batch.timestamp_type == "LogAppendTime":
+        return NO_TIMESTAMPS
+    if batch.magic == 2 and batch.delete_horizon is None and records[0].timestamp != batch.base_timestamp:
+        return "the record that its timestamps count from is gone"
+    if batch.magic == 2 and max(record.timestamp for record in records) != batch.max_timestamp:
+        return "the record with the highest timestamp is gone"
+    return ""
+
+
+def uncompressed(batch: Batch) -> bytes:
+    """The bytes behind the header, decompressed."""
+    codec = batch.attributes & COMPRESSION
+    body = batch.data[HEADER:]
+    return bytes(codecs().decompress(codec, memoryview(body), MAX_BATCH_BYTES)) if codec else body
+
+
+def written(batch: Batch, records: list[Record]) -> bytes:
+    """Our own batch of what is known of one."""
+    if batch.is_control:
+        (control,) = batch.control_records()
+        return write_control_batch(
+            control.type,
+            None if control.type in ("COMMIT", "ABORT") else control.value,
+            offset=control.offset,
+            timestamp=control.timestamp,
+            producer_id=batch.producer_id,
+            producer_epoch=batch.producer_epoch,
+            coordinator_epoch=control.coordinator_epoch or 0,
+            leader_epoch=batch.leader_epoch,
+        )
+    return write_batch(
+        records,
+        compression=batch.compression,
+        producer_id=batch.producer_id,
+        producer_epoch=batch.producer_epoch,
+        base_sequence=batch.base_sequence,
+        is_transactional=batch.is_transactional,
+        leader_epoch=batch.leader_epoch,
+        delete_horizon=batch.delete_horizon,
+        magic=batch.magic,
+    )
+
+
+@pytest.mark.parametrize("path", [*SEGMENTS, *CLUSTER], ids=lambda path: f"{path.parent.name}-{path.name}")
+def test_batches_are_written_as_they_were(path: Path) -> None:
+    """What Kafka wrote comes out the same to the byte; compressed, the same bytes are compressed by another library.
+
+    Those that cannot be made again are counted, by why, so that none is left out unseen; a cluster's logs change.
+    """
+    pytest.importorskip("cramjam", reason="the extra `compression` is not installed")
+    pytest.importorskip("zstandard", reason="the extra `compression` is not installed")
+    left: Counter[str] = Counter()
+    for batch in read_batches(path.read_bytes()):
+        if batch.magic == 2:
+            assert with_base_offset(batch.data, batch.base_offset, leader_epoch=batch.leader_epoch) == batch.data
+        records = batch.records()
+        if reason := cannot_be_written(batch, records):
+            left[reason] += 1
+            continue
+        if batch.is_control and len(records) > 1:
+            left[SEVERAL] += 1
+            continue
+        again = written(batch, records)
+        if batch.compression == "none":
+            assert again == batch.data
+        elif batch.magic == 2:
+            (ours,) = read_batches(again)
+            assert uncompressed(ours) == uncompressed(batch)
+            assert (
+                again[:8] + again[12:17] + again[21:HEADER]
+                == batch.data[:8] + batch.data[12:17] + batch.data[21:HEADER]
+            )
+        else:
+            assert [record for each in read_batches(again) for record in each.records()] == records
+    if path in SEGMENTS:
+        assert left == LEFT.get(path.parent.name, {})
+    assert {*left} <= {NO_RECORDS, NO_TIMESTAMPS, SEVERAL}

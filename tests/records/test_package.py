@@ -1,0 +1,107 @@
+"""The package as a whole: its errors, what it needs, and reading segments without the C extension."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import kafka_records
+import pytest
+from kafka_records import errors
+
+SEGMENT = """
+import io, warnings
+from kafka_records.segments import read_segments, read_batch_headers, write_batches
+data = write_batches([{"value": b"v"}])
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for read in (read_segments, read_batch_headers, read_segments):
+        assert sum(map(len, read(io.BytesIO(data)))) == 1
+print(*(f"{each.category.__name__}: {each.message}" for each in caught), sep="\\n")
+"""
+GIBIBYTE = """
+import io, resource
+from kafka_records.segments import read_segments, write_batches
+
+class Repeated:
+    data = write_batches([{"value": bytes(16384)}] * 64, max_records=16)
+    left = 1 << 30
+
+    def read(self, size=-1):
+        size = min(size, self.left, 1 << 20)
+        start = -self.left % len(self.data)
+        found = self.data[start : start + size]
+        self.left -= len(found)
+        return found
+
+Repeated.left -= Repeated.left % len(Repeated.data)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+rows = sum(map(len, read_segments(Repeated(), check_crcs=False)))
+print(rows // 64 * len(Repeated.data), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+def last_lines(code: str, **environment: str) -> list[str]:
+    """Return what a fresh Python prints, errors included."""
+    line = [sys.executable, "-c", code]
+    environment = {"PYTHONPATH": ":".join(filter(None, sys.path)), **environment}
+    done = subprocess.run(line, capture_output=True, text=True, check=False, env=environment, timeout=300)
+    return (done.stdout + done.stderr).strip().splitlines()
+
+
+def test_errors_share_a_base() -> None:
+    """``except RecordError`` catches every error that leaves the package."""
+    found = [each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, Exception)]
+    assert {each.__name__ for each in found if not issubclass(each, kafka_records.RecordError)} == {"MalformedRecord"}
+    assert issubclass(kafka_records.RecordError, ValueError)
+    assert {each.__name__ for each in found} - {"MalformedRecord"} <= set(kafka_records.__all__)
+
+
+def test_names_are_what_their_modules_have() -> None:
+    """Every exported name can be imported, and a misspelt one is an AttributeError."""
+    assert all(getattr(kafka_records, name) is not None for name in kafka_records.__all__)
+    assert set(kafka_records.__all__) <= set(dir(kafka_records))
+    assert kafka_records.CompressionName.__args__ == kafka_records.format.CODECS  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match=r"^module 'kafka_records' has no attribute 'read_batch'$"):
+        kafka_records.read_batch  # noqa: B018
+
+
+@pytest.mark.parametrize("package", ["numpy", "pyarrow"])
+def test_segments_without_their_extra(package: str) -> None:
+    """The error names the pip command."""
+    code = f"import sys; sys.modules[{package!r}] = None; from kafka_records.segments import read_segments"
+    assert last_lines(code)[-1] == (
+        f"ModuleNotFoundError: kafka_records.segments needs the package {package}, which is not installed: "
+        "pip install 'kafka-records[arrow]'"
+    )
+
+
+def test_record_objects_need_nothing() -> None:
+    """Batches are written and read with the standard library alone."""
+    code = (
+        "import sys; from kafka_records import *\n"
+        "[record] = read_batches(write_batch([Record(value=b'v')], compression='gzip')).records()\n"
+        "ours = {name.partition('.')[0] for name in sys.modules} - sys.stdlib_module_names\n"
+        "print(record.value, *sorted(ours & {'numpy', 'pyarrow', 'kafka_messages'}))"
+    )
+    assert last_lines(code) == ["b'v'"]
+
+
+def test_a_missing_extension_is_told_once() -> None:
+    """Without the extension a process warns once; no warning if it was switched off on purpose."""
+    pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
+    absent = "import sys; sys.modules['kafka_messages_native'] = None\n"
+    assert last_lines(absent + SEGMENT) == [
+        "RuntimeWarning: kafka_records reads segments in pure Python, which is slow; install kafka-messages-native"
+    ]
+    assert last_lines(SEGMENT, KAFKA_MESSAGES_NATIVE="0") == []
+
+
+def test_memory_of_a_large_segment() -> None:
+    """Record objects of 1 GiB are made window by window: 150 MiB are enough."""
+    pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
+    pytest.importorskip("resource", reason="this platform does not measure memory")
+    [line] = last_lines(GIBIBYTE, KAFKA_MESSAGES_NATIVE="0")
+    size, kibibytes = map(int, line.split())
+    assert size > (1 << 30) - (2 << 20)
+    assert kibibytes < 150 << 10

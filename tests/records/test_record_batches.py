@@ -1,0 +1,379 @@
+"""Record batches as objects: against Kafka's classes, against the columns of ``segments``, and damaged."""
+
+from __future__ import annotations
+
+import io
+import random
+import re
+from array import array
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from kafka_records import (
+    BatchDecodeError,
+    BatchEncodeError,
+    ChecksumError,
+    ControlRecord,
+    MissingCodecError,
+    Record,
+    crc,
+    engines,
+    read_batches,
+    read_headers,
+    with_base_offset,
+    write_batch,
+    write_control_batch,
+)
+
+RECORDS = [
+    Record(timestamp=1_700_000_000_000, key=b"one", value=b"1" * 100, headers=(("trace", b"\0\1"), ("none", None))),
+    Record(timestamp=1_699_999_999_000, key=b"gone", value=None),
+    Record(timestamp=1_700_000_000_007, value=b""),
+]
+PLAIN = [record._replace(headers=()) for record in RECORDS]
+HUGE = 10**5000
+"""More digits than Python prints."""
+PACKED = [("gzip", None), ("snappy", "cramjam"), ("lz4", "cramjam"), ("zstd", "zstandard")]
+FORMATS = [
+    (magic, *codec) for magic in (2, 1, 0) for codec in [("none", None), *PACKED] if magic == 2 or codec[0] != "zstd"
+]
+
+
+PLACED = re.compile(r"RecordBatch( v[012])?: batches\[0\](\.records\[\d+\])?: batch at byte 0: .+")
+"""All that is said of damage names the batch and the record, as far as they are known, and the byte."""
+
+
+def written(magic: int, compression: str, package: str | None) -> bytes:
+    """A batch of a format and compression; the test is skipped where its package is not installed."""
+    if package:
+        pytest.importorskip(package, reason="the extra `compression` is not installed")
+    return write_batch(RECORDS if magic == 2 else PLAIN, base_offset=7, compression=compression, magic=magic)
+
+
+def all_records(data: bytes, **arguments: Any) -> list[Record]:
+    return [record for batch in read_batches(data, **arguments) for record in batch.records()]
+
+
+@pytest.mark.parametrize(("magic", "compression", "package"), FORMATS)
+def test_what_is_written_is_read(magic: int, compression: str, package: str | None) -> None:
+    """Each format and compression gives back what it got, with offsets."""
+    found = all_records(written(magic, compression, package))
+    times = {} if magic else {"timestamp": -1}
+    some = RECORDS if magic == 2 else PLAIN
+    assert found == [record._replace(offset=7 + number, **times) for number, record in enumerate(some)]
+
+
+@pytest.mark.parametrize(("magic", "compression", "package"), FORMATS)
+def test_damaged_bytes(magic: int, compression: str, package: str | None) -> None:
+    """Cut anywhere a batch is incomplete; with any bit changed it is refused, or only what no sum covers has changed."""
+    data = written(magic, compression, package)
+    size = next(read_headers(data)).size
+    for cut in range(size):
+        reader = read_batches(data[:cut])
+        assert (list(reader), reader.incomplete) == ([], cut)
+    unsummed = {*range(12), *(range(12, 16) if magic == 2 else ())}
+    for place in range(size):
+        for bit in range(8):
+            changed = bytearray(data[:size])
+            changed[place] ^= 1 << bit
+            for verify in (True, False):
+                try:
+                    found = all_records(bytes(changed), verify=verify)
+                except MissingCodecError:
+                    continue  # the number of the codec has changed, and it is not installed
+                except BatchDecodeError as error:
+                    refused = error
+                else:
+                    refused = None
+                    assert not verify or place in unsummed or found == []
+                assert refused is None or (refused.offset == 0 and PLACED.match(str(refused)))
+
+
+def test_a_partial_batch_at_the_end_of_a_fetch() -> None:
+    """Brokers cut a response where its bytes end; what was whole is read and what is left is told."""
+    one = write_batch(RECORDS)
+    reader = read_batches(one + one[:70])
+    assert len(list(reader.records())) == 3
+    assert (reader.position, reader.incomplete) == (len(one), 70)
+
+
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_buffers_of_wider_items(magic: int) -> None:
+    """Their length counts items: the batch had a sound checksum, and nobody could read it."""
+    wide = array("i", [1, 2])
+    headers = (("h", memoryview(wide)),) if magic == 2 else ()
+    (batch,) = read_batches(
+        write_batch([Record(key=memoryview(wide), value=memoryview(wide), headers=headers)], magic=magic)
+    )
+    (record,) = batch.records()
+    data = wide.tobytes()
+    assert (record.key, record.value, record.headers) == (data, data, (("h", data),) if headers else ())
+    with pytest.raises(BatchEncodeError) as caught:
+        write_batch([Record(value=wide)], magic=magic)  # type: ignore[arg-type]  # what is refused
+    assert str(caught.value) == "records[0].value: bytes or None are expected, not array"
+
+
+@pytest.mark.parametrize(("data", "kind"), [("x", "str"), (5, "int"), (None, "NoneType"), ([1], "list")])
+def test_what_has_no_bytes(data: Any, kind: str) -> None:
+    """A number was taken for so many zeros, and read as nothing; the null records of a partition got Python's own words."""
+    for read in (read_batches, read_headers):
+        with pytest.raises(TypeError) as caught:
+            read(data)
+        assert str(caught.value) == f"records must be bytes-like, not {kind}"
+
+
+def test_the_fields_of_a_header() -> None:
+    """All that a producer and a broker say of a batch, without a look at the records."""
+    data = write_batch(
+        RECORDS,
+        base_offset=40,
+        producer_id=9,
+        producer_epoch=2,
+        base_sequence=5,
+        is_transactional=True,
+        leader_epoch=3,
+        log_append_time=1_700_000_000_500,
+    )
+    (batch,) = read_headers(memoryview(data[:61] + bytes(len(data) - 61)))
+    assert (batch.base_offset, batch.last_offset, batch.count, batch.magic, batch.size) == (40, 42, 3, 2, len(data))
+    assert (batch.producer_id, batch.producer_epoch, batch.base_sequence, batch.leader_epoch) == (9, 2, 5, 3)
+    assert (batch.is_transactional, batch.is_control, batch.delete_horizon) == (True, False, None)
+    assert (batch.compression, batch.timestamp_type, batch.max_timestamp) == (
+        "none",
+        "LogAppendTime",
+        1_700_000_000_500,
+    )
+    assert {record.timestamp for record in all_records(data)} == {1_700_000_000_500}
+    assert repr(batch) == f"<Batch 0 at byte 0: format 2, {len(data)} bytes, offsets 40 to 42, none>"
+
+
+def test_a_base_offset_without_a_new_checksum() -> None:
+    """What a broker does on appending: the sum does not cover it, so the same bytes stay behind the header's beginning."""
+    data = write_batch(RECORDS)
+    moved = with_base_offset(data, 1000, leader_epoch=4)
+    assert moved == write_batch(RECORDS, base_offset=1000, leader_epoch=4)
+    assert with_base_offset(moved, 0) == write_batch(RECORDS, leader_epoch=4)
+    with pytest.raises(BatchDecodeError, match=f"^RecordBatch v2: 99 bytes, but the batch has a size of {len(data)}$"):
+        with_base_offset(data[:99], 0)
+    with pytest.raises(BatchDecodeError, match=r"^RecordBatch: 60 bytes that are no batch of format 2$"):
+        with_base_offset(data[:60], 0)
+    with pytest.raises(BatchEncodeError, match=r"^leader_epoch: -2 is no leader epoch$"):
+        with_base_offset(data, 0, leader_epoch=-2)
+    with pytest.raises(BatchEncodeError, match=r"^offset: -1 is no offset$"):
+        with_base_offset(data, -1)
+
+
+def test_control_records() -> None:
+    """Markers come by name and with their epoch, and are no records of users."""
+    data = write_control_batch("COMMIT", offset=8, timestamp=6, producer_id=1, producer_epoch=0, coordinator_epoch=5)
+    (batch,) = read_batches(data)
+    assert batch.is_control
+    assert batch.control_records() == [ControlRecord(8, 6, "COMMIT", 1, 5, bytes((0, 0, 0, 0, 0, 5)))]
+    assert list(read_batches(data).records()) == []
+    assert next(read_batches(write_batch(RECORDS))).control_records() == []
+
+
+def test_a_wrong_checksum_names_the_batch() -> None:
+    """A proxy wants to say which batch of which bytes is broken, and go on with KAFKA's CORRUPT_MESSAGE."""
+    one = write_batch([Record(value=b"x")])
+    with pytest.raises(ChecksumError) as caught:
+        list(read_batches(one + one[:-2] + b"y" + one[-1:]))
+    assert (caught.value.path, caught.value.offset, caught.value.magic) == ("batches[1]", len(one), 2)
+    stored = int.from_bytes(one[17:21], "big")
+    actual = crc.plain_crc32c(one[21:-2] + b"y" + one[-1:])
+    expected = f"RecordBatch v2: batches[1]: batch at byte {len(one)}: the checksum is {stored:#010x}"
+    assert str(caught.value) == f"{expected}, but that of its {len(one)} bytes is {actual:#010x}"
+
+
+@pytest.mark.parametrize(("compression", "package"), PACKED)
+@pytest.mark.parametrize("magic", [2, 1])
+def test_a_bomb_is_bounded(compression: str, package: str | None, magic: int) -> None:
+    """A few bytes must not become gigabytes."""
+    if package:
+        pytest.importorskip(package, reason="the extra `compression` is not installed")
+    if magic == 1 and compression == "zstd":
+        return
+    data = write_batch([Record(value=bytes(5_000_000))], compression=compression, magic=magic)
+    (batch,) = read_batches(data, max_batch_bytes=1_000_000)
+    with pytest.raises(BatchDecodeError) as caught:
+        batch.records()
+    bound = f"the {compression} data grows beyond the bound of 1000000 bytes (max_batch_bytes)"
+    assert str(caught.value) == f"RecordBatch v{magic}: batches[0]: batch at byte 0: {bound}"
+
+
+def test_a_codec_that_is_not_installed() -> None:
+    """The text says what to install."""
+
+    def missing(name: str) -> Any:
+        raise ModuleNotFoundError(f"No module named {name!r}")
+
+    text = "^lz4 needs the package cramjam, which is not installed; the extra `compression` brings it$"
+    with pytest.raises(MissingCodecError, match=text):
+        engines.Installed(missing).lz4_compress(b"x")
+
+
+def test_the_checksum_in_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check value of CRC-32C, and the same batches as with a package."""
+    assert crc.plain_crc32c(b"123456789") == 0xE3069283
+    data = write_batch(RECORDS)
+    monkeypatch.setattr(crc, "installed", lambda: None)
+    monkeypatch.setattr("kafka_records._native.core", None)
+    crc.checksum.cache_clear()
+    assert crc.checksum() is crc.plain_crc32c
+    assert write_batch(RECORDS) == data
+    assert len(all_records(data)) == 3
+    crc.checksum.cache_clear()
+
+
+TOO_FAR = "is too far from the first one, 0: 32 bits hold the difference"
+
+
+@pytest.mark.parametrize(
+    ("records", "arguments", "text"),
+    [
+        ([], {}, "records: a batch has at least one record"),
+        (
+            [Record(), Record(key="k")],  # type: ignore[arg-type]
+            {},
+            "records[1].key: bytes or None are expected, not str",
+        ),
+        ([Record(key="")], {}, "records[0].key: bytes or None are expected, not str"),  # type: ignore[arg-type]
+        ([Record(value=())], {}, "records[0].value: bytes or None are expected, not tuple"),  # type: ignore[arg-type]
+        ([Record(value=5)], {}, "records[0].value: bytes or None are expected, not int"),  # type: ignore[arg-type]
+        ([Record(timestamp=1.5)], {}, "records[0].timestamp: 1.5 is no int of 64 bits"),  # type: ignore[arg-type]
+        ([Record(), Record(timestamp=-1 << 70)], {}, f"records[1].timestamp: {-1 << 70} is no int of 64 bits"),
+        ([Record(timestamp=1 << 63)], {}, f"records[0].timestamp: {1 << 63} is no int of 64 bits"),
+        ([Record(headers=5)], {}, "records[0].headers: a tuple of pairs is expected, not int"),  # type: ignore[arg-type]
+        ([Record(headers=((None, b""),))], {}, "records[0].headers[0]: its key is a str, not NoneType"),  # type: ignore[arg-type]
+        ([Record(headers=(("k", "v"),))], {}, "records[0].headers[0]: bytes or None are expected, not str"),  # type: ignore[arg-type]
+        ([Record(headers=("key",))], {}, "records[0].headers[0]: a key and a value are expected"),  # type: ignore[arg-type]
+        ([Record(offset=1), Record(), Record(offset=2)], {}, "records[2].offset: 2 cannot follow 2"),
+        ([Record()], {"base_offset": -5}, "records[0].offset: -5 cannot follow -6"),
+        ([Record(offset=1 << 63)], {}, f"records[0].offset: {1 << 63} is no offset"),
+        ([Record(offset=5), Record(offset=5)], {}, "records[1].offset: 5 cannot follow 5"),
+        ([(0, 0, b"", b"", ())], {}, "records[0]: this is no Record: tuple"),
+        (RECORDS, {"magic": 1}, "headers: format 1 has no headers"),
+        (PLAIN, {"magic": 3}, "magic: there is no format 3"),
+        (PLAIN, {"magic": 1, "compression": "zstd"}, "compression: zstd is for format 2, not 1 (KIP-110)"),
+        (
+            PLAIN,
+            {"compression": "brotli"},
+            "compression: expected 'none', 'gzip', 'snappy', 'lz4' or 'zstd', got 'brotli'",
+        ),
+        (
+            PLAIN,
+            {"magic": 1, "producer_id": 7},
+            "magic: only format 2 has producers, transactions, leader epochs and delete horizons",
+        ),
+        (PLAIN, {"magic": 0, "log_append_time": 7}, "log_append_time: format 0 has no timestamps"),
+        (PLAIN, {"producer_epoch": 1 << 15}, "producer_epoch: 32768 is no int of 16 bits"),
+        (PLAIN, {"producer_id": "7"}, "producer_id: '7' is no int of 64 bits"),
+        (PLAIN, {"leader_epoch": None}, "leader_epoch: None is no int of 32 bits"),
+        (PLAIN, {"base_sequence": 1 << 40}, f"base_sequence: {1 << 40} is no int of 32 bits"),
+        (PLAIN, {"log_append_time": 1.5}, "log_append_time: 1.5 is no int of 64 bits"),
+        (PLAIN, {"delete_horizon": "1"}, "delete_horizon: '1' is no int of 64 bits"),
+        (PLAIN, {"base_offset": "1"}, "base_offset: '1' is no int of 64 bits"),
+        (PLAIN, {"base_offset": None}, "base_offset: None is no int of 64 bits"),
+        (
+            PLAIN,
+            {"compression": ["gzip"]},
+            "compression: expected 'none', 'gzip', 'snappy', 'lz4' or 'zstd', got ['gzip']",
+        ),
+        (PLAIN, {"compression": 1}, "compression: expected 'none', 'gzip', 'snappy', 'lz4' or 'zstd', got 1"),
+        ([Record(offset="1")], {}, "records[0].offset: '1' is no int of 64 bits"),  # type: ignore[arg-type]  # what is refused
+        ([Record(offset=HUGE)], {}, "records[0].offset: an unprintable int is no offset"),
+        ([Record(timestamp=HUGE)], {}, "records[0].timestamp: an unprintable int is no int of 64 bits"),
+        (
+            [Record(), Record(headers=(("k", b""), ("\ud800", b"")))],
+            {},
+            "records[1].headers[1]: its key has a surrogate that stands for no byte: '\\ud800'",
+        ),
+        ([Record(offset=0), Record(offset=1 << 31)], {}, f"records[1].offset: {1 << 31} {TOO_FAR}"),
+    ],
+)
+def test_what_cannot_be_written(records: list[Record], arguments: dict[str, Any], text: str) -> None:
+    """Each refusal names its place."""
+    with pytest.raises(BatchEncodeError) as caught:
+        write_batch(records, **arguments)
+    assert str(caught.value) == text
+
+
+def test_none_is_no_compression() -> None:
+    """As with kafka-python; a type checker refused what was taken."""
+    assert write_batch(PLAIN, compression=None) == write_batch(PLAIN)
+    assert write_batch(PLAIN, compression=None, magic=1) == write_batch(PLAIN, magic=1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"offset": "1"}, "a control record cannot hold what was given: unsupported operand type(s) for -: 'str' and 'str'"),
+        ({"producer_id": 1 << 63}, "a number does not fit: int too large to convert"),
+        (
+            {"control_type": "SNAPSHOT_HEADER", "value": "x"},
+            "a control record cannot hold what was given: bytes are expected, not str",
+        ),
+    ],
+)  # fmt: skip
+def test_control_batches_that_cannot_be_written(arguments: dict[str, Any], text: str) -> None:
+    """As EncodeErrors, like those of other batches."""
+    with pytest.raises(BatchEncodeError) as caught:
+        write_control_batch(**{"control_type": "COMMIT", **arguments})
+    assert str(caught.value) == text
+
+
+@pytest.mark.parametrize(
+    ("offset", "epoch", "text"),
+    [
+        ("1", None, "offset: '1' is no offset"),
+        (1 << 63, None, f"offset: {1 << 63} is no offset"),
+        (1, "2", "leader_epoch: '2' is no leader epoch"),
+    ],
+)
+def test_offsets_that_no_batch_has(offset: Any, epoch: Any, text: str) -> None:
+    """Numbers in texts come from settings, and were a TypeError about ``<=``."""
+    with pytest.raises(BatchEncodeError) as caught:
+        with_base_offset(write_batch(PLAIN), offset, leader_epoch=epoch)
+    assert str(caught.value) == text
+
+
+def random_records(seed: int) -> Iterator[Record]:
+    """Records with nulls, long fields, headers of any bytes, gaps between offsets and any timestamps."""
+    random_ = random.Random(seed)
+
+    def maybe(most: int) -> bytes | None:
+        return None if random_.random() < 0.2 else random_.randbytes(random_.randrange(most))
+
+    offset = random_.choice([0, 1 << 40])
+    for _ in range(random_.randrange(1, 40)):
+        offset += random_.choice([1, 1, 1, 70, 9000])
+        headers = tuple((f"k{number}é", maybe(9)) for number in range(random_.choice([0, 0, 1, 3, 80])))
+        yield Record(
+            offset, random_.choice([-1, 0, 1 << 41, random_.randrange(1 << 47)]), maybe(99), maybe(300), headers
+        )
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_batches_agree_with_segments(seed: int) -> None:
+    """Both write the same bytes, each reads what the other wrote; the codecs are different packages."""
+    pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
+    from kafka_records.segments import read_segments, write_batches
+
+    magic, compression, package = FORMATS[seed % len(FORMATS)]
+    if package:
+        pytest.importorskip(package, reason="the extra `compression` is not installed")
+    records = [each if magic == 2 else each._replace(headers=()) for each in random_records(seed)]
+    rows = [{**record._asdict(), "headers": record.headers} for record in records]
+    ours = write_batch(records, compression=compression, magic=magic)
+    theirs = write_batches(rows, compression=compression, magic=magic)
+    if compression in ("none", "gzip"):
+        assert ours == theirs
+    expected = [each if magic else each._replace(timestamp=-1) for each in records]
+    assert all_records(theirs) == expected
+    table = [row for batch in read_segments(io.BytesIO(ours), headers=True) for row in batch.to_pylist()]
+    found = [
+        (row["offset"], row["key"], row["value"], tuple((h["key"], h["value"]) for h in row["headers"] or ()))
+        for row in table
+    ]
+    assert found == [(each.offset, each.key, each.value, each.headers) for each in expected]

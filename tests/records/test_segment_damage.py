@@ -1,0 +1,349 @@
+"""Damaged segments: nothing sound is lost, nothing damaged passes, nothing is counted twice, whatever the damage."""
+
+from __future__ import annotations
+
+import io
+import random
+import struct
+from contextlib import nullcontext
+from functools import cache
+from typing import Any
+from unittest import mock
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
+pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
+
+from kafka_records import CorruptSegmentError
+from kafka_records.segments import frames, reader
+from kafka_records.segments.batch_writer import write_batches, write_control_batch
+from kafka_records.segments.reader import SegmentReport, read_segments
+
+from tests.support.renderings import pure
+from tests.support.segments import SEGMENTS, Damage, alike, crafted, crafted_record, extents, some_rows, unsummed
+
+Rows = list[dict[str, Any]]
+
+WIDEST = 32_000
+"""Above the bytes of the largest batch here, so that a reader of a range does not always begin at the first byte."""
+
+
+@cache
+def made() -> bytes:
+    """Batches of all formats and sizes, also many small ones side by side, in which records quote other batches."""
+    quoted = write_batches(some_rows(3, 7), base_offset=12)
+    parts = []
+    offset = 0
+    for number in range(120):
+        rows = some_rows(number % 5 + 1 if number % 40 else 700, number)
+        if number % 9 == 0:
+            rows[0]["value"] = quoted
+        packing = (None, None, None, "lz4", "zstd", "gzip", "snappy")[number % 7]
+        parts.append(write_batches(rows, base_offset=offset, compression=packing))
+        offset += len(rows)
+        if number % 30 == 0:
+            parts.append(write_control_batch("COMMIT", offset=offset, producer_id=5, producer_epoch=0))
+            offset += 1
+    return b"".join(parts)
+
+
+@cache
+def sources() -> list[bytes]:
+    return [*(segment.read_bytes() for segment in SEGMENTS), made()]
+
+
+def read(data: bytes, **options: Any) -> tuple[Rows, Rows, SegmentReport]:
+    """The sound rows, what the corrupt ones say, and the report, in PERMISSIVE mode."""
+    with read_segments(io.BytesIO(data), mode="PERMISSIVE", batch_metadata=True, **options) as reader:
+        rows: Rows = []
+        for batch in reader:
+            batch.validate(full=True)
+            rows += batch.to_pylist()
+    (report,) = reader.reports
+    assert report.done
+    sound = [row for row in rows if row["corrupt"] is None]
+    corrupt = [row["corrupt"] for row in rows if row["corrupt"] is not None]
+    assert report.records == len(sound)
+    assert report.corrupt_batches == len(corrupt)
+    places = [row["position"] for row in rows]
+    assert places == sorted(places)
+    return sound, corrupt, report
+
+
+@cache
+def sound_rows(number: int) -> Rows:
+    rows, corrupt, _ = read(sources()[number])
+    assert not corrupt
+    return rows
+
+
+@st.composite
+def damages(draw: st.DrawFn, segment: bytes) -> Damage:
+    """Flips, cuts, zeros, foreign bytes and pieces of the segment itself; borders of batches and fields are met often."""
+    borders = [at for at, _ in extents(segment)]
+    place = st.one_of(
+        st.integers(0, len(segment)),
+        st.builds(
+            lambda at, delta: min(max(at + delta, 0), len(segment)), st.sampled_from(borders), st.integers(-3, 61)
+        ),
+    )
+    start = draw(place)
+    kind = draw(st.sampled_from(("flip", "byte", "cut", "zeros", "noise", "insert", "delete", "piece", "zero tail")))
+    random_ = random.Random(draw(st.integers(0, 1 << 16)))
+    size = draw(st.one_of(st.integers(1, 80), st.integers(1, 4000)))
+    end = min(start + size, len(segment))
+    if kind in ("flip", "byte"):
+        start = min(start, len(segment) - 1)
+        changed = segment[start] ^ 1 << random_.randrange(8) if kind == "flip" else random_.randrange(256)
+        return Damage(start, start + 1, bytes((changed,)))
+    if kind == "cut":
+        return Damage(start, len(segment), b"")
+    if kind == "zero tail":
+        return Damage(start, len(segment), bytes(len(segment) - start + random_.randrange(200)))
+    if kind == "zeros":
+        return Damage(start, end, bytes(end - start))
+    if kind == "noise":
+        return Damage(start, end, random_.randbytes(end - start))
+    if kind == "insert":
+        return Damage(start, start, random_.randbytes(size))
+    if kind == "delete":
+        return Damage(start, end, b"")
+    low = random_.randrange(len(segment))
+    return Damage(start, end, segment[low : low + size])
+
+
+def expectation(number: int, damage: Damage) -> tuple[Rows, bool]:
+    """The rows of the untouched batches, where they are now; and whether only bytes without a checksum were changed.
+
+    What was left out or put in may be what stands behind it anyway: then the batch before is whole, and not the one behind.
+    """
+    segment = sources()[number]
+    same = alike(segment, damage.of(segment))
+    moved: dict[int, int] = {}
+    whole = 0
+    only_unsummed = damage.grown == 0
+    for at, end in extents(segment):
+        if end <= same:
+            moved[at] = at
+            whole = end
+        elif at >= damage.end:
+            if at + damage.grown >= whole:
+                moved[at] = at + damage.grown
+        elif damage.grown == 0:
+            touched = range(max(at, damage.start), min(end, damage.end))
+            changed = {place for place in touched if damage.data[place - damage.start] != segment[place]}
+            only_unsummed &= changed <= unsummed(segment, at)
+    rows = sound_rows(number)
+    return [row | {"position": moved[row["position"]]} for row in rows if row["position"] in moved], only_unsummed
+
+
+def copies_later_batch(others: Rows, expected: Rows) -> bool:
+    """Whether the damage has a whole batch with later offsets than one behind it.
+
+    The reader may take what is behind it for bytes that a record quotes, and tells them as an incomplete tail.
+    """
+    return any(
+        row["position"] < each["position"] and row["offset"] > each["offset"] for row in others for each in expected
+    )
+
+
+@settings(max_examples=600, deadline=None)
+@given(st.data())
+def test_random_damage(data: st.DataObject) -> None:
+    """Every untouched batch is delivered once, every byte of the file is accounted for once, and FAILFAST agrees."""
+    number = data.draw(st.integers(0, len(sources()) - 1))
+    damage = data.draw(damages(sources()[number]))
+    damaged = damage.of(sources()[number])
+    expected, only_unsummed = expectation(number, damage)
+    rows, corrupt, report = read(damaged)
+    places = {row["position"] for row in expected}
+    if not only_unsummed and not copies_later_batch([row for row in rows if row["position"] not in places], expected):
+        assert [row for row in rows if row["position"] in places] == expected
+    ends = [(place["position"], place["size"]) for place in corrupt]
+    assert report.batch_bytes + sum(size for _, size in ends) + report.incomplete_tail + report.zero_tail == len(
+        damaged
+    )
+    assert report.next_position + report.incomplete_tail + report.zero_tail == len(damaged)
+    for place in corrupt:
+        low = place["position"]
+        assert place["bytes"] == damaged[low : low + place["size"]]
+        assert place["reason"]
+    _agrees_failfast(damaged, rows, corrupt)
+
+
+def _agrees_failfast(damaged: bytes, rows: Rows, corrupt: Rows) -> None:
+    with read_segments(io.BytesIO(damaged), batch_metadata=True) as reader:
+        found: Rows = []
+        if not corrupt:
+            for batch in reader:
+                found += batch.to_pylist()
+        else:
+            with pytest.raises(CorruptSegmentError) as caught:
+                found.extend(row for batch in reader for row in batch.to_pylist())
+            assert caught.value.position == corrupt[0]["position"]
+            rows = [row for row in rows if row["position"] < corrupt[0]["position"]]
+    assert found == [{name: value for name, value in row.items() if name != "corrupt"} for row in rows]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_ranges_give_everything_once(data: st.DataObject) -> None:
+    """Whatever the borders, and however little is looked at before a range: together the ranges are the whole."""
+    number = data.draw(st.integers(0, len(sources()) - 1))
+    damaged = sources()[number]
+    if data.draw(st.booleans()):
+        damaged = data.draw(damages(damaged)).of(damaged)
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(damaged)), max_size=6))) if damaged else []
+    rows, corrupt, report = read(damaged)
+    found: Rows = []
+    places: Rows = []
+    reports = []
+    lookback = data.draw(st.sampled_from((WIDEST, reader.LOOKBACK)))
+    for start, end in zip([0, *cuts], [*cuts, None], strict=True):
+        with mock.patch.object(reader, "LOOKBACK", lookback):
+            some, bad, one = read(damaged, start=start, end=end)
+        found += some
+        places += bad
+        reports.append(one)
+    assert found == rows
+    assert places == corrupt
+    assert sum(one.batches for one in reports) == report.batches
+    assert sum(one.batch_bytes for one in reports) == report.batch_bytes
+    assert sum(one.incomplete_tail for one in reports) == report.incomplete_tail
+    assert sum(one.zero_tail for one in reports) == report.zero_tail
+
+
+def test_ranges_before_a_batch_that_no_release_writes() -> None:
+    """Sound but odd, a batch ends the damage before it all the same, whether that is in its range or in another."""
+    odd = crafted(crafted_record(0, 0, -1, 1, b"v", 0), 1, base_offset=7, producer_id=-5)
+    data = bytearray(write_batches([{"value": b"v" * 50}], base_offset=6) + odd)
+    data[70] ^= 1
+    rows, corrupt, _ = read(bytes(data))
+    assert [row["offset"] for row in rows] == [7]
+    for cut in (50, len(data) - len(odd)):
+        parts = [read(bytes(data), start=start, end=end) for start, end in ((0, cut), (cut, None))]
+        assert [row for some, _, _ in parts for row in some] == rows
+        assert [place for _, some, _ in parts for place in some] == corrupt
+
+
+def test_ranges_from_a_known_batch() -> None:
+    """With a place where a batch begins nothing is searched for; what is before the range is not handed out."""
+    segment = made()
+    places = [at for at, _ in extents(segment)]
+    rows, _, _ = read(segment)
+    for base, start in ((places[4], places[9]), (places[4], places[4]), (0, places[3] + 1)):
+        with mock.patch.object(reader.Scanner, "_get_in_step", side_effect=AssertionError):
+            found, corrupt, _ = read(segment, base=base, start=start)
+        assert found == [row for row in rows if row["position"] >= start]
+        assert not corrupt
+    with pytest.raises(ValueError, match=r"^base is 5, not between 0 and start, 4$"):
+        read_segments(io.BytesIO(segment), start=4, base=5)
+
+
+def test_what_a_search_gives_up_on_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bytes among which no batch was looked for to the end are damage, that says so, and no batch that is being written."""
+    first, last = (write_batches([{"value": b"v"}], base_offset=offset) for offset in (5, 6))
+    monkeypatch.setattr(frames, "_SEARCH_BYTES", 0)
+    monkeypatch.setattr(frames, "_SEARCH_FACTOR", 0)
+    too_many = "; no batch is found behind it, among too many that only look like one"
+    beyond = "its 16843021 bytes reach beyond the end of the file, and its offset does not follow"
+    for noise, reason in (
+        (b"\x01" * 50, beyond),
+        (b"\xff" * 50, "a length of -1 bytes, where 14 to 134217716 are possible"),
+    ):
+        rows, corrupt, report = read(first + noise + last)
+        assert [row["offset"] for row in rows] == [5]
+        size = len(noise) + len(last)
+        assert [(each["position"], each["size"], each["reason"]) for each in corrupt] == [
+            (len(first), size, reason + too_many)
+        ]
+        assert report.incomplete_tail == 0
+    unfinished = last[:8] + (200).to_bytes(4, "big") + last[12:] + last
+    _, corrupt, report = read(first + unfinished)
+    assert not corrupt
+    assert report.incomplete_tail == len(unfinished)
+
+
+def log_of(count: int) -> list[bytearray]:
+    return [bytearray(write_batches([{"value": b"v" * 50}], base_offset=number)) for number in range(count)]
+
+
+BEYOND = (10_000_000).to_bytes(4, "big")
+
+
+@pytest.mark.parametrize("cut", [0, 20, 90], ids=["whole", "cut", "cut in a header"])
+@pytest.mark.parametrize("displaced", [0x40, 0], ids=["displaced", "later"])
+@pytest.mark.parametrize("is_pure", [False, True], ids=["native", "numpy"])
+def test_sound_batches_behind_a_displaced_offset(is_pure: bool, displaced: int, cut: int) -> None:
+    """A displaced offset before a wrong length does not hide the batches behind both, at the end or before a cut one."""
+    parts = log_of(40)
+    if displaced:
+        parts[3][0] ^= displaced  # no checksum covers the base offset
+    else:
+        parts[3] = parts[39]
+    parts[4][8:12] = BEYOND
+    data = b"".join(parts)
+    data = data[: len(data) - cut]
+    with pure() if is_pure else nullcontext():
+        rows, corrupt, report = read(data)
+    size = len(parts[0])
+    assert [row["position"] for row in rows] == [size * number for number in range(40 - bool(cut)) if number != 4]
+    assert [(each["position"], each["size"]) for each in corrupt] == [(4 * size, size)]
+    assert report.incomplete_tail == (size - cut if cut else 0)
+
+
+def test_batches_quoted_in_a_batch_that_is_being_written() -> None:
+    """Batches in the value of a record of an incomplete batch are not taken, also if the last one is cut."""
+    quoted = b"".join(log_of(5))
+    last = write_batches([{"value": quoted + b"!" * 500}], base_offset=101)
+    first = write_batches([{"value": b"v"}], base_offset=100)
+    for left in (len(last) - 1, len(last) - 520, last.index(quoted) + len(quoted) - 30):
+        rows, corrupt, report = read(first + last[:left])
+        assert [row["offset"] for row in rows] == [100]
+        assert not corrupt
+        assert report.incomplete_tail == left
+
+
+def test_bad_batches_that_seem_to_hold_large_ones() -> None:
+    """However many bad batches there are, and whatever is in them, what is summed stays in proportion to their bytes."""
+    far = crafted(b"", 1, length=(3 << 20) - 12)
+    body = crafted_record(0, 0, -1, 10 * len(far), far * 10, 0)
+    bad, good = bytearray(crafted(body, 1)), write_batches([{"value": b"v"}], base_offset=1)
+    bad[17] ^= 1
+    data = (bytes(bad) + good) * 40 + b"\xff" * (4 << 20)
+    with mock.patch.object(frames, "intact", wraps=frames.intact) as intact:
+        rows, corrupt, _ = read(data)
+    assert len(rows) == 40
+    assert [each["size"] for each in corrupt] == [*[len(bad)] * 40, 4 << 20]
+    assert sum(int(call.args[2].sum()) for call in intact.call_args_list) < 40 << 20
+
+
+def test_many_quoted_batches_within_damage() -> None:
+    """Thousands of sound batches of another log are passed over in reasonable time, each looked at once."""
+    quoted = write_batches([{"value": b"q"}], base_offset=3) + b"!"
+    big = write_batches([{"value": quoted * 3000}], base_offset=1000)
+    small = write_batches([{"value": b"v"}], base_offset=900)
+    last = write_batches([{"value": b"v"}], base_offset=1001)
+    longer = big[:8] + (len(big) + 100).to_bytes(4, "big") + big[12:]
+    for damaged, tail in ((big[:90] + b"?" + big[91:] + last, 0), (longer + last, 0), (longer, len(longer))):
+        rows, corrupt, report = read(small + damaged)
+        assert [row["offset"] for row in rows] == [900, *([1001] if damaged.endswith(last) else [])]
+        assert [(place["position"], place["size"]) for place in corrupt] == ([] if tail else [(len(small), len(big))])
+        assert report.incomplete_tail == tail
+
+
+def test_search_among_records_that_look_like_headers() -> None:
+    """Small numbers at every place, as rows of tables have them, are no reason to give up a sound log."""
+    row = struct.Struct(">iqiqhhh").pack
+    values = [{"value": row(at, at * 31, 7, 1_700_000_000_000 + at, 1, 2, 0) * 3} for at in range(150)]
+    data = b"".join(write_batches(values, base_offset=number * 150) for number in range(400))
+    start = len(data) // 2
+
+    rows, corrupt, report = read(data, start=start)
+
+    assert not corrupt
+    assert [each["offset"] for each in rows] == list(range(30_000, 60_000))
+    assert report.batches == 200

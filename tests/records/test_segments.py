@@ -1,0 +1,331 @@
+"""Log segments that Kafka's own classes wrote, read record by record as those classes read them."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import random
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
+pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
+
+import pyarrow as pa
+from kafka_records import CorruptSegmentError, _native, segments
+from kafka_records.segments.arrays import Repeated, repeated
+from kafka_records.segments.batch_writer import write_batches
+from kafka_records.segments.reader import read_segments
+
+from tests.support.segments import SEGMENTS, crafted, crafted_record, kafkas_rows, our_rows, some_rows
+
+IDS = [f"{segment.parent.name}/{segment.name}" for segment in SEGMENTS]
+
+
+def test_there_are_segments_of_every_kind() -> None:
+    """The parametrised tests below would be silent about files that are missing."""
+    assert IDS == [
+        "__cluster_metadata-0/00000000000000000000.log",
+        "__cluster_metadata-0/00000000000000000042-0000000003.checkpoint",
+        "legacy-3/00000000000000000000.log",
+        "orders-0/00000000000000000000.log",
+    ]
+    rows = [row for segment in SEGMENTS for row in kafkas_rows(segment)]
+    assert {(row["magic"], row["compression"]) for row in rows} == {
+        *((magic, codec) for magic in (0, 1, 2) for codec in ("none", "gzip", "snappy", "lz4")),
+        (2, "zstd"),
+    }
+
+
+@pytest.mark.parametrize("segment", SEGMENTS, ids=IDS)
+def test_committed_segments(segment: Path) -> None:
+    """Every record and every fact about its batch is what Kafka's classes printed; all of the file is accounted for."""
+    expected = kafkas_rows(segment)
+    with read_segments(segment, batch_metadata=True) as reader:
+        assert our_rows(reader) == expected
+        (report,) = reader.reports
+    assert report.done
+    assert report.records == len(expected)
+    assert report.batch_bytes == report.next_position == segment.stat().st_size
+    assert (report.incomplete_tail, report.zero_tail, report.corrupt_batches) == (0, 0, 0)
+    topic, _, partition = segment.parent.name.rpartition("-")
+    assert (report.topic, report.partition) == (topic, int(partition))
+
+
+FIELDS = "the fields of record 0 do not fill its length"
+HEADERS = "the headers of record 0 do not fill its length"
+RECORD = crafted_record(0, 0, -1, 12, b"twelve bytes", 0)
+LIES: list[tuple[str, bytes, str]] = [
+    ("magic", crafted(RECORD, 1, magic=3), "magic 3 is not known, formats 0 to 2 are"),
+    ("negative magic", crafted(RECORD, 1, magic=-1), "magic -1 is not known, formats 0 to 2 are"),
+    ("compression", crafted(RECORD, 1, attributes=5), "compression 5 is not known"),
+    ("negative count", crafted(RECORD, -1), "the record count -1 is negative"),
+    ("many records", crafted(RECORD, 1 << 30), "1073741824 records cannot be in 80 bytes"),
+    ("more records", crafted(RECORD * 4, 5), FIELDS.replace("0", "4")),
+    ("fewer records", crafted(RECORD * 4, 3), "19 bytes are left after its records"),
+    ("negative delta", crafted(RECORD, 1, last_offset_delta=-2), "the last offset delta -2 is negative"),
+    (
+        "negative offset",
+        crafted(RECORD, 1, base_offset=-5),
+        "the offset is negative: this is no log segment, or a damaged one",
+    ),
+    (
+        "negative length",
+        crafted(RECORD + crafted_record(0, 1, length=-9) + RECORD, 3),
+        "record 1 has a length that cannot be",
+    ),
+    (
+        "record too long",
+        crafted(RECORD + crafted_record(0, 1, -1, -1, 0, length=99), 2),
+        "record 1 has a length that cannot be",
+    ),
+    ("long varint", crafted(b"\xff" * 5 + RECORD + RECORD, 2), FIELDS),
+    ("varint of 33 bits", crafted(b"\xff\xff\xff\xff\x1f" + RECORD, 1), FIELDS),
+    ("timestamp of 11 bytes", crafted(crafted_record(b"\xff" * 10 + b"\1", 0, -1, -1, 0), 1), FIELDS),
+    ("key too long", crafted(crafted_record(0, 0, 1 << 30, -1, 0), 1), FIELDS),
+    ("value too long", crafted(RECORD + crafted_record(0, 0, -1, 9, b"short", 0), 2), FIELDS.replace("0", "1")),
+    ("bytes in a record", crafted(crafted_record(0, 0, -1, -1, 0, b"more"), 1), FIELDS),
+    ("negative headers", crafted(crafted_record(0, 0, -1, -1, -1), 1), FIELDS),
+    ("many headers", crafted(crafted_record(0, 0, -1, -1, 1 << 30), 1), FIELDS),
+    ("null header key", crafted(crafted_record(0, 0, -1, -1, 1, -1, -1), 1), HEADERS),
+    ("header too long", crafted(crafted_record(0, 0, -1, -1, 1, 1, b"k", 7, b"v"), 1), HEADERS),
+    ("bytes after headers", crafted(crafted_record(0, 0, -1, -1, 1, 1, b"k", -1, b"v"), 1), FIELDS),
+    ("no compressed data", crafted(b"", 1, attributes=1), "the gzip data ends too early"),
+    ("no snappy", crafted(b"\xff", 1, attributes=2), "the snappy data ends within its length"),
+    (
+        "short control key",
+        crafted(crafted_record(0, 0, 2, b"kk", -1, 0), 1, attributes=32),
+        "the key of a control record has fewer than 4 bytes",
+    ),
+    (
+        "negative control version",
+        crafted(crafted_record(0, 0, 4, b"\xff\xff\0\0", -1, 0), 1, attributes=32),
+        "the key of a control record has a negative version",
+    ),
+]
+SOUND = write_batches(some_rows(3, 1), base_offset=100)
+
+
+@pytest.mark.parametrize(("damaged", "reason"), [lie[1:] for lie in LIES], ids=[lie[0] for lie in LIES])
+@pytest.mark.parametrize("copies", [1, 100])
+def test_batches_that_lie(damaged: bytes, reason: str, copies: int) -> None:
+    """One alone, and many side by side, which are read in another way: corrupt rows, and those around them are read."""
+    data = SOUND + damaged * copies + SOUND
+    with read_segments(io.BytesIO(data), mode="PERMISSIVE", batch_metadata=True) as reader:
+        rows = [row for batch in reader for row in batch.to_pylist()]
+    corrupt = [row["corrupt"] for row in rows if row["corrupt"]]
+    assert [row["offset"] for row in rows if not row["corrupt"]] == [100, 101, 102] * 2
+    if len(corrupt) == 1:  # what is wrong with the header is found first, and the next sound batch is looked for
+        copies = 1
+        assert corrupt[0]["size"] == len(data) - 2 * len(SOUND)
+    assert [place["position"] for place in corrupt] == [len(SOUND) + len(damaged) * copy for copy in range(copies)]
+    assert {place["reason"] for place in corrupt} == {reason}
+    with read_segments(io.BytesIO(data), batch_metadata=True) as reader, pytest.raises(CorruptSegmentError) as caught:
+        list(reader)
+    assert str(caught.value) == f"<segment>: batch at byte {len(SOUND)}: {reason}"
+
+
+BOMB = 64 << 20
+
+
+@pytest.mark.parametrize("compression", ["gzip", "snappy", "lz4", "zstd"])
+def test_decompression_bombs(compression: str) -> None:
+    """A batch that grows beyond the bound is corrupt, and no more than the bound is taken for it."""
+    data = write_batches([{"value": bytes(BOMB)}], compression=compression) + SOUND
+    with read_segments(io.BytesIO(data), mode="PERMISSIVE", max_batch_bytes=BOMB // 8) as reader:
+        rows = [row for batch in reader for row in batch.to_pylist()]
+    assert rows[0]["corrupt"]["reason"] == (
+        f"the {compression} data grows beyond the bound of {BOMB // 8} bytes (max_batch_bytes)"
+    )
+    assert [row["offset"] for row in rows] == [None, 100, 101, 102]
+    with read_segments(io.BytesIO(data), max_batch_bytes=2 * BOMB) as reader:
+        assert reader.__next__()["value"][0].as_py() == bytes(BOMB)
+
+
+FOREIGN: list[tuple[str, bytes, str]] = [
+    (
+        "png",
+        b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(200)),
+        "a length of 13 bytes, where 14 to 134217716 are possible",
+    ),
+    (
+        "text",
+        b"In the beginning was the log, and the log was with the broker.\n" * 9,
+        "a length of 1701276014 bytes, where 14 to 134217716 are possible",
+    ),
+    ("gzip", gzip.compress(bytes(range(256)) * 9, mtime=0), "magic 101 is not known, formats 0 to 2 are"),
+    ("index", struct.pack(">ii", 70, 4096) * 200, "the checksum is 0x00001000, but that of its 82 bytes is 0x0494f0dc"),
+    ("noise", random.Random(5).randbytes(5000), "a length of -1715411523 bytes, where 14 to 134217716 are possible"),
+]
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"), [foreign[1:] for foreign in FOREIGN], ids=[foreign[0] for foreign in FOREIGN]
+)
+def test_foreign_files(data: bytes, reason: str) -> None:
+    """What is no segment is one corrupt row with its beginning, and an error that says so."""
+    reason += "; this does not look like a log segment"
+    with read_segments(io.BytesIO(data), mode="PERMISSIVE") as reader:
+        rows = [row for batch in reader for row in batch.to_pylist()]
+    assert [row["corrupt"] for row in rows] == [{"position": 0, "size": len(data), "reason": reason, "bytes": data}]
+    with read_segments(io.BytesIO(data)) as reader, pytest.raises(CorruptSegmentError) as caught:
+        list(reader)
+    assert caught.value.reason == reason
+
+
+@pytest.mark.parametrize("size", [0, 1, 11, 12, 61, 5000, 20 << 20])
+def test_zeros_and_nothing(size: int) -> None:
+    """Empty files and preallocated ones have no records, and are not corrupt; the report says what was there."""
+    for mode in ("PERMISSIVE", "FAILFAST"):
+        with read_segments(io.BytesIO(bytes(size)), mode=mode) as reader:
+            assert list(reader) == []
+        (report,) = reader.reports
+        assert (report.zero_tail, report.incomplete_tail, report.next_position, report.done) == (size, 0, 0, True)
+
+
+def test_segment_code_is_imported_when_it_is_used() -> None:
+    """Who decodes columns does not wait for the reader of segments; and what is exported is what the modules have."""
+    code = (
+        "import sys; from kafka_messages.arrow import decode\n"
+        "assert not [name for name in sys.modules if name.startswith('kafka_records.segments')]\n"
+        "from kafka_records import segments\n"
+        "assert not [name for name in sys.modules if name.startswith('kafka_records.segments.')]\n"
+        "assert set(segments.__all__) <= set(dir(segments))\n"
+        "print(*(getattr(segments, name).__name__ for name in segments.__all__))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", timeout=60, check=False)
+    assert done.stderr == ""
+    assert done.stdout.split() == segments.__all__
+
+
+def test_a_native_read_leaves_pandas_alone(tmp_path: Path) -> None:
+    """A worker of Spark that reads a few segments would spend more time on importing pandas than on their records."""
+    if _native.core is None:
+        pytest.skip("the native core is not installed, or switched off")
+    (tmp_path / "pandas.py").write_text("raise SystemExit('pandas is imported')")
+    (tmp_path / "orders-0").mkdir()
+    segment = tmp_path / "orders-0" / "00000000000000000000.log"
+    segment.write_bytes(write_batches([{"key": b"k", "value": b"v"}] * 3))
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from kafka_records.segments import read_segments\n"
+        f"print(sum(batch.num_rows for batch in read_segments({str(segment)!r})))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("3\n", "")
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ("örders", pa.string()),
+        ("", pa.string()),
+        (None, pa.string()),
+        (None, pa.int32()),
+        (-7, pa.int8()),
+        (-7, pa.int16()),
+        (1 << 30, pa.int32()),
+        (-(1 << 62), pa.int64()),
+        (True, pa.bool_()),
+        (False, pa.bool_()),
+    ],
+)
+@pytest.mark.parametrize("count", [0, 1, 9])
+def test_a_repeated_value(value: Any, kind: Any, count: int) -> None:
+    """The columns that are built by hand, lest pandas be imported, are those that Arrow builds."""
+    made = repeated(value, kind, count)
+    made.validate(full=True)
+    assert made.equals(pa.repeat(pa.scalar(value, kind), count))
+
+
+def test_what_is_kept_of_repeated_values() -> None:
+    """One array a column, or a long file with small batches would fill the memory; and no batch can change the others."""
+    kept = Repeated()
+    first = kept.of("position", 1, pa.int64(), 9)
+    assert kept.of("position", 1, pa.int64(), 5).buffers()[1].address == first.buffers()[1].address
+    for position in range(1000):
+        assert kept.of("position", position, pa.int64(), 9).to_pylist() == [position] * 9
+        assert kept.of("topic", str(position), pa.string(), 2).to_pylist() == [str(position)] * 2
+    assert len(kept._last) == 2
+    for value, kind in ((1, pa.int64()), (True, pa.bool_()), ("orders", pa.string())):
+        buffers = kept.of("any", value, kind, 3).buffers()
+        assert not any(buffer.is_mutable for buffer in buffers if buffer is not None)
+
+
+def test_a_text_that_is_repeated_too_often() -> None:
+    """Offsets of int32 must not wrap round, as those of pyarrow's own function do."""
+    with pytest.raises(
+        OverflowError, match=r"^4,096 rows of a text of 1,048,576 bytes are too many for one column of texts$"
+    ):
+        repeated("a" * (1 << 20), pa.string(), 1 << 12)
+
+
+def test_names_that_are_not_exported() -> None:
+    """A misspelt name is an ordinary error."""
+    with pytest.raises(AttributeError, match=r"module 'kafka_records\.segments' has no attribute 'read_segment'"):
+        segments.read_segment  # noqa: B018
+
+
+def many(records: int, seed: int) -> list[dict[str, Any]]:
+    """Records whose values are full of zeros and of what looks like other records."""
+    random_ = random.Random(seed)
+    lure = b"".join(crafted_record(0, number, -1, 3, b"abc", 0) for number in range(40))
+    values = [bytes(50), lure, lure[5:], random_.randbytes(300), b"", None, b"plain text " * 12]
+    return [{"offset": at * 3, "timestamp": at, "value": random_.choice(values)} for at in range(records)]
+
+
+@pytest.mark.parametrize("records", [1999, 2000, 12_345])
+@pytest.mark.parametrize("compression", [None, "lz4"])
+def test_batches_of_many_records(records: int, compression: str | None) -> None:
+    """They are read from several places at a time, by guesses that are often wrong here: the records never are."""
+    rows = many(records, records)
+    plain = [{"offset": at, "timestamp": at, "value": b"value %d" % at} for at in range(records)]
+    batches = [write_batches(some, compression=compression, max_records=records) for some in (rows, plain, rows[:5])]
+    with read_segments(io.BytesIO(b"".join(batches)), columns=["offset", "value"]) as reader:
+        found = [row for batch in reader for row in batch.to_pylist()]
+    assert found == [{"offset": row["offset"], "value": row["value"]} for row in (*rows, *plain, *rows[:5])]
+
+
+def test_a_wrong_length_among_many_records() -> None:
+    """A record with a wrong length is named."""
+    body = [crafted_record(0, at, -1, 5, b"value", 0) for at in range(5000)]
+    body[4321] = crafted_record(0, 4321, -1, 5, b"value", 0, length=400)
+    with pytest.raises(CorruptSegmentError) as caught:
+        list(read_segments(io.BytesIO(crafted(b"".join(body), 5000))))
+    assert caught.value.reason == FIELDS.replace("0", "4321")
+
+
+@pytest.mark.parametrize("compression", [None, "gzip"])
+def test_batches_that_are_not_wanted(compression: str | None) -> None:
+    """They are left out, whole, and not decompressed, but what is wrong with them is told as ever."""
+    parts = [
+        write_batches([{"value": b"v%d" % at}] * 3, base_offset=3 * at, compression=compression) for at in range(4)
+    ]
+    data = bytearray(b"".join(parts))
+    data[-1] ^= 1
+    with read_segments(
+        io.BytesIO(bytes(data)),
+        columns=["offset", "corrupt"],
+        mode="PERMISSIVE",
+        wanted=lambda facts: facts.base_offset == 3,
+    ) as batches:
+        rows = [row for batch in batches for row in batch.to_pylist()]
+        (report,) = batches.reports
+    assert [row["offset"] for row in rows] == [3, 4, 5, None]
+    assert rows[-1]["corrupt"]["position"] == len(b"".join(parts[:3]))
+    assert (report.batches, report.decoded_batches, report.corrupt_batches) == (3, 1, 1)
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_largest_offset() -> None:
+    """No checksum covers the offset of a batch: what is behind the largest there is was the smallest, with a warning."""
+    data = struct.pack(">q", (1 << 63) - 1) + write_batches([{"value": b"v"}])[8:]
+    with read_segments(io.BytesIO(data)) as batches:
+        assert [row["offset"] for batch in batches for row in batch.to_pylist()] == [(1 << 63) - 1]
+        (report,) = batches.reports
+    assert report.next_offset == 1 << 63
