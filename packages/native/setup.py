@@ -44,8 +44,9 @@ class BuildWithCompiler(build_ext):
 
 
 def extension(name: str, **options: object) -> Extension:
-    """The sources of ``src/name`` as the module ``_name``."""
-    sources, headers = (sorted(path.as_posix() for path in Path("src", name).glob(f"*.{kind}")) for kind in "ch")
+    """The sources of ``src/name``, and those that both extensions share, as the module ``_name``."""
+    folders = Path("src", name), Path("src", "shared")
+    sources, headers = (sorted(path.as_posix() for each in folders for path in each.glob(f"*.{kind}")) for kind in "ch")
     return Extension(f"kafka_messages_native._{name}", sources, depends=headers, **options)
 
 

@@ -23,22 +23,21 @@ from kafka_messages import (
     OffsetCommitValue,
     UnsupportedVersionError,
 )
-from kafka_messages.arrow import EncodeRowError, RowError, _skip, decode, encode, schema
-from kafka_messages.arrow._lanes import FEW
+from kafka_messages.arrow import EncodeRowError, RowError, _objects, decode, encode, schema
 from kafka_messages.messages.metadata_request import MetadataRequestTopic
 from kafka_messages.schema.facts import facts_of
 
 from tests.support.columns import expected
-from tests.support.renderings import pure
+from tests.support.renderings import pure, script
 from tests.support.vectors import committed
 
 MESSAGES = committed()
 
 
 def repeats() -> Iterator[int]:
-    """Few rows take the plain loop, many the lanes, which are few here; both must give the same."""
+    """Few rows, and more than are message objects at a time, which are few here."""
     yield 1
-    with mock.patch.object(_skip, "FEW", 24):
+    with mock.patch.object(_objects, "MOST_ROWS", 24):
         yield 30
 
 
@@ -447,32 +446,48 @@ def test_a_huge_count_costs_nothing() -> None:
 
 def test_a_forged_count_ends_where_its_row_is_bad() -> None:
     """A count that its row has the bytes for costs no more than the elements that are there: one that is none, here."""
-    rows = [b"\0\0\0\0\xff\xff\x03" + b"\xff" * 70_000] * (FEW + 2)
-    decode(pa.array(rows[:1]), MetadataResponse, 12, mode="PERMISSIVE")  # builds what is built once
+    rows = [b"\0\0\0\0\xff\xff\x03" + b"\xff" * 70_000] * 130
 
-    with pure(), mock.patch.object(_skip, "skip", wraps=_skip.skip) as skip:
+    with pure():
         columns = decode(pa.array(rows), MetadataResponse, 12, mode="PERMISSIVE")
 
     assert columns.null_count == len(rows)
-    assert skip.call_count < 100
 
 
-def test_what_few_rows_claim_stays_in_their_row() -> None:
-    """An array whose elements are looked for one by one is not read on in the rows behind it."""
-    topic = b"\0\0\0\0\0\0\0"  # no error, no name, not internal, no partitions
-    forged = b"\0\0\0\1" + topic[:3] + b"\0\0\0\x10"
-    seen = []
-    printed = _skip.walker
+def test_the_warning_without_the_extension() -> None:
+    """The first call without the extension warns, and names what to install; later calls do not."""
+    text = """
+import warnings
+import pyarrow as pa
+from kafka_messages import OffsetCommitValue
+from kafka_messages.arrow import decode, encode
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for _ in range(2):
+        assert encode(decode(pa.array([OffsetCommitValue().write(3)]), OffsetCommitValue, 3), OffsetCommitValue, 3)
+for each in caught:
+    print(each.category.__name__, each.filename, each.message)
+"""
+    assert script(text, KAFKA_MESSAGES_NATIVE="0") == (
+        "RuntimeWarning <string> columns are made of message objects, which is slow; "
+        "install kafka-messages-native to make them natively\n"
+    )
 
-    def walker(kind: object) -> object:
-        inner = printed(kind)
-        return lambda data, *rest: seen.append(len(data)) or inner(data, *rest)
 
-    rows = pa.array([b"\0\0\0\0" + b"\0\0\0\2" + topic + forged, bytes(1000)])
-    with pure(), mock.patch.object(_skip, "walker", walker):
-        assert decode(rows, MetadataResponse, 0, mode="PERMISSIVE").null_count == 2
-    assert seen
-    assert max(seen) <= len(rows[0].as_py())
+def test_memory_is_bounded() -> None:
+    """Rows become message objects a part at a time: as large as ``MOST_ROWS`` or ``MOST_BYTES`` say."""
+    rows = [OffsetCommitValue(metadata="m" * 3000).write(3)] * 3000
+    most = [0]
+    reading = _objects.Decoder._in_order
+
+    def counted(self: object, by_version: dict[int, tuple[list[int], list[object]]], count: int) -> object:
+        most[0] = max(most[0], count)
+        return reading(self, by_version, count)  # type: ignore[arg-type]
+
+    with pure(), mock.patch.object(_objects.Decoder, "_in_order", counted):
+        columns = decode(pa.array(rows), OffsetCommitValue, 3)
+    assert len(columns) == 3000
+    assert most[0] <= _objects.MOST_BYTES // 3000 + 1
 
 
 def test_slices_and_chunks() -> None:

@@ -25,7 +25,7 @@ def build(target: Path, compiler: str, *flags: str) -> Path:
     shutil.copytree(SOURCES / "kafka_messages_native", package)
     include = f"-I{sysconfig.get_paths()['include']}"
     for name, suffix in (("core", sysconfig.get_config_var("EXT_SUFFIX")), ("columns", ".abi3.so")):
-        sources = sorted(map(str, (SOURCES / name).glob("*.c")))
+        sources = sorted(str(path) for each in (name, "shared") for path in (SOURCES / each).glob("*.c"))
         output = ("-o", str(package / f"_{name}{suffix}"))
         subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-g", include, *flags, *sources, *output], check=True)
     return target

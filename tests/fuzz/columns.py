@@ -1,4 +1,4 @@
-"""Cases of columns: the native extension and the numpy engine make the same of damaged rows, and of spoiled columns."""
+"""Cases of columns: the native extension and message objects make the same of damaged rows, and of spoiled columns."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any
 from unittest import mock
 
 import pyarrow as pa
-from kafka_messages.arrow import _skip
-from kafka_messages.arrow._lanes import FEW
+from kafka_messages.arrow import _objects
 
 from tests.fuzz.cases import Difference
 from tests.support.both_columns import are_same, binary, both, damaged, exact, messages
@@ -45,13 +44,13 @@ def decode(rnd: random.Random, counts: Counter[str]) -> None:
     if rnd.random() < 0.3:
         array = exact(array.cast(pa.large_binary()))
     options = options_of(rnd)
-    with mock.patch.object(_skip, "FEW", rnd.choice((2, 24, FEW))):  # else so few rows never go side by side
+    with mock.patch.object(_objects, "MOST_ROWS", rnd.choice((2, 7, 1024))):
         got, wanted = both("decode", array, message.cls, versions, **options)
     if not isinstance(got, tuple):
         got.validate(full=options.get("validate_utf8", True))
     if not are_same(got, wanted):
         raise Difference(
-            f"{message.cls.NAME} {versions} {options}: decode of {rows!r}\n  native: {got}\n  numpy: {wanted}"
+            f"{message.cls.NAME} {versions} {options}: decode of {rows!r}\n  native: {got}\n  objects: {wanted}"
         )
     counts["decode"] += 1
     counts["rows decoded"] += len(rows)
@@ -94,7 +93,7 @@ def encode(rnd: random.Random, counts: Counter[str]) -> None:
     got, wanted = both("encode", array, message.cls, version, prefix=prefix)
     if not are_same(got, wanted):
         raise Difference(
-            f"{message.cls.NAME} v{version}: encode of {array.to_pylist()!r}\n  native: {got}\n  numpy: {wanted}"
+            f"{message.cls.NAME} v{version}: encode of {array.to_pylist()!r}\n  native: {got}\n  objects: {wanted}"
         )
     counts["encode"] += 1
     counts["encode with an error compared"] += isinstance(wanted, tuple)

@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from kafka_messages import FetchRequest, MetadataResponse, OffsetCommitValue
-from kafka_messages._core.columns import native_columns
 from kafka_messages.arrow import EncodeRowError, RowError, columns, decode, encode
 
 from tests.support import random_messages
@@ -45,7 +44,7 @@ def natively() -> Iterator[list[object]]:
         return call
 
     def wanted() -> bool:
-        return native_columns() is not None
+        return kafka_messages.arrow._native.native_columns() is not None
 
     def spied(function: Any) -> Any:
         spy = kept(function)
@@ -445,11 +444,11 @@ def test_threads() -> None:
 
 def test_columns_follow_the_switch(natively: list[object]) -> None:
     """What is pure makes columns by numpy, and back."""
-    assert native_columns() is extension
+    assert kafka_messages.arrow._native.native_columns() is extension
     decode(pa.array(ROWS), OffsetCommitValue, 3)
     assert len(natively) == 1
     with pure():
-        assert native_columns() is None
+        assert kafka_messages.arrow._native.native_columns() is None
         decode(pa.array(ROWS), OffsetCommitValue, 3)
     assert len(natively) == 1 or natively[1] is None
 

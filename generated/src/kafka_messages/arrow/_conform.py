@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -130,12 +129,12 @@ def _column(array: pa.Array, shape: Shape, field: FieldFacts, path: str) -> pa.A
     if not any(each(array.type) for each in _LISTS):
         raise TypeError(f"{path} is {array.type}, a list is needed")
     null = array.is_null()
-    count = np.asarray(pc.fill_null(pc.list_value_length(array), 0), np.int64)
-    offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(count))).astype(np.int32)
+    count = pc.fill_null(pc.list_value_length(array), 0).cast(pa.int64())
+    offsets = pa.concat_arrays([pa.array([0], pa.int32()), pc.cumulative_sum(count).cast(pa.int32())])
     values = _plain(array.flatten() if len(array) else array.values[:0], f"{path}[]")
     if not pa.types.is_null(values.type):
         values = _value(values, shape, field, f"{path}[]")
-    return pa.ListArray.from_arrays(pa.array(offsets), values, mask=null if array.null_count else None)
+    return pa.ListArray.from_arrays(offsets, values, mask=null if array.null_count else None)
 
 
 def _value(array: pa.Array, shape: Shape, field: FieldFacts, path: str) -> pa.Array:

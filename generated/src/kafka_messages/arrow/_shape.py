@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-import base64
-from uuid import UUID
-
 import pyarrow as pa
 
 from .._base.message import Message
@@ -45,10 +42,6 @@ class Shape:
         self._types: dict[int, pa.DataType] = {}  # by the identity of facts, which live as long as the message
         self.type = self.struct(self.facts.fields)
 
-    def fields_of(self, struct: str | None) -> tuple[FieldFacts, ...]:
-        """The fields of a struct of the message; of the message itself for None."""
-        return self.facts.fields if struct is None else self.facts.structs[struct]
-
     def struct(self, fields: tuple[FieldFacts, ...]) -> pa.StructType:
         found = self._types.get(id(fields))
         if found is None:
@@ -64,15 +57,6 @@ class Shape:
             element = self.struct(self.facts.structs[field.type]) if field.is_struct else SCALARS[field.type]
             found = self._types[id(field)] = pa.list_(pa.field("element", element)) if field.is_array else element
         return found
-
-    def default(self, field: FieldFacts) -> object:
-        """The default of a field as ``pa.array`` takes it."""
-        if field.is_struct and not field.is_array and field.default_fact is not None:
-            return {inner.name: self.default(inner) for inner in self.fields_of(field.type)}
-        value = field.default()
-        if isinstance(value, UUID):
-            return base64.urlsafe_b64encode(value.bytes).decode()[:22]
-        return value
 
 
 _shapes: dict[tuple[type[Message], bool], Shape] = {}

@@ -9,35 +9,15 @@
 #ifndef Py_LIMITED_API
 #define Py_LIMITED_API 0x030B0000
 #endif
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-#include <stdint.h>
-#include <string.h>
-
+#include "../shared/shared.h"
 #include "arrow.h"
 
-#define FORMAT 1                 /* of the plan text; plan/text.py of the generator has the same number */
 #define SLACK 16                 /* bytes that may be written behind what a buffer holds */
 
 #if defined(__GNUC__) || defined(__clang__)
-#define LIKELY(x) __builtin_expect(!!(x), 1)
-#define UNLIKELY(x) __builtin_expect(!!(x), 0)
-#define INLINE static inline __attribute__((always_inline))
-#define NOINLINE __attribute__((noinline))
-#define SWAPPED16(x) __builtin_bswap16(x)
-#define SWAPPED32(x) __builtin_bswap32(x)
-#define SWAPPED64(x) __builtin_bswap64(x)
 #define ADD_AND_FETCH(place, value) __atomic_add_fetch((place), (value), __ATOMIC_ACQ_REL)
 #else
 #include <intrin.h>
-#include <stdlib.h>
-#define LIKELY(x) (x)
-#define UNLIKELY(x) (x)
-#define INLINE static __forceinline
-#define NOINLINE __declspec(noinline)
-#define SWAPPED16(x) _byteswap_ushort(x)
-#define SWAPPED32(x) _byteswap_ulong(x)
-#define SWAPPED64(x) _byteswap_uint64(x)
 #define ADD_AND_FETCH(place, value) (_InterlockedExchangeAdd((place), (value)) + (value))
 #endif
 
@@ -63,9 +43,7 @@ typedef struct {
 
 /* memory.c; none of these needs the GIL or sets an exception */
 void *get_memory(int64_t size);                  /* NULL where there is none; free it by free_memory() */
-void *get_zeros(int64_t size);
 void *get_more(void *memory, int64_t size);      /* as realloc() */
-void free_memory(void *memory);
 void fail_allocation(long number);               /* for tests: how many go well before one fails; -1 for never */
 Block *new_block(int64_t size);
 void *cut(Block *block, int64_t size);           /* aligned to 64 bytes; NULL where the block has no more */
@@ -81,14 +59,6 @@ PyObject *handed_over(const Column *columns, int count, Block *block, void *cons
 #if defined(__GNUC__) || defined(__clang__)
 #pragma GCC visibility pop
 #endif
-
-/* Numbers as they stand on the wire, most significant byte first. */
-INLINE uint16_t get16(const uint8_t *p) { uint16_t v; memcpy(&v, p, 2); return PY_BIG_ENDIAN ? v : SWAPPED16(v); }
-INLINE uint32_t get32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return PY_BIG_ENDIAN ? v : SWAPPED32(v); }
-INLINE uint64_t get64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return PY_BIG_ENDIAN ? v : SWAPPED64(v); }
-INLINE void put16(uint8_t *p, uint16_t v) { v = PY_BIG_ENDIAN ? v : SWAPPED16(v); memcpy(p, &v, 2); }
-INLINE void put32(uint8_t *p, uint32_t v) { v = PY_BIG_ENDIAN ? v : SWAPPED32(v); memcpy(p, &v, 4); }
-INLINE void put64(uint8_t *p, uint64_t v) { v = PY_BIG_ENDIAN ? v : SWAPPED64(v); memcpy(p, &v, 8); }
 
 /* Numbers of other libraries' buffers, which need not be aligned. */
 INLINE int32_t int32_in(const void *numbers, int64_t i) { int32_t v; memcpy(&v, (const uint8_t *)numbers + 4 * i, 4); return v; }

@@ -69,7 +69,7 @@ static int survey(const Call *call, uint8_t *used)
         const uint8_t *start = call->data + bound(call, i);
         int64_t version = version_of(call, i, &start, call->data + bound(call, i + 1));
         const TextLayout *layout = layout_of(call->plan, version);
-        if (layout != NULL && layout->is_unsupported) return -1;
+        if (layout != NULL && (layout->is_unsupported || layout->has_wire_types)) return -1;
         if (layout != NULL && !used[version - call->plan->text.lowest]) {
             used[version - call->plan->text.lowest] = 1;
             count++;

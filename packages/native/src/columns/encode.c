@@ -85,7 +85,7 @@ PyObject *encode(PyObject *module, PyObject *args)
     Writing writing = {.plan = array == NULL ? NULL : plan_in(capsule)};
     if (writing.plan == NULL) return NULL;
     const TextLayout *layout = layout_of(writing.plan, version);
-    int is_declined = layout == NULL || layout->is_unsupported || writing.plan->has_unknown;
+    int is_declined = layout == NULL || layout->is_unsupported || layout->has_wire_types || writing.plan->has_unknown;
     if (is_declined || schema->format == NULL || strcmp(schema->format, "+s") != 0) Py_RETURN_NONE;
     if ((writing.way = way_of((Plan *)writing.plan, version, WRITING)) == NULL) return NULL;
     writing.inputs = get_zeros(writing.plan->field_count * (int64_t)sizeof(Input));

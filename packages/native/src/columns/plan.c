@@ -23,7 +23,7 @@ PyObject *new_plan(PyObject *module, PyObject *args)
     if (plan == NULL) return PyErr_NoMemory();
     plan->has_unknown = has_unknown;
     PyObject *capsule = NULL;
-    if (read_text(&plan->arena, text, size, &plan->text) == 0 && make_columns(plan) == 0) {
+    if (read_text(&plan->arena, text, size, &plan->text, NULL, NULL) == 0 && make_columns(plan) == 0) {
         capsule = PyCapsule_New(plan, NAME, free_plan);
     }
     if (capsule != NULL) return capsule;

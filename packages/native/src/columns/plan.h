@@ -9,60 +9,7 @@
 
 #include "columns.h"
 
-#define MAX_FIELDS 512           /* of a struct */
-#define MAX_DEPTH 100            /* of structs inside structs: bounds the recursion of decoding and encoding */
-#define MAX_TAGS 64              /* known tagged fields of a layout; more are declined */
 #define MAX_COLUMNS 65536        /* of a message: structs inside structs could stand for more than there is memory */
-#define MAX_STRING 32767
-#define MAX_EMPTY 65535          /* elements that take no bytes, which the input does not bound */
-#define MAX_VERSION 32767
-
-/* Prefixed, as Windows has types called INT8 and so on. */
-typedef enum {
-    KIND_BOOL, KIND_INT8, KIND_INT16, KIND_UINT16, KIND_INT32, KIND_UINT32, KIND_INT64, KIND_FLOAT64, KIND_UUID, KIND_STRING,
-    KIND_BYTES, KIND_STRUCT, KIND_LIST, KIND_MAP
-} Kind;
-
-/* Memory that is freed as a whole. */
-typedef struct Chunk { struct Chunk *next; int64_t used, size; } Chunk;
-typedef struct { Chunk *chunks; } Arena;
-
-/* ---- the text, taken apart */
-
-typedef struct {
-    const char *name;
-    uint8_t kind, is_array, is_null;         /* a Kind; whether the default is null */
-    int structure;                           /* STRUCT: which */
-    int64_t bits;                            /* the default of a number; of a float64 its bits */
-    const char *text;                        /* that of a string or uuid, as it stands in the column */
-    int32_t text_size;
-} TextField;
-
-typedef struct { const char *name; TextField *fields; int count, depth; } TextStruct;
-
-typedef struct {
-    int place, layout;                       /* the field; the layout of a struct, else -1 */
-    uint8_t is_compact, is_nullable, is_refused, is_absent;
-    uint32_t tag, least;                     /* bytes that a value, or an element of an array, takes at least */
-} TextOp;
-
-typedef struct {
-    int structure;
-    TextOp *ops, *tags;                      /* as on the wire and then those absent, by ascending tag */
-    uint32_t *foreign;                       /* tags that other versions have */
-    int op_count, tag_count, foreign_count;
-    uint8_t has_tags, is_unsupported;
-    uint32_t least;
-} TextLayout;
-
-typedef struct {
-    TextStruct *structs;
-    TextLayout *layouts;
-    int struct_count, layout_count, lowest, version_count;
-    int *versions;                           /* the layout of each version from `lowest` on, -1 for none */
-} Text;
-
-/* ---- columns and programs */
 
 typedef struct {
     const char *name;
@@ -133,10 +80,8 @@ typedef struct {
 #pragma GCC visibility push(hidden)
 #endif
 
-/* text.c */
-void *get_from(Arena *arena, int64_t size);  /* zeros; NULL with MemoryError */
-void free_arena(Arena *arena);
-int read_text(Arena *arena, const char *start, int64_t size, Text *text);    /* -1 with ValueError */
+/* defaults.c: the value of a column where a version lacks the field; -1 with ValueError */
+int make_default(Arena *arena, const TextField *from, Field *field);
 
 /* tree.c */
 int make_columns(Plan *plan);

@@ -56,14 +56,12 @@ static int add_struct(Maker *maker, const char *name, int structure, int is_null
 
 static int add_value(Maker *maker, const char *name, const TextField *source, uint32_t domain)
 {
+    Plan *plan = maker->plan;
     if (source->kind == KIND_STRUCT) return add_struct(maker, name, source->structure, source->is_null, domain);
     Field *field = add_field(maker, name, source->kind, domain);
     if (field == NULL) return -1;
     field->is_null = source->is_null;
-    field->bits = source->bits;
-    field->text = source->text;
-    field->text_size = source->text_size;
-    return 0;
+    return make_default(&plan->arena, source, field);
 }
 
 static int add_struct(Maker *maker, const char *name, int structure, int is_null, uint32_t domain)

@@ -6,50 +6,18 @@
 #ifndef KAFKA_MESSAGES_CORE_H
 #define KAFKA_MESSAGES_CORE_H
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-#include <stdint.h>
-#include <string.h>
+#include "../shared/shared.h"
 
 #ifdef Py_GIL_DISABLED
 #error "the core reads lists and slots without locks: free-threaded builds of Python use the pure code"
 #endif
 
-#define FORMAT 1                 /* of the plan text; plan/text.py of the generator has the same number */
-#define MAX_FIELDS 512           /* of a struct; a bit set of them stands on the stack */
-#define MAX_DEPTH 100            /* of structs inside structs: bounds the recursion of reader and writer */
-#define MAX_TAGS 64              /* known tagged fields of a layout; more are declined */
 #define MAX_UNKNOWN 32           /* unknown tagged fields of an object; more are declined */
-#define MAX_STRING 32767
-#define MAX_EMPTY 65535          /* elements that take no bytes, which the input does not bound */
-#define MAX_VERSION 32767
 #define LOWEST_INT -256          /* integers from here up to HIGHEST_INT are made once */
 #define HIGHEST_INT 1023
 #define LONGEST_MEMO 255         /* a text up to this length is shared with the last one of its field if they are equal */
 
-#if defined(__GNUC__) || defined(__clang__)
-#define LIKELY(x) __builtin_expect(!!(x), 1)
-#define UNLIKELY(x) __builtin_expect(!!(x), 0)
-#define INLINE static inline __attribute__((always_inline))
-#define SWAPPED16(x) __builtin_bswap16(x)
-#define SWAPPED32(x) __builtin_bswap32(x)
-#define SWAPPED64(x) __builtin_bswap64(x)
-#else
-#include <stdlib.h>
-#define LIKELY(x) (x)
-#define UNLIKELY(x) (x)
-#define INLINE static __forceinline
-#define SWAPPED16(x) _byteswap_ushort(x)
-#define SWAPPED32(x) _byteswap_ulong(x)
-#define SWAPPED64(x) _byteswap_uint64(x)
-#endif
 #define SLOT(object, offset) (*(PyObject **)((char *)(object) + (offset)))
-
-/* Prefixed, as Windows has types called INT8 and so on. */
-typedef enum {
-    KIND_BOOL, KIND_INT8, KIND_INT16, KIND_UINT16, KIND_INT32, KIND_UINT32, KIND_INT64, KIND_FLOAT64, KIND_UUID, KIND_STRING,
-    KIND_BYTES, KIND_VARINT, KIND_STRUCT, KIND_ARRAY
-} Kind;
 
 typedef enum { NO_TAGS, TAGS } Section;
 
@@ -92,7 +60,6 @@ typedef struct Struct {
     int count;
     uint32_t unknown;            /* slot of unknown_tagged_fields */
     int is_leaf;                 /* no field can refer to another object that refers: the collector need not see it */
-    int depth;
 } Struct;
 
 /* One value on the wire. */
@@ -101,7 +68,7 @@ typedef struct {
     uint32_t slot;               /* of the field */
     uint32_t tag;
     struct Layout *layout;       /* STRUCT, or elements that are */
-    uint8_t kind;                /* a Kind; of arrays: ARRAY, and the kind of the elements beside it */
+    uint8_t kind;                /* a Kind; of arrays: KIND_LIST, and the kind of the elements beside it */
     uint8_t element;
     uint8_t is_compact, is_nullable, is_tagged;
     uint8_t bits, is_signed;     /* VARINT */
@@ -241,13 +208,5 @@ INLINE Layout *layout_at(const Plan *plan, PyObject *version)
     if (UNLIKELY(int_of(version, &value) < 0 || value < plan->lowest)) return NULL;
     return value - plan->lowest < plan->version_count ? plan->versions[value - plan->lowest] : NULL;
 }
-
-/* Numbers as they stand on the wire, most significant byte first. */
-INLINE uint16_t get16(const uint8_t *p) { uint16_t v; memcpy(&v, p, 2); return PY_BIG_ENDIAN ? v : SWAPPED16(v); }
-INLINE uint32_t get32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return PY_BIG_ENDIAN ? v : SWAPPED32(v); }
-INLINE uint64_t get64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return PY_BIG_ENDIAN ? v : SWAPPED64(v); }
-INLINE void put16(uint8_t *p, uint16_t v) { v = PY_BIG_ENDIAN ? v : SWAPPED16(v); memcpy(p, &v, 2); }
-INLINE void put32(uint8_t *p, uint32_t v) { v = PY_BIG_ENDIAN ? v : SWAPPED32(v); memcpy(p, &v, 4); }
-INLINE void put64(uint8_t *p, uint64_t v) { v = PY_BIG_ENDIAN ? v : SWAPPED64(v); memcpy(p, &v, 8); }
 
 #endif

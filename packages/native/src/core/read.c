@@ -176,7 +176,7 @@ static PyObject *read_array(Op *op, In *in)
 
 INLINE PyObject *read_value(Op *op, In *in)
 {
-    if (op->kind == KIND_ARRAY) return read_array(op, in);
+    if (op->kind == KIND_LIST) return read_array(op, in);
     if (op->kind != KIND_STRUCT) return read_plain(op, op->kind, op->is_compact, op->is_nullable, in);
     if (op->is_nullable) {                               /* a byte, below 0 for null; in tags a varint, 0 for null */
         uint32_t present;

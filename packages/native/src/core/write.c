@@ -238,7 +238,7 @@ static int write_array(const Op *op, PyObject *value, Out *out)
 
 INLINE int write_value(const Op *op, PyObject *value, Out *out)
 {
-    if (op->kind == KIND_ARRAY) return value == NULL ? -1 : write_array(op, value, out);
+    if (op->kind == KIND_LIST) return value == NULL ? -1 : write_array(op, value, out);
     if (op->kind != KIND_STRUCT) return write_plain(op, op->kind, op->is_compact, op->is_nullable, value, out);
     if (op->is_nullable) {
         int is_null = value == Py_None;

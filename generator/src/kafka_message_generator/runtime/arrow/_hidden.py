@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -72,7 +70,7 @@ class _Hiding:
         if setting is None:
             return self.column(child, path, kinds)
         name = children.get(setting.name)
-        secret = pa.array(np.ones(len(child), np.bool_)) if name is None else _secret(name)
+        secret = pa.repeat(pa.scalar(True), len(child)) if name is None else _secret(name)
         if (kind := kinds.get(setting.resource_type or "")) is not None:
             secret = pc.and_(secret, _may_be_secret(kind))
         return self._marked(child, pc.and_(secret, _has_bytes(child)))
@@ -120,8 +118,8 @@ def _may_be_secret(kinds: pa.Array) -> pa.BooleanArray:
 def _spread(array: pa.Array, lists: pa.ListArray) -> pa.Array:
     """A value for each list as one for each element of ``lists.values``; null for elements of no list."""
     count = len(lists.values)
-    parents = np.full(count, -1, np.int64)
-    if len(lists):
-        offsets: npt.NDArray[np.int64] = np.asarray(lists.offsets).astype(np.int64)
-        parents[offsets[0] : offsets[-1]] = np.repeat(np.arange(len(lists)), np.diff(offsets))
-    return array.take(pa.array(parents, mask=parents < 0))
+    if not len(lists):
+        return pa.nulls(count, array.type)
+    first, parents = lists.offsets[0].as_py(), pc.list_parent_indices(lists).cast(pa.int64())
+    before, after = (pa.nulls(number, pa.int64()) for number in (first, count - first - len(parents)))
+    return array.take(pa.concat_arrays([before, parents, after]))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
+from bisect import bisect_right
+
 import pyarrow as pa
 
 from ..schema.facts import FieldFacts, MessageFacts
-from ._lanes import Ints
 from ._shape import UNKNOWN, UNKNOWN_TYPE
 from ._sound import BYTES_OF_TEXT
 
@@ -72,11 +72,11 @@ def _each(array: pa.Array, values_of: Callable[[Any], list[Any]]) -> list[Any]:
         return [None if place is None else values[place] for place in array.indices.to_pylist()]
     if isinstance(array, pa.RunEndEncodedArray):
         values = _each(array.values, values_of)
-        return [values[place] for place in runs_of(array).tolist()]
+        return [values[place] for place in runs_of(array)]
     return values_of(array)
 
 
-def runs_of(array: pa.RunEndEncodedArray) -> Ints:
+def runs_of(array: pa.RunEndEncodedArray) -> list[int]:
     """For each row the number of its run."""
-    places = np.arange(array.offset, array.offset + len(array))
-    return np.searchsorted(np.asarray(array.run_ends), places, side="right")
+    ends = array.run_ends.to_pylist()
+    return [bisect_right(ends, place) for place in range(array.offset, array.offset + len(array))]

@@ -8,7 +8,6 @@ from math import isfinite
 from types import SimpleNamespace
 from uuid import UUID
 
-import numpy as np
 import pyarrow as pa
 
 from .._base.message import Message
@@ -19,7 +18,6 @@ from ..schema.build import Builder
 from ..schema.escaped import escaped_schemas
 from ..schema.explain import check_absent
 from ..schema.facts import FieldFacts, MessageFacts, facts_of
-from ._lanes import Bools, Ints
 from ._python import as_python
 from ._shape import SCALARS, UNKNOWN
 
@@ -60,57 +58,29 @@ class EncodeRowError(EncodeError):
 
 
 def explain(message: type[Message], array: pa.StructArray, number: int, version: int) -> EncodeRowError:
-    """The error for a row that the column encoder refused."""
+    """Return the error for a row that the native extension refused."""
     try:
-        written(message, _rows(message, array[number : number + 1])[0], version)
-    except SchemaError as error:
-        return EncodeRowError(number, error.reason, message.NAME, version, error.place)
+        one_by_one(message, array[number : number + 1], number, version, False)
+    except EncodeRowError as error:
+        return error
     reason = "the column encoder refuses what the schema codec writes; please report this"
     return EncodeRowError(number, reason, message.NAME, version, "")
 
 
-def one_by_one(message: type[Message], rows: pa.Array, numbers: Ints, version: int, prefix: bool) -> pa.Array:
-    """Encode rows, whose numbers are given, through the schema codec; null stays null.
+def one_by_one(message: type[Message], rows: pa.Array, start: int, version: int, prefix: bool) -> pa.Array:
+    """Encode rows through the schema codec; null stays null. The first row has the number ``start``.
 
     It merges unknown tagged fields with the others, and takes rows of types of which Arrow cannot take values, or with
     values that no column can have. Raises EncodeRowError for the first row that cannot be written.
     """
-    start = version.to_bytes(2, "big") if prefix else b""
+    before = version.to_bytes(2, "big") if prefix else b""
     values = []
-    for number, row in zip(numbers.tolist(), _rows(message, rows), strict=True):
+    for number, row in enumerate(_rows(message, rows), start):
         try:
-            values.append(None if row is None else start + written(message, row, version))
+            values.append(None if row is None else before + written(message, row, version))
         except SchemaError as error:
             raise EncodeRowError(number, error.reason, message.NAME, version, error.place) from None
     return pa.array(values, pa.binary())
-
-
-def with_unknown(array: pa.StructArray) -> Bools:
-    """Which rows have unknown tagged fields, at any depth."""
-    found = np.zeros(len(array), np.bool_)
-    if len(array) and _may_have_unknown(array.type):
-        _mark_unknown(array, np.arange(len(array)), found)
-    return found
-
-
-def _may_have_unknown(kind: pa.DataType) -> bool:
-    if pa.types.is_list(kind):
-        return _may_have_unknown(kind.value_type)
-    return pa.types.is_struct(kind) and any(each.name == UNKNOWN or _may_have_unknown(each.type) for each in kind)
-
-
-def _mark_unknown(array: pa.StructArray, row: Ints, found: Bools) -> None:
-    for index, field in enumerate(array.type):
-        child = array.field(index)
-        if pa.types.is_struct(field.type) and len(row):
-            _mark_unknown(child, row, found)
-        elif (field.name == UNKNOWN or _may_have_unknown(field.type)) and len(row):
-            ends = child.offsets.to_numpy()
-            rows = np.repeat(row, np.diff(ends))
-            if field.name == UNKNOWN:
-                found[rows] = True
-            else:
-                _mark_unknown(child.values.slice(ends[0], ends[-1] - ends[0]), rows, found)
 
 
 def _rows(message: type[Message], array: pa.Array) -> list[Any]:

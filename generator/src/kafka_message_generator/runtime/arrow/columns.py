@@ -1,13 +1,13 @@
-"""Whole Arrow arrays of encoded messages as columns, and back, without building message objects.
+"""Whole Arrow arrays of encoded messages as columns, and back.
 
 ``decode(array, MetadataResponse, 12)`` gives a ``StructArray`` with a child for every field the message has in any
-version. Needs numpy and pyarrow, and nothing else.
+version. Needs pyarrow. The native extension works on the columns; without it rows become message objects.
 """
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
+from numbers import Integral
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -17,12 +17,9 @@ from ..errors import DecodeError, KafkaMessageError
 from ..schema import schemas_of
 from ..schema.facts import facts_of
 from ._conform import conformed
-from ._decode import Decoder, scattered
-from ._encode import Encoder, taken
-from ._lanes import Ints, Source
+from . import _objects
 from ._native import decoded, encoded
-from ._pieces import finished, joined, number
-from ._rows import RowError, explain, one_by_one, with_unknown
+from ._rows import RowError, explain, one_by_one
 from ._shape import UNKNOWN, Shape, shape_of
 from ._sound import check_all, check_buffers, check_places, in_one, stored
 
@@ -33,7 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeAlias, TypeGuard
 
-    Versions: TypeAlias = int | pa.Array | npt.NDArray[np.int64] | None
+    Versions: TypeAlias = int | pa.Array | Any | None
     Known: TypeAlias = int | pa.Array | None
 
 
@@ -83,27 +80,19 @@ def decode(
     if corrupt_column is not None or trailing_column is not None:
         _check_names(message, unknown_tagged_fields, corrupt_column, trailing_column)
     known = _known_version(version, len(array))
-    found = decoded(
-        array,
-        message,
-        known,
-        unknown_tagged_fields,
-        emit_defaults=bool(emit_defaults),
-        validate_utf8=bool(validate_utf8),
-        ignore_rest=trailing == "ignore",
-        permissive=mode == "PERMISSIVE",
-        trailing_column=trailing_column,
-        corrupt_column=corrupt_column,
-    )
+    options: dict[str, Any] = {
+        "emit_defaults": bool(emit_defaults),
+        "validate_utf8": bool(validate_utf8),
+        "ignore_rest": trailing == "ignore",
+        "permissive": mode == "PERMISSIVE",
+        "trailing_column": trailing_column,
+        "corrupt_column": corrupt_column,
+    }
+    found = decoded(array, message, known, unknown_tagged_fields, **options)
     if found is None:
+        _objects.warn_once()
         check_all(array, "")
-        shape, source = shape_of(message, unknown_tagged_fields), Source(array)
-        present = np.flatnonzero(np.asarray(array.is_valid())) if array.null_count else np.arange(len(array))
-        decoder = Decoder(shape, source, emit_defaults=emit_defaults, validate_utf8=validate_utf8)
-        values = _by_version(decoder, present, _versions(source, present, known), trailing == "ignore")
-        if mode == "PERMISSIVE" or not source.bad.any():
-            return _result(values, array, source, corrupt_column, trailing_column)
-        found = int(np.flatnonzero(source.bad)[0])
+        found = _objects.Decoder(shape_of(message, unknown_tagged_fields), known, **options).decoded(array)
     if isinstance(found, int):
         raise _row_error(message, array[found].as_py(), found, known)
     return found
@@ -132,9 +121,7 @@ def encode(
     if not isinstance(array, pa.Array):
         raise TypeError(f"messages to encode are a struct array, not {type(array).__name__}")
     if type(version) is not int and not _is_integer(version):
-        given = (
-            shown(version) if np.isscalar(version) or version is None else f"a value of type {type(version).__name__}"
-        )
+        given = shown(version) if _is_one(version) else f"a value of type {type(version).__name__}"
         raise TypeError(f"version is an integer, one for all rows, not {given}")
     version = int(version)
     if version not in schemas_of(message):
@@ -157,39 +144,18 @@ def encode(
     if found is None and array is not given:
         found = encoded(array, message, version, prefix)
     if found is None:
-        return _by_numpy(array, shape, version, prefix)
+        _objects.warn_once()
+        return _objects.encoded(array, shape, version, prefix)
     if isinstance(found, int):
         raise explain(message, array, found, version)
     return found
 
 
-def _by_numpy(array: pa.StructArray, shape: Shape, version: int, prefix: bool) -> pa.Array:
-    """The messages of an array of conformed structs; raises EncodeRowError for the first row that cannot be written."""
-    message = shape.message
-    present = np.flatnonzero(np.asarray(array.is_valid())) if array.null_count else np.arange(len(array))
-    rows = taken(array, present)
-    encoder = Encoder(shape, len(array), version)
-    pieces = [number(np.full(len(rows), version), ">i2")] if prefix else []
-    pieces.append(encoder.struct(schemas_of(message)[version], shape.facts.fields, rows, present))
-    special = np.flatnonzero(with_unknown(rows))
-    bad = int(np.flatnonzero(encoder.bad)[0]) if encoder.bad.any() else len(array)
-    before = special[present[special] < bad]
-    known = one_by_one(message, rows.take(pa.array(before)), present[before], version, prefix)
-    if bad < len(array):
-        raise explain(message, array, bad, version)
-    values = finished(joined(pieces, len(rows)))
-    if len(special):
-        index = np.arange(len(rows))
-        index[special] = len(rows) + np.arange(len(special))
-        values = pa.concat_arrays([values, known.cast(values.type)]).take(pa.array(index))
-    return scattered(values, present, len(array), None)
-
-
 def _slowly(array: pa.Array, shape: Shape, version: int, prefix: bool) -> pa.Array:
     """Rows with a value that no column can have, of which the first is the error, or of types that pyarrow cannot handle."""
-    _by_numpy(conformed(array[:0], shape), shape, version, prefix)  # a wrong type, or no column at all, comes first
+    _objects.encoded(conformed(array[:0], shape), shape, version, prefix)  # a wrong type or a missing column comes first
     check_places(array, shape.message.NAME)
-    return one_by_one(shape.message, array, np.arange(len(array)), version, prefix)
+    return one_by_one(shape.message, array, 0, version, prefix)
 
 
 def _binary(array: pa.Array) -> pa.Array:
@@ -212,8 +178,8 @@ def _binary(array: pa.Array) -> pa.Array:
     return array.cast(pa.binary())
 
 
-def _is_integer(version: object) -> TypeGuard[int | np.integer[Any]]:
-    return isinstance(version, (int, np.integer)) and not isinstance(version, bool)
+def _is_integer(version: object) -> TypeGuard[int]:
+    return isinstance(version, Integral) and not isinstance(version, bool)
 
 
 def _known_version(version: Versions, count: int) -> Known:
@@ -246,69 +212,18 @@ def _known_version(version: Versions, count: int) -> Known:
 
 
 def _is_one(version: object) -> bool:
-    try:
-        return np.ndim(version) == 0  # type: ignore[arg-type]  # whatever was given
-    except ValueError:  # lists of different lengths
-        return False
+    """Whether it is a single value, also one of numpy, and no collection."""
+    return isinstance(version, str | bytes) or not (getattr(version, "shape", ()) or hasattr(version, "__len__"))
 
 
 def _numbers(versions: object) -> pa.Array:
     """An array of what may be integers."""
     try:
-        if isinstance(versions, np.ndarray):
-            versions = versions.astype(versions.dtype.newbyteorder("="))
+        if hasattr(versions, "astype"):  # an array of numpy, perhaps in the other byte order
+            versions = versions.astype(versions.dtype.newbyteorder("="))  # type: ignore[attr-defined]
         return pa.array(versions)
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
         raise TypeError(f"versions are integers, one for each row, not {shown(versions)}") from None
-
-
-def _versions(source: Source, present: Ints, version: Known) -> Ints:
-    """The version of each present row; for None it is read from the row, whose start moves behind it."""
-    if version is None:
-        lanes = source.lanes(present)
-        versions = source.fixed(lanes, ">i2", 2).astype(np.int64)
-        source.starts = source.starts.copy()
-        source.starts[present] = lanes.pos
-        return versions
-    if isinstance(version, int):
-        return np.full(len(present), version, np.int64)
-    return np.asarray(version.to_numpy(zero_copy_only=False), np.int64)[present]
-
-
-def _by_version(decoder: Decoder, present: Ints, versions: Ints, ignore_rest: bool) -> pa.StructArray:
-    """Decode the rows of each version together and put them back in their places."""
-    shape, source = decoder.shape, decoder.source
-    schemas = schemas_of(shape.message)
-    parts: list[pa.Array] = []
-    index = np.full(len(source.starts), -1, np.int64)
-    done = 0
-    for version in _distinct(versions):
-        rows = present[versions == version]
-        if version not in schemas:
-            source.bad[rows] = True
-            continue
-        rows = rows[~source.bad[rows]]
-        lanes = source.lanes(rows)
-        parts.append(decoder.struct(schemas[version], shape.facts.fields, lanes))
-        source.stops[rows] = lanes.pos
-        if not ignore_rest:
-            source.fail(lanes, lanes.pos != lanes.end)
-        index[rows] = np.arange(done, done + len(rows))
-        done += len(rows)
-    if not parts:
-        return pa.nulls(len(index), shape.type)
-    values = parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
-    if len(parts) == 1 and done == len(index):
-        return values
-    return values.take(pa.array(index, mask=index < 0))
-
-
-def _distinct(versions: Ints) -> list[int]:
-    """The versions there are, ascending. Sorting is left out for the usual case of one alone."""
-    if len(versions) and (versions == versions[0]).all():
-        return [int(versions[0])]
-    found: list[int] = np.unique(versions).tolist()
-    return found
 
 
 def _check_names(
@@ -338,31 +253,6 @@ def _is_unicode(name: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _result(
-    values: pa.StructArray, array: pa.Array, source: Source, corrupt_column: str | None, trailing_column: str | None
-) -> pa.StructArray:
-    """The structs of all rows with the further columns asked for; without ``corrupt_column`` bad ones are null."""
-    bad = source.bad
-    null = np.asarray(array.is_null())
-    added: dict[str, pa.Array] = {}
-    if trailing_column is not None:
-        added[trailing_column] = source.trailing()
-    if corrupt_column is not None:
-        added[corrupt_column] = array.take(pa.array(np.arange(len(bad)), mask=~bad)).cast(pa.binary())
-    elif bad.any():
-        values = values.take(pa.array(np.arange(len(bad)), mask=bad))
-        null = null | bad
-    if not added:
-        return values
-    children = [values.field(index) for index in range(values.type.num_fields)]
-    if corrupt_column is not None and bad.any():
-        keep = pa.array(np.arange(len(bad)), mask=bad)
-        children = [child.take(keep) for child in children]
-    fields = [*values.type, *(pa.field(name, pa.binary()) for name in added)]
-    mask = pa.array(null) if null.any() else None
-    return pa.StructArray.from_arrays([*children, *added.values()], fields=fields, mask=mask)
 
 
 def _row_error(message: type[Message], data: bytes, row: int, known: Known) -> KafkaMessageError:

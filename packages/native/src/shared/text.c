@@ -1,15 +1,17 @@
-/* The text of a plan, taken apart. plan/text.py of the generator prints it; docs/adr/0007 has the grammar.
+/* The parser of plan texts. plan/text.py of the generator prints them; docs/adr/0007 has the grammar.
  *
- * Whatever a text says, columns stay inside their memory: a layout names only layouts and structs before it, each field
- * is dealt with exactly once, numbers have bounds.
+ * Whatever a text says, readers and writers stay inside their memory: a layout names only layouts and structs before it,
+ * each field is dealt with exactly once, numbers have bounds.
  */
-#include "plan.h"
+#include "shared.h"
 
 typedef struct {
     const char *p, *end;
     int line, ranges, range_room;
     Arena *arena;
     Text *text;
+    StructReader read;
+    void *context;
     struct { int layout, lowest, highest; } *range;          /* of the struct at hand */
 } Reader;
 
@@ -70,15 +72,25 @@ static int number(Reader *reader, int64_t highest, int64_t *value)
     return 0;
 }
 
-/* Everything up to one of the ends, as a string of its own. */
-static const char *word(Reader *reader, const char *ends)
+static int is_name(char c)
+{
+    int is_ascii = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    return is_ascii || (unsigned char)c > 127;           /* Python's letters are more than these */
+}
+
+#define LONGEST_NAME 1000
+
+static int name(Reader *reader, const char **result)
 {
     const char *start = reader->p;
-    while (!at_end_of_word(reader) && strchr(ends, *reader->p) == NULL && *reader->p != 0) reader->p++;
+    while (reader->p < reader->end && is_name(*reader->p)) reader->p++;
     int64_t size = reader->p - start;
-    char *result = size == 0 ? NULL : get_from(reader->arena, size + 1);
-    if (result != NULL) memcpy(result, start, (size_t)size);
-    return result;
+    EXPECT(size > 0 && size <= LONGEST_NAME, "a name is expected");
+    char *copy;
+    GET(copy, size + 1);
+    memcpy(copy, start, (size_t)size);
+    *result = copy;
+    return 0;
 }
 
 static int kind_of(char letter)
@@ -92,67 +104,26 @@ static int kind_of(char letter)
     return found == NULL ? -1 : kinds[found - letters];
 }
 
-/* ---- defaults */
+/* ---- structs */
 
 static int hex(char c)
 {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static int text_default(Reader *reader, TextField *field)
+static int read_word(Reader *reader, TextField *field)
 {
-    const char *from = word(reader, "");
-    EXPECT(from != NULL, "a default is expected");
+    const char *start = reader->p;
+    while (!at_end_of_word(reader)) reader->p++;
     char *to;
-    GET(to, strlen(from) + 1);
-    field->text = to;
-    for (; *from; from++) {
-        int is_escaped = *from == '%' && hex(from[1]) >= 0 && hex(from[2]) >= 0;
+    GET(to, reader->p - start + 1);
+    field->word = to;
+    for (const char *from = start; from < reader->p; from++) {
+        int is_escaped = *from == '%' && reader->p - from > 2 && hex(from[1]) >= 0 && hex(from[2]) >= 0;
         *to++ = is_escaped ? (char)(hex(from[1]) << 4 | hex(from[2])) : *from;
         if (is_escaped) from += 2;
     }
-    field->text_size = (int32_t)(to - field->text);
-    return 0;
-}
-
-/* The 22 characters of a uuid in the URL-safe base64 that Kafka prints, out of its 32 hexadecimal digits. */
-static int uuid_default(Reader *reader, TextField *field, const char *digits)
-{
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    static const char zeros[] = "00000000000000000000000000000000";
-    char *to;
-    if (digits == NULL) digits = zeros;
-    EXPECT(strlen(digits) == 32, "a uuid has 32 digits");
-    GET(to, 23);
-    uint32_t bits = 0, count = 0;
-    for (int i = 0, at = 0; i < 33; i++) {
-        int digit = i < 32 ? hex(digits[i]) : 0;
-        EXPECT(digit >= 0, "a uuid has other letters");
-        bits = bits << 4 | (uint32_t)digit;
-        count += 4;
-        if (count >= 6 && at < 22) { count -= 6; to[at++] = letters[bits >> count & 63]; }
-    }
-    field->text = to;
-    field->text_size = 22;
-    return 0;
-}
-
-static int number_default(Reader *reader, TextField *field)
-{
-    const char *digits = word(reader, "");
-    char *end = NULL;
-    EXPECT(digits != NULL, "a default is expected");
-    if (field->kind == KIND_FLOAT64) {
-        double value = PyOS_string_to_double(digits, NULL, NULL);
-        if (value == -1.0 && PyErr_Occurred()) return -1;
-        memcpy(&field->bits, &value, 8);
-        return 0;
-    }
-    PyObject *value = PyLong_FromString(digits, &end, 10);
-    if (value == NULL) return -1;
-    field->bits = PyLong_AsLongLong(value);
-    Py_DECREF(value);
-    EXPECT(!(field->bits == -1 && PyErr_Occurred()) && *end == 0, "a default is no number");
+    field->word_size = (int32_t)(to - field->word);
     return 0;
 }
 
@@ -160,31 +131,30 @@ static int read_default(Reader *reader, TextField *field)
 {
     int is_given = take(reader, '=');
     field->is_null = (uint8_t)(is_given && take(reader, '~'));
-    field->text = "";
-    if (field->is_null) return 0;
-    if (field->is_array || field->kind == KIND_STRUCT) EXPECT(!is_given, "arrays and structs have no default but null");
-    else if (field->kind == KIND_UUID) return uuid_default(reader, field, is_given ? word(reader, "") : NULL);
-    else if (is_given && field->kind == KIND_STRING) return text_default(reader, field);
-    else if (is_given && field->kind != KIND_BYTES) return number_default(reader, field);
-    return 0;
+    int is_made = field->is_array || field->kind == KIND_STRUCT;
+    EXPECT(!is_made || !is_given || field->is_null, "arrays and structs have no default but null");
+    int is_struct = field->kind == KIND_STRUCT && !field->is_array && !field->is_null;
+    EXPECT(!field->is_late || is_struct, "only a default that is a struct is made late");
+    return is_given && !field->is_null ? read_word(reader, field) : 0;
 }
-
-/* ---- structs */
 
 static int read_type(Reader *reader, TextStruct *structure, TextField *field)
 {
     Text *text = reader->text;
-    field->is_array = (uint8_t)(take(reader, '{') || take(reader, '['));
+    field->is_keyed = (uint8_t)take(reader, '{');
+    field->is_array = (uint8_t)(field->is_keyed || take(reader, '['));
+    field->structure = -1;
     if (!take(reader, '@')) {
-        int kind = reader->p < reader->end ? kind_of(*reader->p++) : -1;
+        EXPECT(!field->is_keyed && reader->p < reader->end, "a type is expected");
+        int kind = kind_of(*reader->p++);
         EXPECT(kind >= 0, "a letter that is no type");
         field->kind = (uint8_t)kind;
         return 0;
     }
-    const char *name = word(reader, "?=");
-    EXPECT(name != NULL, "a name is expected");
+    const char *called;
+    if (name(reader, &called) < 0) return -1;
     int found = 0;
-    while (found < text->struct_count && strcmp(text->structs[found].name, name) != 0) found++;
+    while (found < text->struct_count && strcmp(text->structs[found].name, called) != 0) found++;
     EXPECT(found < text->struct_count, "a struct is used that does not stand before");
     field->kind = KIND_STRUCT;
     field->structure = found;
@@ -195,11 +165,11 @@ static int read_type(Reader *reader, TextStruct *structure, TextField *field)
 
 static int read_field(Reader *reader, TextStruct *structure, TextField *field)
 {
-    field->name = word(reader, "/");
-    EXPECT(field->name != NULL && take(reader, '/'), "a name and a slash are expected");
-    (void)take(reader, '~');                                 /* when an object makes it: no matter here */
+    if (name(reader, &field->name) < 0) return -1;
+    EXPECT(take(reader, '/'), "a slash is expected behind a field's name");
+    field->is_late = (uint8_t)take(reader, '~');
     if (read_type(reader, structure, field) < 0) return -1;
-    (void)take(reader, '?');                                 /* layouts say in which versions */
+    field->is_nullable = (uint8_t)take(reader, '?');
     if (read_default(reader, field) < 0) return -1;
     EXPECT(at_end_of_word(reader), "a field is not understood");
     return 0;
@@ -216,8 +186,8 @@ static int read_struct(Reader *reader)
 {
     TextStruct *structure = &reader->text->structs[reader->text->struct_count];
     structure->depth = 1;
-    structure->name = word(reader, "");
-    EXPECT(structure->name != NULL, "a name is expected");
+    structure->line = reader->line;
+    if (name(reader, &structure->name) < 0) return -1;
     structure->count = count_words(reader);
     EXPECT(structure->count <= MAX_FIELDS, "a struct has too many fields");
     GET(structure->fields, structure->count + 1);
@@ -227,7 +197,7 @@ static int read_struct(Reader *reader)
     }
     reader->text->struct_count++;                            /* only now: a struct does not contain itself */
     reader->ranges = 0;
-    return 0;
+    return reader->read == NULL ? 0 : reader->read(reader->context, structure);
 }
 
 /* ---- layouts */
@@ -244,33 +214,47 @@ static int read_place(Reader *reader, const TextStruct *structure, uint8_t *seen
     return 0;
 }
 
-/* Bytes that a value takes at least. */
+static int is_integer(int kind) { return kind >= KIND_INT8 && kind <= KIND_INT64; }
+
+/* Bytes that a value takes at least; a struct's are those of its layout. */
 static uint32_t least_of(int kind, int is_compact)
 {
     static const uint8_t widths[] = {1, 1, 2, 2, 4, 4, 8, 8, 16, 2, 4};
-    return is_compact ? 1 : widths[kind];
+    if (kind > KIND_BYTES) return 1;                         /* a varint */
+    return is_compact && kind >= KIND_STRING ? 1 : widths[kind];
 }
 
-/* Narrower integers and varints: the proposals' alone, and left to the numpy engine. */
+/* The layout of a struct, or a type that other versions of the field do not have. */
 static int read_wire_type(Reader *reader, TextLayout *layout, const TextField *field, TextOp *op)
 {
     int64_t which;
+    op->kind = field->kind;
     if (take(reader, '@')) {
         EXPECT(field->kind == KIND_STRUCT, "a layout for a field that is no struct");
         if (number(reader, INT32_MAX, &which) < 0) return -1;
         EXPECT(which < reader->text->layout_count, "a layout that does not stand before");
+        const TextLayout *inner = &reader->text->layouts[which];
         op->layout = (int)which;
-        EXPECT(reader->text->layouts[which].structure == field->structure, "a layout of another struct");
-        layout->is_unsupported |= reader->text->layouts[which].is_unsupported;
+        EXPECT(inner->structure == field->structure, "a layout of another struct");
+        layout->is_unsupported |= inner->is_unsupported;
+        layout->has_wire_types |= inner->has_wire_types;
         return 0;
     }
     if (take(reader, ':')) {
-        EXPECT(reader->p < reader->end && kind_of(*reader->p++) >= 0, "a wire type that is none");
-        layout->is_unsupported = 1;
-    } else if (take(reader, 'z') || take(reader, 'v')) {
-        if (number(reader, 64, &which) < 0) return -1;
-        layout->is_unsupported = 1;
+        int kind = reader->p < reader->end ? kind_of(*reader->p++) : -1;
+        EXPECT(kind >= 0 && is_integer(kind) && is_integer(field->kind), "a wire type that the field cannot have");
+        op->kind = (uint8_t)kind;
+        layout->has_wire_types = 1;
+        return 0;
     }
+    op->is_signed = (uint8_t)take(reader, 'z');
+    if (!op->is_signed && !take(reader, 'v')) return 0;
+    EXPECT(is_integer(field->kind), "a varint for a field that is no integer");
+    if (number(reader, 64, &which) < 0) return -1;
+    EXPECT(which == 16 || which == 32 || which == 64, "a varint is of 16, 32 or 64 bits");
+    op->bits = (uint8_t)which;
+    op->kind = KIND_VARINT;
+    layout->has_wire_types = 1;
     return 0;
 }
 
@@ -286,8 +270,7 @@ static int read_op(Reader *reader, TextLayout *layout, uint8_t *seen, TextOp *op
     int is_empty = take(reader, 'e'), has_length = field->is_array || field->kind == KIND_STRING || field->kind == KIND_BYTES;
     EXPECT(at_end_of_word(reader), "an operation is not understood");
     EXPECT(has_length || (!op->is_compact && (!op->is_nullable || field->kind == KIND_STRUCT)), "a flag that the field cannot have");
-    op->least = field->kind == KIND_STRUCT ? reader->text->layouts[op->layout].least
-                                      : least_of(field->kind, op->is_compact && field->kind >= KIND_STRING);
+    op->least = op->kind == KIND_STRUCT ? reader->text->layouts[op->layout].least : least_of(op->kind, op->is_compact);
     EXPECT(!is_empty == !(field->is_array && op->least == 0), "empty elements where there are none");
     return 0;
 }
@@ -307,7 +290,11 @@ static int read_tags(Reader *reader, TextLayout *layout, uint8_t *seen)
         for (int i = 0; is_foreign && i < layout->tag_count; i++) {
             EXPECT(layout->tags[i].tag != tag, "a tag is known and foreign");
         }
-        if (is_foreign) { layout->foreign[layout->foreign_count++] = (uint32_t)tag; continue; }
+        if (is_foreign) {
+            layout->foreign[layout->foreign_count++] = (uint32_t)tag;
+            EXPECT(at_end_of_word(reader), "a tag is not understood");
+            continue;
+        }
         EXPECT(take(reader, '='), "a tag without its field");
         TextOp *op = &layout->tags[layout->tag_count++];
         EXPECT(layout->tag_count == 1 || op[-1].tag < tag, "tags are not in order");
@@ -333,8 +320,7 @@ static int read_operations(Reader *reader, TextLayout *layout, uint8_t *seen)
 {
     const TextStruct *structure = &reader->text->structs[layout->structure];
     while (take(reader, ' ')) {
-        EXPECT(!at_end_of_word(reader), "an operation is expected");
-        if (*reader->p == ';' || *reader->p == '&') return read_section(reader, layout, seen);
+        if (reader->p < reader->end && (*reader->p == ';' || *reader->p == '&')) return read_section(reader, layout, seen);
         TextOp *op = &layout->ops[layout->op_count++];
         if ((op->is_absent = (uint8_t)take(reader, '-')) != 0) {
             if (read_place(reader, structure, seen, op) < 0) return -1;
@@ -428,8 +414,8 @@ static int read_lines(Reader *reader)
     return damaged(reader, "the line does not end where it should");
 }
 
-int read_text(Arena *arena, const char *start, int64_t size, Text *text)
+int read_text(Arena *arena, const char *start, int64_t size, Text *text, StructReader read, void *context)
 {
-    Reader reader = {.p = start, .end = start + size, .line = 1, .arena = arena, .text = text};
+    Reader reader = {.p = start, .end = start + size, .line = 1, .arena = arena, .text = text, .read = read, .context = context};
     return read_lines(&reader);
 }

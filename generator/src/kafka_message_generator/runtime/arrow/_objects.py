@@ -1,0 +1,245 @@
+"""Columns through message objects: what the native extension does not take, and everything without it."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, chain, repeat
+from warnings import warn
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .._base.message import Message
+from .._core.columns import native_columns
+from ..errors import KafkaMessageError
+from ..schema import schemas_of
+from ..schema.facts import FieldFacts
+from ._rows import one_by_one
+from ._shape import SCALARS, UNKNOWN_TYPE, Shape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+MOST_ROWS = 1024  # that are message objects at a time
+MOST_BYTES = 1 << 20  # of encoded messages that are message objects at a time
+LIMIT = 1 << 31  # bytes of encoded messages in one array
+_was_warned = False
+
+
+def warn_once() -> None:
+    """Warn if the native extension is missing, the first time that columns are made without it."""
+    global _was_warned
+    if not _was_warned and native_columns() is None:
+        _was_warned = True
+        what = "columns are made of message objects, which is slow; install kafka-messages-native to make them natively"
+        warn(what, RuntimeWarning, stacklevel=3)
+
+
+class Decoder:
+    """Makes columns of the rows of one array."""
+
+    def __init__(
+        self,
+        shape: Shape,
+        known: int | pa.Array | None,
+        *,
+        emit_defaults: bool,
+        validate_utf8: bool,
+        ignore_rest: bool,
+        permissive: bool,
+        trailing_column: str | None,
+        corrupt_column: str | None,
+    ) -> None:
+        self.shape = shape
+        self.known = known  # versions, as in ``columns``
+        self.emit_defaults = emit_defaults
+        self.validate_utf8 = validate_utf8
+        self.ignore_rest = ignore_rest
+        self.permissive = permissive
+        self.trailing_column = trailing_column
+        self.corrupt_column = corrupt_column
+        self.version = -1  # of the messages at hand
+
+    def decoded(self, array: pa.Array) -> pa.StructArray | int:
+        """Return the columns of an array, or the number of its first bad row."""
+        size = pc.sum(pc.binary_length(array)).as_py() or 0
+        if size >= LIMIT:
+            limit = f"{LIMIT - 1} can be decoded together: decode slices of them"
+            raise ValueError(f"{len(array)} rows have {size} bytes, {limit}")
+        chunks = []
+        for start, rows in _chunks(array):
+            found = self._chunk(array.slice(start, len(rows)), rows, start)
+            if isinstance(found, int):
+                return found
+            chunks.append(found)
+        return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
+
+    def _chunk(self, array: pa.Array, rows: list[bytes | None], start: int) -> pa.StructArray | int:
+        by_version: dict[int, tuple[list[int], list[Message]]] = {}
+        rests: list[bytes | None] = [None] * len(rows)
+        bad = [False] * len(rows)
+        for place, data in enumerate(rows):
+            if data is None:
+                continue
+            try:
+                version, message, end = self._read(data, start + place)
+            except KafkaMessageError:
+                if not self.permissive:
+                    return start + place
+                bad[place] = True
+                continue
+            if end < len(data):
+                rests[place] = data[end:]
+            places, messages = by_version.setdefault(version, ([], []))
+            places.append(place)
+            messages.append(message)
+        values = self._in_order(by_version, len(rows))
+        return self._with_columns(values, array, bad, rests) if self._has_columns else values
+
+    def _read(self, data: bytes, row: int) -> tuple[int, Message, int]:
+        """Read a row: its version, its message and where that ends. Raises KafkaMessageError for a bad row."""
+        known, offset = self.known, 0
+        if known is None:
+            if len(data) < 2:
+                raise KafkaMessageError
+            known, offset = int.from_bytes(data[:2], signed=True), 2
+        version: int = known if isinstance(known, int) else known[row].as_py()
+        text: Literal["strict", "surrogateescape"] = "strict" if self.validate_utf8 else "surrogateescape"
+        message, end = self.shape.message.read_from(data, offset, version, text=text)
+        if end != len(data) and not self.ignore_rest:
+            raise KafkaMessageError
+        return version, message, end
+
+    def _in_order(self, by_version: dict[int, tuple[list[int], list[Message]]], count: int) -> pa.StructArray:
+        """Make columns of the messages of each version together, and put them into their places."""
+        parts, index, done = [], [None] * count, 0
+        for self.version, (places, messages) in by_version.items():
+            parts.append(self._struct(messages, self.shape.facts.fields))
+            for done, place in enumerate(places, done):
+                index[place] = done  # type: ignore[call-overload]
+            done += 1
+        if not parts:
+            return pa.nulls(count, self.shape.type)
+        values = parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
+        return values if len(parts) == 1 and done == count else values.take(pa.array(index, pa.int64()))
+
+    def _struct(
+        self, structs: list[Any], fields: tuple[FieldFacts, ...], not_sent: Sequence[bool] = ()
+    ) -> pa.StructArray:
+        """Make a column of structs, some of which may be null. Those ``not_sent`` are defaults, without unknown fields."""
+        kind = self.shape.struct(fields)
+        nulls = [each is None for each in structs]
+        has_nulls = any(nulls)
+        children = [self._field(structs, field, has_nulls) for field in fields]
+        if self.shape.unknown:
+            schema = schemas_of(self.shape.message)[self.version]
+            has_section = schema.tags is not None or schema.optional is not None
+            children.append(_unknown(structs, not_sent) if has_section else pa.nulls(len(structs), UNKNOWN_TYPE))
+        mask = pa.array(nulls) if has_nulls else None
+        if not children:
+            return pa.array([None if is_null else {} for is_null in nulls], kind)
+        return pa.StructArray.from_arrays(children, fields=list(kind), mask=mask)
+
+    def _field(self, structs: list[Any], field: FieldFacts, has_nulls: bool) -> pa.Array:
+        kind, name = self.shape.column(field), field.name
+        if self.version not in field.versions and not self.emit_defaults:
+            return pa.nulls(len(structs), kind)
+        is_sent_apart = field.is_struct and not field.is_array and field.tag is not None
+        not_sent = [_is_not_sent(each, name) for each in structs] if is_sent_apart and self.shape.unknown else ()
+        if has_nulls:
+            values = [None if each is None else getattr(each, name) for each in structs]
+        else:
+            values = [getattr(each, name) for each in structs]
+        if not field.is_array:
+            return self._values(values, field, not_sent if self.version in field.versions else [True] * len(values))
+        offsets = list(accumulate([0 if each is None else len(each) for each in values], initial=0))
+        elements = self._values(list(chain.from_iterable(filter(None, values))), field)
+        nulls = [each is None for each in values]
+        return pa.ListArray.from_arrays(
+            pa.array(offsets, pa.int32()), elements, type=kind, mask=pa.array(nulls) if any(nulls) else None
+        )
+
+    def _values(self, values: list[Any], field: FieldFacts, not_sent: Sequence[bool] = ()) -> pa.Array:
+        if field.is_struct:
+            return self._struct(values, self.shape.facts.structs[field.type], not_sent)
+        if field.type == "uuid":
+            values = [None if each is None else base64.urlsafe_b64encode(each.bytes)[:22].decode() for each in values]
+        elif field.type == "string" and not self.validate_utf8:
+            data = [None if each is None else each.encode("utf-8", "surrogateescape") for each in values]
+            return pa.array(data, pa.binary()).view(pa.string())
+        return pa.array(values, SCALARS[field.type])
+
+    @property
+    def _has_columns(self) -> bool:
+        return self.corrupt_column is not None or self.trailing_column is not None
+
+    def _with_columns(
+        self, values: pa.StructArray, array: pa.Array, bad: list[bool], rests: list[bytes | None]
+    ) -> pa.StructArray:
+        """Add the columns of trailing bytes and of bad rows."""
+        added, nulls = {}, array.is_null()
+        if self.trailing_column is not None:
+            added[self.trailing_column] = pa.array(rests, pa.binary())
+        if self.corrupt_column is not None:
+            nothing = pa.scalar(None, pa.binary())
+            added[self.corrupt_column] = pc.if_else(pa.array(bad), array.cast(pa.binary()), nothing)
+        else:
+            nulls = pc.or_(nulls, pa.array(bad))
+        children = [pc.struct_field(values, [index]) for index in range(values.type.num_fields)]
+        fields = [*values.type, *(pa.field(name, pa.binary()) for name in added)]
+        return pa.StructArray.from_arrays([*children, *added.values()], fields=fields, mask=nulls)
+
+
+def _is_not_sent(struct: Any, name: str) -> bool:
+    """Whether a tagged struct is at its default, and so was left out."""
+    if getattr(struct, f"_{name}", struct) is None:  # a default that nobody looked at was not made yet
+        return True
+    value = getattr(struct, name, None)
+    return value is not None and value == type(value)()
+
+
+def _unknown(structs: list[Any], not_sent: Sequence[bool]) -> pa.Array:
+    rows: list[Any] = [each and sorted((tag.tag, tag.data) for tag in each.unknown_tagged_fields) for each in structs]
+    return pa.array([None if left else row for row, left in zip(rows, not_sent or repeat(False))], UNKNOWN_TYPE)
+
+
+def _chunks(array: pa.Array) -> Iterator[tuple[int, list[bytes | None]]]:
+    """Yield the rows of an array, at least once, with the number of the first of them."""
+    start, size = 0, 0
+    rows: list[bytes | None] = []
+    for scalar in array:
+        data = scalar.as_py()
+        rows.append(data)
+        size += len(data or b"")
+        if len(rows) == MOST_ROWS or size >= MOST_BYTES:
+            yield start, rows
+            start, size, rows = start + len(rows), 0, []
+    if rows or start == 0:
+        yield start, rows
+
+
+def encoded(array: pa.StructArray, shape: Shape, version: int, prefix: bool) -> pa.Array:
+    """Return the messages of an array of conformed structs. Raises EncodeRowError for the first that cannot be written."""
+    check_columns(array.type, shape, shape.facts.fields, version)
+    parts = [
+        one_by_one(shape.message, array.slice(start, MOST_ROWS), start, version, prefix)
+        for start in range(0, max(len(array), 1), MOST_ROWS)
+    ]
+    return parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
+
+
+def check_columns(kind: pa.DataType, shape: Shape, fields: tuple[FieldFacts, ...], version: int) -> None:
+    """Raise KeyError for a field of the version that has no column."""
+    for field in fields:
+        if version not in field.versions:
+            continue
+        index = kind.get_field_index(field.name)
+        if index < 0:
+            raise KeyError(field.name)
+        inner = kind[index].type
+        if field.is_array and not pa.types.is_null(inner):
+            inner = inner.value_type
+        if field.is_struct and not pa.types.is_null(inner):
+            check_columns(inner, shape, shape.facts.structs[field.type], version)

@@ -1,0 +1,59 @@
+/* The defaults of columns, out of the words that a plan has for them. */
+#include "plan.h"
+
+static int refused(const char *what)
+{
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, what);
+    return -1;
+}
+
+/* The 22 characters of a uuid in the URL-safe base64 that Kafka prints, out of its 32 hexadecimal digits. */
+static int uuid_default(Arena *arena, const char *digits, Field *field)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    static const char hex[] = "0123456789abcdefABCDEF";
+    if (strlen(digits) != 32) return refused("a uuid has 32 digits");
+    char *to = get_from(arena, 23);
+    if (to == NULL) return -1;
+    uint32_t bits = 0, count = 0;
+    for (int i = 0, at = 0; i < 33; i++) {
+        const char *digit = i < 32 ? strchr(hex, digits[i]) : hex;
+        if (digit == NULL) return refused("a uuid has other letters");
+        bits = bits << 4 | (uint32_t)(digit - hex < 16 ? digit - hex : digit - hex - 6);
+        count += 4;
+        if (count >= 6 && at < 22) { count -= 6; to[at++] = letters[bits >> count & 63]; }
+    }
+    field->text = to;
+    field->text_size = 22;
+    return 0;
+}
+
+static int number_default(const TextField *from, Field *field)
+{
+    char *end = NULL;
+    if (strlen(from->word) != (size_t)from->word_size) return refused("a default is no number");
+    if (from->kind == KIND_FLOAT64) {
+        double value = PyOS_string_to_double(from->word, NULL, NULL);
+        if (value == -1.0 && PyErr_Occurred()) return -1;
+        memcpy(&field->bits, &value, 8);
+        return 0;
+    }
+    PyObject *value = PyLong_FromString(from->word, &end, 10);
+    if (value == NULL) return -1;
+    field->bits = PyLong_AsLongLong(value);
+    Py_DECREF(value);
+    return (field->bits == -1 && PyErr_Occurred()) || *end != 0 ? refused("a default is no number") : 0;
+}
+
+int make_default(Arena *arena, const TextField *from, Field *field)
+{
+    static const char zeros[] = "00000000000000000000000000000000";
+    if (from->is_null || from->is_array || from->kind == KIND_BYTES) return 0;
+    if (from->kind == KIND_UUID) return uuid_default(arena, from->word == NULL ? zeros : from->word, field);
+    if (from->word == NULL) return 0;
+    if (from->kind != KIND_STRING) return number_default(from, field);
+    field->text_size = from->word_size;
+    if ((field->text = get_from(arena, from->word_size + 1)) == NULL) return -1;
+    memcpy((char *)field->text, from->word, (size_t)from->word_size);
+    return 0;
+}

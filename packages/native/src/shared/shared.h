@@ -1,0 +1,114 @@
+/* What both extensions share: limits, kinds of values, numbers as they are on the wire, and the parsed text of a plan.
+ *
+ * Only the limited API of Python 3.11 is used here.
+ */
+#ifndef KAFKA_MESSAGES_SHARED_H
+#define KAFKA_MESSAGES_SHARED_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdint.h>
+#include <string.h>
+
+#define FORMAT 1                 /* of the plan text; plan/text.py of the generator has the same number */
+#define MAX_FIELDS 512           /* of a struct */
+#define MAX_DEPTH 100            /* of structs inside structs: bounds the recursion of readers and writers */
+#define MAX_TAGS 64              /* known tagged fields of a layout; more are declined */
+#define MAX_STRING 32767
+#define MAX_EMPTY 65535          /* elements that take no bytes, which the input does not bound */
+#define MAX_VERSION 32767
+
+#if defined(__GNUC__) || defined(__clang__)
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define INLINE static inline __attribute__((always_inline))
+#define NOINLINE __attribute__((noinline))
+#define SWAPPED16(x) __builtin_bswap16(x)
+#define SWAPPED32(x) __builtin_bswap32(x)
+#define SWAPPED64(x) __builtin_bswap64(x)
+#else
+#include <stdlib.h>
+#define LIKELY(x) (x)
+#define UNLIKELY(x) (x)
+#define INLINE static __forceinline
+#define NOINLINE __declspec(noinline)
+#define SWAPPED16(x) _byteswap_ushort(x)
+#define SWAPPED32(x) _byteswap_ulong(x)
+#define SWAPPED64(x) _byteswap_uint64(x)
+#endif
+
+/* Numbers as they are on the wire, most significant byte first. */
+INLINE uint16_t get16(const uint8_t *p) { uint16_t v; memcpy(&v, p, 2); return PY_BIG_ENDIAN ? v : SWAPPED16(v); }
+INLINE uint32_t get32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return PY_BIG_ENDIAN ? v : SWAPPED32(v); }
+INLINE uint64_t get64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return PY_BIG_ENDIAN ? v : SWAPPED64(v); }
+INLINE void put16(uint8_t *p, uint16_t v) { v = PY_BIG_ENDIAN ? v : SWAPPED16(v); memcpy(p, &v, 2); }
+INLINE void put32(uint8_t *p, uint32_t v) { v = PY_BIG_ENDIAN ? v : SWAPPED32(v); memcpy(p, &v, 4); }
+INLINE void put64(uint8_t *p, uint64_t v) { v = PY_BIG_ENDIAN ? v : SWAPPED64(v); memcpy(p, &v, 8); }
+
+/* Prefixed, as Windows has types called INT8 and so on. KIND_LIST is any array; KIND_MAP occurs in columns only. */
+typedef enum {
+    KIND_BOOL, KIND_INT8, KIND_INT16, KIND_UINT16, KIND_INT32, KIND_UINT32, KIND_INT64, KIND_FLOAT64, KIND_UUID, KIND_STRING,
+    KIND_BYTES, KIND_STRUCT, KIND_LIST, KIND_MAP, KIND_VARINT
+} Kind;
+
+/* Memory that is freed as a whole. */
+typedef struct Chunk { struct Chunk *next; int64_t used, size; } Chunk;
+typedef struct { Chunk *chunks; } Arena;
+
+typedef struct {
+    const char *name, *word;                 /* the default without escapes, NULL if the text has none */
+    int32_t word_size;
+    int structure;                           /* KIND_STRUCT: its number, else -1 */
+    uint8_t kind, is_array, is_keyed;        /* the kind of the field or of its elements */
+    uint8_t is_nullable, is_null, is_late;   /* is_null: null is the default */
+} TextField;
+
+typedef struct { const char *name; TextField *fields; int count, depth, line; } TextStruct;
+
+typedef struct {
+    int place, layout;                       /* the field; the layout of a struct, else -1 */
+    uint8_t kind;                            /* of the value or element on the wire */
+    uint8_t is_compact, is_nullable, is_absent, is_refused;
+    uint8_t bits, is_signed;                 /* KIND_VARINT */
+    uint32_t tag, least;                     /* bytes that a value, or an element of an array, takes at least */
+} TextOp;
+
+typedef struct {
+    int structure;
+    TextOp *ops, *tags;                      /* in the order of the wire and then those absent; by ascending tag */
+    uint32_t *foreign;                       /* tags that other versions have */
+    int op_count, tag_count, foreign_count;
+    uint8_t has_tags;
+    uint8_t is_unsupported;                  /* interleaved tags, optional fields or too many tags, here or in a struct */
+    uint8_t has_wire_types;                  /* varints or integers of another width, here or in a struct */
+    uint32_t least;
+} TextLayout;
+
+typedef struct {
+    TextStruct *structs;
+    TextLayout *layouts;
+    int struct_count, layout_count, lowest, version_count;
+    int *versions;                           /* the layout of each version from `lowest` on, -1 for none */
+} Text;
+
+/* Called for each struct as soon as its line was read; -1 with an exception to refuse the text. */
+typedef int (*StructReader)(void *context, const TextStruct *structure);
+
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC visibility push(hidden)
+#endif
+
+/* Of each extension: zeros, or NULL without an exception. */
+void *get_zeros(int64_t size);
+void free_memory(void *memory);
+
+/* text.c */
+void *get_from(Arena *arena, int64_t size);  /* zeros; NULL with MemoryError */
+void free_arena(Arena *arena);
+int read_text(Arena *arena, const char *start, int64_t size, Text *text, StructReader read, void *context);
+
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC visibility pop
+#endif
+
+#endif
