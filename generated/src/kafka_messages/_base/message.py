@@ -147,7 +147,7 @@ class Message(StructBase):
     def size(self, version: int, *, text: Text = "strict") -> int:
         """Return the number of bytes that ``write`` returns at ``version``; errors as there.
 
-        In pure Python it takes as long as ``write``, but does not copy long ``bytes`` and ``records``.
+        In pure Python it takes as long as ``write``.
         """
         if text != "strict":
             return len(_write_escaped(self, version, text))
@@ -157,7 +157,7 @@ class Message(StructBase):
         out: list[bytes] = []
         try:
             codec[1](out, self)
-            return sum(map(len, in_chunks(out)))
+            return len(b"".join(out))
         except WRITE_FAILURES as error:
             raise _encode_error(self, version, error) from error
 

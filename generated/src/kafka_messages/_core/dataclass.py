@@ -7,8 +7,6 @@ and equality; what is left is the table of fields, which is made when ``dataclas
 
 from __future__ import annotations
 
-from _operator import attrgetter
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
@@ -76,7 +74,6 @@ else:
         inherited = {name for base in cls.__mro__[1:] for name in base.__dict__}
         namespace["__slots__"] = tuple(name for name in annotations if name not in inherited)
         namespace["_names"] = tuple(annotations)
-        namespace["_field_values"] = attrgetter(*annotations)
         namespace["__match_args__"] = ()  # every field is keyword-only
         namespace["__dataclass_fields__"] = _Late(annotations, defaults)
         namespace["__dataclass_params__"] = _Late(annotations, defaults)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from .._core.wire import RawTaggedField
 from .encodings import PACKED32
 from .struct import Field, Struct, is_default, value_of
-from .types import INT16, UNSIGNED_VARINT, UNSIGNED_VARLONG, SchemaError, Type, elements, need, wrong
+from .types import INT16, UNSIGNED_VARINT, UNSIGNED_VARLONG, ElementObserver, SchemaError, Type, elements, need, wrong
 
 
 class Place(NamedTuple):
@@ -20,6 +20,30 @@ class Place(NamedTuple):
     """Where the value begins."""
     end: int
     tag: int | None
+
+
+class Observer(ElementObserver):
+    """Reads the values inside a struct in place of its schema, which says what comes next.
+
+    Schemas, their arrays, nullable structs and sections call these methods if ``read`` is given an observer. It knows the
+    bytes and its position in them.
+    """
+
+    def value(self, kind: Type, name: str) -> tuple[object, int]:
+        """Read the value of a field; return it and the offset after it."""
+        raise NotImplementedError
+
+    def tagged_value(self, section: Section, field: Field, place: Place) -> tuple[object, int]:
+        """Read the value of a known field of a section; return it and the offset after it."""
+        raise NotImplementedError
+
+    def places(self, section: Section) -> Iterator[Place]:
+        """Yield the pieces of a section."""
+        raise NotImplementedError
+
+    def presence(self, kind: Type, is_there: bool, at: int) -> None:
+        """Note whether a nullable struct is there; if so, it begins at ``at``."""
+        raise NotImplementedError
 
 
 class Section(Type):
@@ -56,13 +80,15 @@ class Section(Type):
         """The pieces of the section at ``pos``, checked one by one as they are asked for; raises SchemaError."""
         raise NotImplementedError
 
-    def read_into(self, data: bytes, pos: int, values: dict[str, object]) -> tuple[tuple[RawTaggedField, ...], int]:
+    def read_into(
+        self, data: bytes, pos: int, values: dict[str, object], observer: Observer | None = None
+    ) -> tuple[tuple[RawTaggedField, ...], int]:
         """Read known fields into ``values``; returns the unknown ones by tag and the offset after the section."""
         unknown, end = [], pos
-        for place in self.places(data, pos):
+        for place in self.places(data, pos) if observer is None else observer.places(self):
             end = place.end
             if place.tag in self.fields:
-                self._field(data, place.tag, place, values)
+                self._field(data, place.tag, place, values, observer)
             elif place.tag is not None:
                 unknown.append(RawTaggedField(place.tag, data[place.at : end]))
         return tuple(sorted(unknown, key=lambda raw: raw.tag)), end
@@ -71,12 +97,14 @@ class Section(Type):
         """The section with these values by tag."""
         raise NotImplementedError
 
-    def _field(self, data: bytes, tag: int, place: Place, values: dict[str, object]) -> None:
+    def _field(self, data: bytes, tag: int, place: Place, values: dict[str, object], observer: Observer | None) -> None:
         """A known field into ``values``."""
         field = self.fields[tag]
         try:
-            # a slice of data here would cost quadratic time
-            values[field.name], after = field.type.read(data, place.at)
+            if observer is None:  # a slice of data here would cost quadratic time
+                values[field.name], after = field.type.read(data, place.at)
+            else:
+                values[field.name], after = observer.tagged_value(self, field, place)
             self.check_size(place, after)
         except SchemaError as error:
             raise error.inside(f".{field.name}") from None

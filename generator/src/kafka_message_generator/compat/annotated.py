@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from kafka_message_generator.runtime._core.told import json_value, told
 from kafka_message_generator.runtime.schema import Schema
-from kafka_message_generator.runtime.schema.sections import Section
+from kafka_message_generator.runtime.schema.sections import Place, Section
 from kafka_message_generator.runtime.schema.spans import FAULT, LENGTH, REST, STRUCT, Span, Walk
 from kafka_message_generator.runtime.schema.struct import Field
 
@@ -58,9 +58,9 @@ class _Walk(Walk):
         self.absent: dict[Span, dict[int, Field]] = {}
         """Defaults by the leaf that counts the fields of a section."""
 
-    def _section(self, parent: Span, section: Section, path: str) -> None:
-        super()._section(parent, section, path)
-        leaves = parent.children[-1].children
+    def places(self, section: Section) -> Iterator[Place]:
+        yield from super().places(section)
+        leaves = self.last.children
         there = {leaf.value for leaf in leaves if leaf.name == "tag"}
         count = next(leaf for leaf in leaves if leaf.name in ("count", "end"))
         self.absent[count] = {tag: each for tag, each in section.fields.items() if tag not in there}

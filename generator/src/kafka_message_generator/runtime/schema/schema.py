@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from .._core.wire import RawTaggedField, as_bytes
-from .sections import OptionalFieldBuffer, TagSection
+from .sections import Observer, OptionalFieldBuffer, TagSection
 from .struct import Field, Struct, StructType, value_of
 from .types import INT8, UNSIGNED_VARINT, ArrayOf, SchemaError, Type, has_smallest, smallest
 
@@ -43,20 +43,25 @@ class Schema(StructType):
         for section in (self.optional, self.tags):
             yield from section.fields.values() if section else ()
 
-    def read(self, data: bytes | bytearray | memoryview, pos: int = 0) -> tuple[Struct, int]:
+    def read(
+        self, data: bytes | bytearray | memoryview, pos: int = 0, observer: Observer | None = None
+    ) -> tuple[Struct, int]:
         if type(data) is not bytes:
             data = as_bytes(data)
         values: dict[str, object] = {}
         unknown: tuple[RawTaggedField, ...] = ()
         if self.optional is not None:
-            unknown, pos = self.optional.read_into(data, pos, values)
+            unknown, pos = self.optional.read_into(data, pos, values, observer)
         for field in self.fields:
             try:
-                values[field.name], pos = field.type.read(data, pos)
+                if observer is None:
+                    values[field.name], pos = field.type.read(data, pos)
+                else:
+                    values[field.name], pos = observer.value(field.type, field.name)
             except SchemaError as error:
                 raise error.inside(f".{field.name}") from None
         if self.tags is not None:
-            unknown, pos = self.tags.read_into(data, pos, values)
+            unknown, pos = self.tags.read_into(data, pos, values, observer)
         return Struct(self, values, unknown), pos
 
     def write(self, out: bytearray, value: object) -> None:
@@ -115,9 +120,11 @@ class NullableStruct(Type):
         assert isinstance(presence, int)
         return presence > self._marks[0], pos
 
-    def read(self, data: bytes, pos: int) -> tuple[object, int]:
+    def read(self, data: bytes, pos: int, observer: Observer | None = None) -> tuple[object, int]:
         is_there, pos = self.read_presence(data, pos)
-        return self.schema.read(data, pos) if is_there else (None, pos)
+        if observer is not None:
+            observer.presence(self.presence, is_there, pos)
+        return self.schema.read(data, pos, observer) if is_there else (None, pos)
 
     def write(self, out: bytearray, value: object) -> None:
         self.presence.write(out, self._marks[value is not None])

@@ -1,4 +1,4 @@
-"""The third walk over a schema, beside read and write: what each byte is, as a tree whose leaves tile the bytes.
+"""What each byte is, as a tree whose leaves tile the bytes: an observer of ``Schema.read``.
 
 It stops where ``read`` stops, with the same words; what comes before the fault is in the tree, and the rest as a span.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .schema import NullableStruct, Schema
-from .sections import OptionalFieldBuffer, Place, Section, TagSection
+from .sections import Observer, OptionalFieldBuffer, Place, Section, TagSection
 from .struct import Field
 from .types import UNSIGNED_VARINT, ArrayOf, SchemaError, ShortError, Text, Type, _Sized
 
@@ -107,14 +107,16 @@ class Span:
         return f"<Span {self.start}-{self.end} {self.path or self.name}: {self.type} {self.value!r}>"
 
 
-class Walk:
-    """One walk over bytes; ``error`` is what ended it early, ``end`` where it ended."""
+class Walk(Observer):
+    """One traversal of bytes; ``error`` is what ended it early, ``end`` where it ended."""
 
     def __init__(self, data: bytes, pos: int = 0, room: Room | None = None) -> None:
         self.data = data
         self.end = pos
         self.room = room or Room()
         self.error: SchemaError | None = None
+        self._path = ""
+        """The struct that is being read."""
         self._open: list[Span] = []
         self._reading: tuple[str, str, Type]
         self._extent = -1
@@ -123,10 +125,11 @@ class Walk:
     def struct(self, schema: Schema, path: str, name: str, is_whole: bool = False) -> Span:
         """The span of a struct at ``end``; with ``is_whole`` nothing may follow it, and what follows a fault is the rest."""
         top = Span(self.end, self.end, path, name, "STRUCT", STRUCT)
-        self._open = [top]
+        self._open, self._path = [top], path
         self._reading = path, name, schema
         try:
-            self._fields(top, schema, path)
+            schema.read(self.data, self.end, self)
+            self._reading = path, name, schema
             left = len(self.data) - self.end
             if is_whole and left:
                 self._extent = len(self.data)
@@ -150,28 +153,27 @@ class Walk:
             self._open[-1].children.append(Span(end, whole, path, "", "", REST))
         self.end = whole
 
-    def _fields(self, parent: Span, schema: Schema, path: str) -> None:
-        if schema.optional is not None:
-            self._section(parent, schema.optional, path)
-        for field in schema.fields:
-            self._value(parent, field.type, f"{path}.{field.name}" if path else field.name, field.name)
-        if schema.tags is not None:
-            self._section(parent, schema.tags, path)
-        self._reading = path, parent.name, schema
+    def value(self, kind: Type, name: str) -> tuple[object, int]:
+        return self._value(kind, self._inside(name), name)
 
-    def _value(self, parent: Span, kind: Type, path: str, name: str) -> None:
-        if isinstance(kind, Schema):
-            self._fields(self._enter(parent, kind, path, name, STRUCT), kind, path)
-        elif isinstance(kind, NullableStruct):
-            self._nullable(self._enter(parent, kind, path, name, STRUCT), kind, path)
-        elif isinstance(kind, ArrayOf):
-            self._array(self._enter(parent, kind, path, name, ARRAY), kind, path)
-        else:
-            self._scalar(parent, kind, path, name)
-            return
+    def _inside(self, name: str) -> str:
+        return f"{self._path}.{name}" if self._path else name
+
+    def _value(self, kind: Type, path: str, name: str) -> tuple[object, int]:
+        if not isinstance(kind, Schema | NullableStruct | ArrayOf):
+            return self._scalar(kind, path, name)
+        above, self._path = self._path, path
+        self._enter(kind, path, name, ARRAY if isinstance(kind, ArrayOf) else STRUCT)
+        if not isinstance(kind, Schema):
+            self._reading = path, name, kind.presence if isinstance(kind, NullableStruct) else kind
+        value, _ = kind.read(self.data, self.end, self)
+        if not isinstance(kind, ArrayOf) and value is not None:
+            self._reading = path, name, kind if isinstance(kind, Schema) else kind.schema
         self._leave()
+        self._path = above
+        return value, self.end
 
-    def _scalar(self, parent: Span, kind: Type, path: str, name: str) -> None:
+    def _scalar(self, kind: Type, path: str, name: str) -> tuple[object, int]:
         self._reading = path, name, kind
         start = self.end
         value, end = kind.read(self.data, start)
@@ -179,22 +181,22 @@ class Walk:
         if isinstance(kind, _Sized):
             length, content = kind.length.read(self.data, start)
             note = _length_note(length, kind) if value is not None else ""
-        self._leaf(parent, Span(start, end, path, name, kind.name, VALUE, value, note, content))
+        self._leaf(Span(start, end, path, name, kind.name, VALUE, value, note, content))
+        return value, end
 
-    def _array(self, span: Span, kind: ArrayOf, path: str) -> None:
-        self._reading = path, span.name, kind
-        start = self.end
-        count, end = kind.read_count(self.data, start)
+    def elements(self, kind: ArrayOf, count: int, at: int) -> int:
+        span, path = self._open[-1], self._path
         span.value = None if count < 0 else count
         fixed = kind.length.fixed
-        length = Span(start, end, path, "count", (fixed or UNSIGNED_VARINT).name, LENGTH, span.value)
+        length = Span(self.end, at, path, "count", (fixed or UNSIGNED_VARINT).name, LENGTH, span.value)
         length.note = f"count+1 = {count + 1}" if fixed is None and count >= 0 else ""
-        self._leaf(span, length)
+        self._leaf(length)
         for index in range(count):
             if self.room.left <= 0:
                 self._more(span, kind.element, index, count, path)
-                return
-            self._value(span, kind.element, f"{path}[{index}]", f"{span.name}[{index}]")
+                break
+            self._value(kind.element, f"{path}[{index}]", f"{span.name}[{index}]")
+        return self.end
 
     def _more(self, span: Span, element: Type, index: int, count: int, path: str) -> None:
         """The elements from ``index`` on in one span; one that cannot be read has its own, as elsewhere."""
@@ -206,87 +208,88 @@ class Walk:
                 break
             index += 1
         if index > start:
-            self._leaf(span, Span(self.end, at, path, "", "", REST, None, f"{index - start:,} more elements"))
+            self._leaf(Span(self.end, at, path, "", "", REST, None, f"{index - start:,} more elements"))
         if index < count:
-            self._value(span, element, f"{path}[{index}]", f"{span.name}[{index}]")
+            self._value(element, f"{path}[{index}]", f"{span.name}[{index}]")
 
-    def _nullable(self, span: Span, kind: NullableStruct, path: str) -> None:
-        self._reading = path, span.name, kind.presence
-        start = self.end
-        is_there, end = kind.read_presence(self.data, start)
+    @property
+    def last(self) -> Span:
+        """The span that ended last inside the one that is open."""
+        return self._open[-1].children[-1]
+
+    def presence(self, kind: Type, is_there: bool, at: int) -> None:
         note = "a struct follows" if is_there else "null"
-        self._leaf(span, Span(start, end, path, "presence", kind.presence.name, LENGTH, is_there, note))
-        if is_there:
-            self._fields(span, kind.schema, path)
+        self._leaf(Span(self.end, at, self._path, "presence", kind.name, LENGTH, is_there, note))
 
-    def _section(self, parent: Span, section: Section, path: str) -> None:
-        """The fields of a section: known ones by name, unknown ones by their place among them."""
+    def places(self, section: Section) -> Iterator[Place]:
+        """Yield the pieces of a section: known fields by name, unknown ones by their place among them."""
         label = "_optional_fields" if isinstance(section, OptionalFieldBuffer) else "_tagged_fields"
-        span = self._enter(parent, section, f"{path}.{label}" if path else label, label, SECTION)
-        names, count, unknown = [], Span(0, 0, span.path, "count", "", LENGTH), 0
-        self._reading = path, label, section
+        span = self._enter(section, self._inside(label), label, SECTION)
+        found, count, unknown = [], Span(0, 0, span.path, "count", "", LENGTH), 0
+        self._reading = self._path, label, section
         for place in section.places(self.data, self.end):
             if place.tag is None:
-                count = self._mark(span, section, place.start, place.end)
+                count = self._mark(span, section, place)
             else:
-                self._header(span, section, path, place.start, place.at, place.tag)
-                field = section.fields.get(place.tag)
-                if field is None:
-                    self._unknown(span, section, path, place.at, place.end, unknown)
-                    unknown += 1
+                self._header(span, section, place.start, place.at, place.tag)
+                if place.tag in section.fields:
+                    found.append(place.tag)
                 else:
-                    names.append(field.name)
-                    self._known(span, section, f"{path}.{field.name}" if path else field.name, field, place)
-            self._reading = path, label, section
-        span.value = len(names) + unknown
-        if absent := [field.name for field in section.fields.values() if field.name not in names]:
+                    self._unknown(section, place.at, place.end, unknown)
+                    unknown += 1
+            yield place
+            self._reading = self._path, label, section
+        span.value = len(found) + unknown
+        if absent := [field.name for tag, field in section.fields.items() if tag not in found]:
             count.add_note(f"not there, so at default: {', '.join(absent)}")
         self._leave()
 
-    def _known(self, span: Span, section: Section, path: str, field: Field, place: Place) -> None:
-        """The value of a known field. One that does not fill its size is no value: it is all taken back."""
-        before = len(span.children)
-        self._value(span, field.type, path, field.name)
-        self._reading = path, field.name, field.type
+    def tagged_value(self, section: Section, field: Field, place: Place) -> tuple[object, int]:
+        """Read the value of a known field. One that does not fill its size is no value: its spans are taken back."""
+        children = self._open[-1].children
+        before = len(children)
+        value, end = self.value(field.type, field.name)
+        self._reading = self._inside(field.name), field.name, field.type
         try:
-            section.check_size(place, self.end)
+            section.check_size(place, end)
         except SchemaError:
-            del span.children[before:]
+            del children[before:]
             self.end, self._extent = place.at, place.end
             raise
+        return value, end
 
-    def _mark(self, span: Span, section: Section, start: int, end: int) -> Span:
+    def _mark(self, span: Span, section: Section, place: Place) -> Span:
         """The count before tagged fields, or the end behind optional ones."""
         if isinstance(section, TagSection):
-            count, _ = UNSIGNED_VARINT.read(self.data, start)
-            mark = Span(start, end, span.path, "count", UNSIGNED_VARINT.name, LENGTH, count)
+            count, _ = UNSIGNED_VARINT.read(self.data, place.start)
+            mark = Span(place.start, place.end, span.path, "count", UNSIGNED_VARINT.name, LENGTH, count)
         else:
-            mark = Span(start, end, span.path, "end", "PACKED32", LENGTH, 0)
-        self._leaf(span, mark)
+            mark = Span(place.start, place.end, span.path, "end", "PACKED32", LENGTH, 0)
+        self._leaf(mark)
         return mark
 
-    def _header(self, span: Span, section: Section, path: str, start: int, at: int, tag: int) -> None:
+    def _header(self, span: Span, section: Section, start: int, at: int, tag: int) -> None:
         known = section.fields.get(tag)
-        inner = f"{path}.{known.name}" if known and path else known.name if known else span.path
+        inner = self._inside(known.name) if known else span.path
         note = section.noun if known else f"{section.noun}, unknown, kept"
-        self._leaf(span, Span(start, at, inner, "tag", "TAG_AND_SIZE", LENGTH, tag, note))
+        self._leaf(Span(start, at, inner, "tag", "TAG_AND_SIZE", LENGTH, tag, note))
 
-    def _unknown(self, span: Span, section: Section, path: str, at: int, end: int, number: int) -> None:
+    def _unknown(self, section: Section, at: int, end: int, number: int) -> None:
         name = f"unknown_tagged_fields[{number}]"
-        inner = f"{path}.{name}" if path else name
-        self._leaf(span, Span(at, end, inner, name, "BYTES", VALUE, self.data[at:end], f"unknown {section.noun}, kept"))
+        note = f"unknown {section.noun}, kept"
+        self._leaf(Span(at, end, self._inside(name), name, "BYTES", VALUE, self.data[at:end], note))
 
-    def _enter(self, parent: Span, kind: Type, path: str, name: str, role: str) -> Span:
+    def _enter(self, kind: Type, path: str, name: str, role: str) -> Span:
         span = Span(self.end, self.end, path, name, type_name(kind), role)
-        parent.children.append(span)
+        self._open[-1].children.append(span)
         self._open.append(span)
         return span
 
     def _leave(self) -> None:
         self._open.pop().end = self.end
 
-    def _leaf(self, parent: Span, leaf: Span) -> None:
-        parent.children.append(leaf)
+    def _leaf(self, leaf: Span) -> None:
+        self._open[-1].children.append(leaf)
         self.room.left -= 1
         self.end = leaf.end
 

@@ -359,6 +359,14 @@ COMPACT_RECORDS = Blob("COMPACT_RECORDS", _COMPACT, nullable=False)
 COMPACT_NULLABLE_RECORDS = Blob("COMPACT_NULLABLE_RECORDS", _COMPACT, nullable=True)
 
 
+class ElementObserver:
+    """Reads the elements of arrays in their place."""
+
+    def elements(self, kind: ArrayOf, count: int, at: int) -> int:
+        """Read ``count`` elements, which begin at ``at`` (-1 for null); return the offset after them."""
+        raise NotImplementedError
+
+
 class ArrayOf(_Sized):
     """Elements of one type behind an int32 count."""
 
@@ -378,8 +386,10 @@ class ArrayOf(_Sized):
             raise SchemaError(f"array of {count} elements at offset {pos}, but {left}", pos)
         return max(count, -1), at
 
-    def read(self, data: bytes, pos: int) -> tuple[object, int]:
+    def read(self, data: bytes, pos: int, observer: ElementObserver | None = None) -> tuple[object, int]:
         count, at = self.read_count(data, pos)
+        if observer is not None:
+            return None, observer.elements(self, count, at)
         if count < 0:
             return None, at
         values: list[object] = []
