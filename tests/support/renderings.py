@@ -9,14 +9,16 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 from unittest import mock
 
 from kafka_messages._core import native
 from kafka_messages._core.structs import StructBase
 from kafka_messages.secrets import revealed
 
-METHODS = ("read", "read_from", "write", "parts", "size")
+READERS: tuple[Literal["read", "read_from"], ...] = ("read", "read_from")
+WRITERS: tuple[Literal["write", "chunks", "size"], ...] = ("write", "chunks", "size")
+METHODS = (*READERS, *WRITERS)
 
 
 @dataclass(frozen=True)
@@ -106,8 +108,8 @@ def bare_calls(cls: Any, plan: Any, package: Any) -> dict[str, Any]:
         finally:
             owner._native = before
 
-    readers = {name: core.ReadMethod(package, base, name) for name in METHODS[:2]}
-    writers = {name: core.WriteMethod(package, base, name) for name in METHODS[2:]}
+    readers = {name: core.ReadMethod(package, base, name) for name in READERS}
+    writers = {name: core.WriteMethod(package, base, name) for name in WRITERS}
     return {
         **{name: with_plan(method.__get__, None, cls) for name, method in readers.items()},
         **{name: partial(with_plan, method) for name, method in writers.items()},
