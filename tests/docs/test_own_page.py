@@ -53,7 +53,7 @@ def test_commands_and_python(capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, object] = {}
     for number in range(2):
         exec(compile(text_of("python", number), PAGE, "exec"), names)
-    assert not Path("invoices-package/src/acme_invoices/explain").exists()
+    assert not Path("invoices-package/src/acme_invoices/history").exists()
     assert importlib.import_module("acme_invoices.enums").Amount(-1).name == "NOT_KNOWN"
 
 

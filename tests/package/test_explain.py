@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 import uuid
 from pathlib import Path
 from types import ModuleType
@@ -21,6 +22,7 @@ from kafka_messages import (
     MetadataResponse,
     OffsetCommitKey,
     OffsetCommitValue,
+    ProduceRequest,
     RawTaggedField,
     SyncGroupRequest,
     TopicRecord,
@@ -303,6 +305,23 @@ def test_compressed_batches(codec: str) -> None:
     assert rows[0]["start"] == 0
 
 
+def test_records_without_their_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without `kafka_records` a note says what to install, and records that might be metadata records are redacted."""
+    records = write_batch([Record(value=b"v")])
+    monkeypatch.setitem(sys.modules, "kafka_records", None)
+    produced = ProduceRequest(
+        topic_data=[
+            ProduceRequest.TopicProduceData(
+                name="orders", partition_data=[ProduceRequest.PartitionProduceData(index=0, records=records)]
+            )
+        ]
+    )
+    leaf = of(produced, 9, records=True)["topic_data[0].partition_data[0].records"]
+    assert (leaf.is_secret, leaf.note.split(", ")[-1]) == (False, "not opened: pip install kafka-records")
+    leaf = of(fetched(records), 17, records=True)["responses[0].partitions[0].records"]
+    assert (leaf.is_secret, leaf.note.split(", ")[-1]) == (True, "not opened: pip install kafka-records")
+
+
 def test_a_codec_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """What cannot be decompressed here is shown as it is, and what to install is said: an explanation never fails."""
     pytest.importorskip("zstandard", reason="the extra compression brings it")
@@ -319,7 +338,8 @@ def test_a_codec_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     assert leaf.unpacked is None
     assert leaf.note == (
-        "zstd, not opened: zstd needs the package zstandard, which is not installed; the extra `compression` brings it"
+        "zstd, not opened: zstd needs the package zstandard, which is not installed: "
+        "pip install 'kafka-records[compression]'"
     )
 
 

@@ -5,7 +5,7 @@
 
 #include "columns.h"
 
-/* The numbers of the package's batches/format.py, which compares them when it first comes here, and goes without this
+/* The numbers of kafka_records/format.py, whose package compares them when it first comes here, and goes without this
  * part if one differs. */
 #define FORMAT_TABLE(X)                                                                                                \
     X(OVERHEAD, 12)                                                                                                    \

@@ -35,7 +35,7 @@ class Installed:
         try:
             return self._find(name)
         except ImportError as error:
-            text = f"{codec} needs the package {name}, which is not installed; the extra `compression` brings it"
+            text = f"{codec} needs the package {name}, which is not installed: pip install 'kafka-records[compression]'"
             raise MissingCodecError(text) from error
 
     def snappy_decompress(self, data: memoryview, size: int) -> bytes:

@@ -1,6 +1,6 @@
 """Reads record batches from the ``records`` of a Fetch response or a Produce request, one after the other.
 
-Rules and leniency are those of ``segments``, and so of Kafka's classes.
+Rules and leniency are those of Kafka's classes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Kafka's compressions over what pyarrow brings; the framings are those of ``batches``."""
+"""Kafka's compressions by the codecs of pyarrow; the framings are those of `kafka_records.compression`."""
 
 from __future__ import annotations
 
