@@ -6,7 +6,7 @@ from __future__ import annotations
 import base64
 import sys
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, chain, pairwise, repeat
+from itertools import accumulate, chain, pairwise
 from warnings import warn
 
 import pyarrow as pa
@@ -118,12 +118,13 @@ class Decoder:
 
     def _in_order(self, by_version: dict[int, tuple[list[int], list[Message]]], count: int) -> pa.StructArray:
         """Make columns of the messages of each version together, and put them into their places."""
-        parts, index, done = [], [None] * count, 0
+        parts, done = [], 0
+        index: list[int | None] = [None] * count
         for self.version, (places, messages) in by_version.items():
             parts.append(self._struct(messages, self.shape.facts.fields))
-            for done, place in enumerate(places, done):
-                index[place] = done  # type: ignore[call-overload]
-            done += 1
+            for number, place in enumerate(places, done):
+                index[place] = number
+            done += len(places)
         if not parts:
             return pa.nulls(count, self.shape.type)
         values = parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
@@ -206,7 +207,9 @@ def _is_not_sent(struct: Any, name: str) -> bool:
 
 def _unknown(structs: list[Any], not_sent: Sequence[bool]) -> pa.Array:
     rows: list[Any] = [each and sorted((tag.tag, tag.data) for tag in each.unknown_tagged_fields) for each in structs]
-    return pa.array([None if left else row for row, left in zip(rows, not_sent or repeat(False))], UNKNOWN_TYPE)
+    if not_sent:
+        rows = [None if left else row for row, left in zip(rows, not_sent, strict=True)]
+    return pa.array(rows, UNKNOWN_TYPE)
 
 
 def _chunks(array: pa.Array) -> Iterator[tuple[int, list[bytes | None]]]:

@@ -16,8 +16,8 @@ from .._core.shown import shown
 from ..errors import DecodeError, KafkaMessageError
 from ..schema import schemas_of
 from ..schema.facts import facts_of
-from ._conform import conformed
 from . import _objects
+from ._conform import conformed
 from ._native import decoded, encoded
 from ._rows import RowError, explain, one_by_one
 from ._shape import UNKNOWN, Shape, shape_of
