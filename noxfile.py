@@ -290,6 +290,7 @@ def changelog(session: nox.Session, *versions: str) -> None:
 def pipeline(session: nox.Session) -> None:
     """From a broker's segment files to typed tables and a report of hanging transactions, on Spark local[*]."""
     install(session, *groups("arrow", "spark"), "./generated", "./packages/records", "./packages/pipeline")
+    install_native(session)
     session.run("python", "examples/pipeline_demo.py", *session.posargs)
 
 

@@ -1,4 +1,4 @@
-"""This project's generated package, in its pure rendering."""
+"""This project's generated package, in pure Python."""
 
 from __future__ import annotations
 

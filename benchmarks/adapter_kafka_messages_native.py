@@ -13,15 +13,15 @@ DISTRIBUTION = "kafka-messages-native"
 
 
 def prepare(workload: Workload) -> Case:
-    """As the pure rendering. Raises RuntimeError where the core did not do the work."""
+    """Prepare as for the pure code. Raises RuntimeError if the core did not do the work."""
     case = adapter_kafka_messages.prepare(workload)
     message_class: Any = case.names[workload.message]
     message_class.read(message_class().write(workload.version), workload.version)
     core = import_module("kafka_messages_native")
-    if not (isinstance(message_class.read, core.Reader) and isinstance(message_class.write, core.Writer)):
-        door = import_module("kafka_messages._core.native")
-        reason = door.refused().get(workload.message, f"the rendering is {door.rendering()}")
+    if not isinstance(message_class.read, core.Reader):
+        native = import_module("kafka_messages._core.native")
+        reason = native.refused.get(workload.message, native.reason)
         raise RuntimeError(f"{workload.message} is not read and written by the core: {reason}")
-    if declined := message_class.read.declined + message_class.write.declined:
+    if declined := message_class._native.declined:
         raise RuntimeError(f"the core declined {declined} calls for {workload.message}, which is well-formed")
     return case

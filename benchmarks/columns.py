@@ -1,4 +1,4 @@
-"""Columns by the native extension, by numpy, and messages one by one: decode and encode, in turns, on the workloads.
+"""Columns and messages one by one, with the native core and without: decode and encode on the workloads.
 
 python benchmarks/columns.py [--quick] [--only W1,OffsetCommitValue] [--output FILE]
 
@@ -7,6 +7,9 @@ Needs kafka-messages-native. CPU time; the best of all rounds, and ratios of the
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 import sys
 import time
 from argparse import ArgumentParser
@@ -26,7 +29,9 @@ ROWS = {"W1": 5000, "W2": 40, "W3": 300, "W4": 500, "W5": 500, "W6": 100_000, "W
 FEW = (1, 100, 1000)
 OBJECTS = 200_000
 """Bytes of messages that are read one by one in a sample; the time of all is computed from it."""
-WAYS = ("native columns", "numpy columns", "native objects", "pure objects")
+WAYS = ("native columns", "pure columns", "native objects", "pure objects")
+IMPLEMENTATIONS = {"native": "1", "pure": "0"}
+"""Values of KAFKA_MESSAGES_NATIVE; each is measured in a process of its own."""
 
 
 @dataclass(frozen=True)
@@ -85,9 +90,8 @@ def seconds(call: Callable[[], object], budget: float) -> float:
 
 def measured(given: Input, rounds: int) -> dict[tuple[str, str], float]:
     """The best time of each operation each way, for all rows."""
-    import kafka_messages
     import pyarrow as pa
-    from kafka_messages import arrow
+    from kafka_messages import arrow, implementation
 
     array, version, message = pa.array(given.rows), given.version, given.message
     columns = arrow.decode(array, message, version)
@@ -107,18 +111,25 @@ def measured(given: Input, rounds: int) -> dict[tuple[str, str], float]:
     }
     best: dict[tuple[str, str], float] = {}
     for _ in range(rounds):
-        for rendering, kinds in (
-            ("native", ("native columns", "native objects")),
-            ("pure", ("numpy columns", "pure objects")),
-        ):
-            kafka_messages.set_rendering(rendering)  # type: ignore[arg-type]  # the two words of the line above
-            for operation, calls in work.items():
-                for kind in kinds:
-                    call, factor = calls[kind.split()[1]]
-                    spent = seconds(call, 0.02) * factor
-                    best[operation, kind] = min(spent, best.get((operation, kind), spent))
-    kafka_messages.set_rendering("native")
+        for operation, calls in work.items():
+            for kind, (call, factor) in calls.items():
+                spent, key = seconds(call, 0.02) * factor, (operation, f"{implementation()} {kind}")
+                best[key] = min(spent, best.get(key, spent))
     return best
+
+
+def measured_apart(only: Sequence[str], rounds: int) -> list[dict[tuple[str, str], float]]:
+    """The same for each input, in a process for each implementation."""
+    found: list[dict[tuple[str, str], float]] = [{} for _ in inputs(only)]
+    for name, value in IMPLEMENTATIONS.items():
+        print(name, file=sys.stderr, flush=True)
+        command = [sys.executable, __file__, "--measure", str(rounds), "--only", ",".join(only)]
+        done = subprocess.run(
+            command, env=os.environ | {"KAFKA_MESSAGES_NATIVE": value}, stdout=subprocess.PIPE, check=True
+        )
+        for best, measurements in zip(found, json.loads(done.stdout), strict=True):
+            best |= {(operation, kind): spent for operation, kind, spent in measurements}
+    return found
 
 
 def row_of(given: Input, operation: str, best: dict[tuple[str, str], float]) -> list[str]:
@@ -135,12 +146,19 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="3 rounds instead of 9")
     parser.add_argument("--only", type=names, default=list(ROWS), metavar="NAMES", help="such as W1,OffsetCommitValue")
     parser.add_argument("--output", type=Path, help="keep the report")
+    parser.add_argument(
+        "--measure", type=int, metavar="ROUNDS", help="measure the implementation in use, and print JSON"
+    )
     arguments = parser.parse_args()
     sys.path.insert(0, str(HERE.parent / "generated" / "src"))
     parts = []
     tables: dict[str, list[list[str]]] = {"decode": [], "encode": []}
-    for given in inputs(arguments.only):
-        best = measured(given, 3 if arguments.quick else 9)
+    if arguments.measure:
+        every = [measured(given, arguments.measure) for given in inputs(arguments.only)]
+        print(json.dumps([[(*key, spent) for key, spent in best.items()] for best in every]))
+        return
+    found = measured_apart(arguments.only, 3 if arguments.quick else 9)
+    for given, best in zip(inputs(arguments.only), found, strict=True):
         for operation, rows in tables.items():
             rows.append(row_of(given, operation, best))
             print(operation, *rows[-1], sep=" | ", file=sys.stderr, flush=True)

@@ -15,7 +15,7 @@ from time import process_time_ns
 
 from kafka.protocol.consumer.group import HeartbeatRequest as TheirRequest
 from kafka.protocol.consumer.group import HeartbeatResponse as TheirResponse
-from kafka_messages import HeartbeatRequest, HeartbeatResponse, rendering
+from kafka_messages import HeartbeatRequest, HeartbeatResponse, implementation
 from kafka_messages.protocol import decode_request, decode_response, encode_request, encode_response
 from markdown import table
 
@@ -85,7 +85,7 @@ def main() -> None:
         times = [[microseconds(call) for call in three] for _ in rounds]
         ours, codec, theirs = (median(each) for each in zip(*times, strict=True))
         rows.append((name, f"{ours:.2f}", f"{codec:.2f}", f"{theirs:.2f}", f"{theirs / ours:.2f}"))
-    print(f"Heartbeat v{VERSION}, {rendering()}\n")
+    print(f"Heartbeat v{VERSION}, {implementation()}\n")
     print(*table(("", "ours µs", "our codec alone", "kafka-python", "times as fast"), rows), sep="\n")
 
 

@@ -120,7 +120,7 @@ def write(connection: Connection, topic: Topic, parts: Sequence[PartitionProduce
 def register_all(spark: SparkSession) -> None:
     """``kafka_log``, the same in workers that are told to do without the core, and ready batches."""
     import ready_batches
-    from kafka_messages import rendering
+    from kafka_messages import implementation
     from pyspark import cloudpickle
 
     from kafka_messages_spark import register
@@ -134,11 +134,11 @@ def register_all(spark: SparkSession) -> None:
             return "kafka_log_pure"
 
         def reader(self, schema: StructType) -> DataSourceReader:
-            if rendering() != "pure":
+            if implementation() != "pure":
                 raise ValueError("the workers were told to do without the core, and have it")
             return super().reader(schema)
 
-    if rendering() != "native":
+    if implementation() != "native":
         raise SystemExit("the native core is not there: pip install ./packages/native")
     cloudpickle.register_pickle_by_value(ready_batches)  # the workers could not import it
     register(spark)

@@ -11,7 +11,7 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from time import process_time_ns
 
-from kafka_messages import FetchResponse, HeartbeatResponse, Message, MetadataResponse, ProduceResponse, set_rendering
+from kafka_messages import FetchResponse, HeartbeatResponse, Message, MetadataResponse, ProduceResponse, implementation
 from kafka_messages.connection import endpoints, entities, error_codes, errors
 from markdown import table
 
@@ -95,18 +95,19 @@ def main() -> None:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=15)
     rounds: int = parser.parse_args().rounds
-    measured = {(name, rendering): calls(*each) for name, each in MESSAGES.items() for rendering in ("native", "pure")}
-    found: dict[tuple[str, str, str], list[float]] = {}
+    measured = {name: calls(*each) for name, each in MESSAGES.items()}
+    found: dict[tuple[str, str], list[float]] = {}
     for _ in range(rounds):
-        for (name, rendering), each in measured.items():
-            set_rendering(rendering)
+        for name, each in measured.items():
             for what, call in each.items():
-                found.setdefault((name, rendering, what), []).append(cost(call))
+                found.setdefault((name, what), []).append(cost(call))
     heads = list(next(iter(measured.values())))
     rows = []
-    for name, rendering in measured:
-        times = [min(found[name, rendering, what]) for what in heads]
-        rows.append([f"{name}, {rendering}", f"{times[0]:.2f}", *(f"{t:.2f} ({t / times[0]:.1f})" for t in times[1:])])
+    for name in measured:
+        times = [min(found[name, what]) for what in heads]
+        rows.append(
+            [f"{name}, {implementation()}", f"{times[0]:.2f}", *(f"{t:.2f} ({t / times[0]:.1f})" for t in times[1:])]
+        )
     print("\n".join(table(["CPU µs", *heads], rows)))
 
 

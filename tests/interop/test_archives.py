@@ -10,10 +10,12 @@ import sys
 from pathlib import Path
 
 import pyspark
+import pytest
 
 from tests.interop.kafka import ROOT
 
 SECONDS = 900
+JOB = "environment/lib/python3.*/site-packages/kafka_messages_spark/jobs/transactions.py"
 LOGS = ROOT / "examples" / "cluster" / "logs"
 SCRIPT = """
 import json
@@ -41,25 +43,35 @@ runpy.run_path(job, run_name="__main__")
 """
 
 
-def test_an_environment_that_is_sent_along(tmp_path: Path) -> None:
-    """Nobody had run the commands: the tool refused them, and what they were to pack lacked pandas and the core."""
+@pytest.mark.parametrize(
+    ("page", "job"),
+    [
+        ("spark-jobs.md", "environment/lib/python3.*/site-packages"),
+        ("spark.md", "--archives environment.tar.gz#environment"),
+    ],
+)
+def test_an_environment_that_is_sent_along(tmp_path: Path, page: str, job: str) -> None:
+    """Executors of a local cluster run the archive's Python, with the native core and its columns."""
     for project in ("generated", "packages/native", "packages/pipeline"):
         shutil.copytree(ROOT / project, tmp_path / project, ignore=shutil.ignore_patterns("build", "*.egg-info"))
     (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf" / "spark-defaults.conf").write_text("spark.master local-cluster[1,1,1024]\n", encoding="utf-8")
-    text = (ROOT / "docs" / "spark-jobs.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     (commands,) = (block for block in text.split("```") if block.startswith("sh\n") and "--archives" in block)
-    job, places = "environment/lib/python3.*/site-packages", "s3://copies/kafka"
-    assert commands.count(job) == commands.count(places) == 1
-    commands = commands.removeprefix("sh\n").replace(job, f"script.py {job}").replace(places, f"{LOGS} --exit-zero")
+    assert commands.count(job) == 1
+    commands = commands.removeprefix("sh\n")
+    if page == "spark-jobs.md":
+        commands = commands.replace(job, f"script.py {job}").replace("s3://copies/kafka", f"{LOGS} --exit-zero")
+    else:
+        commands = commands.replace("script.py", f"script.py {JOB} {LOGS} --exit-zero")
 
     out = run(commands, tmp_path)
     (line,) = (line for line in out.splitlines() if line.startswith("FACTS "))
-    python, rendering, columns = json.loads(line.removeprefix("FACTS "))
+    python, implementation, columns = json.loads(line.removeprefix("FACTS "))
     assert Path(python).parts[-3:] == ("environment", "bin", "python")
     assert not python.startswith(str(tmp_path / "environment"))
-    assert rendering == "native"
+    assert implementation == "native"
     assert columns.startswith(python.removesuffix("bin/python"))
     assert "hanging" in out
 

@@ -213,11 +213,12 @@ class Beat(HeartbeatRequest):
 class Deeper(Beat):
     pass
 for cls in (HeartbeatRequest, Beat, Deeper):
-    for found in (cls.read(data, 4), cls.read_from(b"x" + data, 1, 4)[0], cls().read(data, 4), cls.read(version=4, data=data)):
+    framed = cls.read_from(b"x" + data, 1, 4)[0]
+    for found in (cls.read(data, 4), framed, cls().read(data, 4), cls.read(version=4, data=data)):
         assert type(found) is cls and found.group_id == "g"
 assert type(kept(data, 4)) is HeartbeatRequest
 print(type(Deeper.read).__name__, HeartbeatRequest._native.declined)
-del Beat, Deeper, cls, found
+del Beat, Deeper, cls, found, framed
 gc.collect()
 assert HeartbeatRequest.read is kept and not HeartbeatRequest.__subclasses__()
 """
@@ -233,7 +234,8 @@ class Silent:
         pass  # without a call of super().__init_subclass__()
 class Mine(Silent, HeartbeatRequest):
     pass
-print(*[type(cls.read(data, 4)).__name__ for cls in (Mine, HeartbeatRequest, Mine)], type(Mine.read_from(data, 0, 4)[0]).__name__)
+classes = [type(cls.read(data, 4)) for cls in (Mine, HeartbeatRequest, Mine)]
+print(*[cls.__name__ for cls in classes], type(Mine.read_from(data, 0, 4)[0]).__name__)
 """
 
 

@@ -1,4 +1,4 @@
-"""Columns by the native extension: the same as the numpy engine's on everything that Kafka's classes wrote, and on damage."""
+"""Columns by the native extension: the same as through message objects on everything that Kafka's classes wrote, and on damage."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kafka_messages.arrow import EncodeRowError, RowError, columns, decode, enco
 
 from tests.support import random_messages
 from tests.support.both_columns import Versioned, are_same, assert_same, binary, both, damaged, exact, messages, result
-from tests.support.renderings import pure
+from tests.support.renderings import script
 
 extension: Any = pytest.importorskip("kafka_messages_native._columns")
 NAMES = sorted(messages())
@@ -33,7 +33,7 @@ DECLINE = {"FetchRequest"}
 
 @pytest.fixture
 def natively() -> Iterator[list[object]]:
-    """What the extension gave, call by call: None where it left the call to the numpy engine."""
+    """What the extension gave, call by call: None where it declined the call."""
     given: list[object] = []
 
     def kept(function: Any) -> Any:
@@ -134,7 +134,7 @@ def test_bad_rows_are_rolled_back_alone(name: str, natively: list[object]) -> No
     assert all(each is not None for each in natively)
 
 
-def test_what_the_plan_does_not_say_is_left_to_numpy(natively: list[object]) -> None:
+def test_what_the_plan_does_not_say_becomes_objects(natively: list[object]) -> None:
     """Of a struct in a version without it only null and what is no default are decided; the rest goes the other way."""
     found = decode(pa.array([FetchRequest().write(4)]), FetchRequest, 4, emit_defaults=True)
     natively.clear()
@@ -142,7 +142,7 @@ def test_what_the_plan_does_not_say_is_left_to_numpy(natively: list[object]) -> 
     assert natively[0] is None
 
 
-def test_proposals_are_left_to_numpy_where_they_have_other_encodings() -> None:
+def test_proposals_become_objects_where_they_have_other_encodings() -> None:
     """Varints, interleaved tags, optional buffers: the results are the same, whoever makes them."""
     package = random_messages.Package("kafka_messages_proposals")
     seen = 0
@@ -439,18 +439,23 @@ def test_threads() -> None:
         assert all(pool.map(work, range(4)))
 
 
-# ---- the door
+# ---- the choice
 
 
-def test_columns_follow_the_switch(natively: list[object]) -> None:
-    """What is pure makes columns by numpy, and back."""
-    assert kafka_messages.arrow._native.native_columns() is extension
-    decode(pa.array(ROWS), OffsetCommitValue, 3)
-    assert len(natively) == 1
-    with pure():
-        assert kafka_messages.arrow._native.native_columns() is None
-        decode(pa.array(ROWS), OffsetCommitValue, 3)
-    assert len(natively) == 1 or natively[1] is None
+@pytest.mark.parametrize(("value", "wanted"), [("1", "native True\n"), ("0", "pure False\n")])
+def test_columns_follow_the_environment(value: str, wanted: str) -> None:
+    """The extension is chosen together with the core."""
+    text = """
+import warnings
+import kafka_messages
+import pyarrow as pa
+from kafka_messages._core.columns import native_columns
+from kafka_messages.arrow import decode
+warnings.simplefilter("ignore")
+decode(pa.array([kafka_messages.OffsetCommitValue().write(3)]), kafka_messages.OffsetCommitValue, 3)
+print(kafka_messages.implementation(), native_columns() is not None)
+"""
+    assert script(text, KAFKA_MESSAGES_NATIVE=value) == wanted
 
 
 def test_the_fast_path_was_taken_where_it_can_be(natively: list[object]) -> None:
@@ -460,4 +465,4 @@ def test_the_fast_path_was_taken_where_it_can_be(natively: list[object]) -> None
     assert pc.sum(found.field("offset")).as_py() == sum(OFFSETS)
     encode(found, OffsetCommitValue, 3)
     assert isinstance(natively[1], pa.Array)
-    assert kafka_messages.rendering() == "native"
+    assert kafka_messages.implementation() == "native"

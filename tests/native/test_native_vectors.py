@@ -41,7 +41,7 @@ def test_vectors_read_as_purely(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_vectors_are_written_as_purely(name: str) -> None:
-    """Objects of either rendering are written natively byte for byte, and so are their copies and pickles."""
+    """Objects that were read natively or purely are written natively byte for byte, and so are their copies and pickles."""
     cls = vectors.message_class(name)
     with pure():
         wanted = [cls.read(vector.data, vector.version) for vector in vectors.committed()[name]]

@@ -1,4 +1,4 @@
-"""Columns by the native extension and by the numpy engine, to compare; and arrays whose buffers end where they must."""
+"""Columns by the native extension and through message objects, to compare; and arrays whose buffers end where they must."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def result(call: Callable[..., Any], *args: Any, **named: Any) -> Any:
 
 
 def both(call: str, *args: Any, package: ModuleType = kafka_messages, **named: Any) -> tuple[Any, Any]:
-    """The results of ``decode`` or ``encode`` of a package's columns, native and by numpy."""
+    """The results of ``decode`` or ``encode`` of a package's columns, native and through objects."""
     function = getattr(package.arrow, call)
     found = result(function, *args, **named)
     with pure(package.__name__):
@@ -121,7 +121,7 @@ def _with_bytes(kind: Any) -> Any:
 
 
 def assert_same(call: str, *args: Any, **named: Any) -> Any:
-    """Do it natively and by numpy; the native result."""
+    """Do it natively and through objects; the native result."""
     got, wanted = both(call, *args, **named)
     assert are_same(got, wanted), (args[1:], named, got, wanted)
     if isinstance(got, pa.Array) and named.get("validate_utf8", True):

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import base64
+import sys
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, chain, repeat
+from itertools import accumulate, chain, pairwise
 from warnings import warn
 
 import pyarrow as pa
@@ -13,11 +14,13 @@ import pyarrow.compute as pc
 
 from .._base.message import Message
 from .._core.columns import native_columns
+from .._core.structs import owner_of
+from .._core.wire import RawTaggedField
 from ..errors import KafkaMessageError
 from ..schema import schemas_of
 from ..schema.facts import FieldFacts
-from ._rows import one_by_one
-from ._shape import SCALARS, UNKNOWN_TYPE, Shape
+from ._rows import one_by_one, uuid_of
+from ._shape import SCALARS, UNKNOWN, UNKNOWN_TYPE, Shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,12 +118,13 @@ class Decoder:
 
     def _in_order(self, by_version: dict[int, tuple[list[int], list[Message]]], count: int) -> pa.StructArray:
         """Make columns of the messages of each version together, and put them into their places."""
-        parts, index, done = [], [None] * count, 0
+        parts, done = [], 0
+        index: list[int | None] = [None] * count
         for self.version, (places, messages) in by_version.items():
             parts.append(self._struct(messages, self.shape.facts.fields))
-            for done, place in enumerate(places, done):
-                index[place] = done  # type: ignore[call-overload]
-            done += 1
+            for number, place in enumerate(places, done):
+                index[place] = number
+            done += len(places)
         if not parts:
             return pa.nulls(count, self.shape.type)
         values = parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
@@ -203,7 +207,9 @@ def _is_not_sent(struct: Any, name: str) -> bool:
 
 def _unknown(structs: list[Any], not_sent: Sequence[bool]) -> pa.Array:
     rows: list[Any] = [each and sorted((tag.tag, tag.data) for tag in each.unknown_tagged_fields) for each in structs]
-    return pa.array([None if left else row for row, left in zip(rows, not_sent or repeat(False))], UNKNOWN_TYPE)
+    if not_sent:
+        rows = [None if left else row for row, left in zip(rows, not_sent, strict=True)]
+    return pa.array(rows, UNKNOWN_TYPE)
 
 
 def _chunks(array: pa.Array) -> Iterator[tuple[int, list[bytes | None]]]:
@@ -224,11 +230,76 @@ def _chunks(array: pa.Array) -> Iterator[tuple[int, list[bytes | None]]]:
 def encoded(array: pa.StructArray, shape: Shape, version: int, prefix: bool) -> pa.Array:
     """Return the messages of an array of conformed structs. Raises EncodeRowError for the first that cannot be written."""
     check_columns(array.type, shape, shape.facts.fields, version)
-    parts = [
-        one_by_one(shape.message, array.slice(start, MOST_ROWS), start, version, prefix)
-        for start in range(0, max(len(array), 1), MOST_ROWS)
-    ]
+    encoder = _Encoder(shape, version)
+    rows = max(1, min(MOST_ROWS, len(array) * MOST_BYTES // max(array.nbytes, 1)))
+    parts = []
+    for start in range(0, max(len(array), 1), rows):
+        part = array.slice(start, rows)
+        try:
+            parts.append(encoder.encoded(part, prefix))
+        except (KafkaMessageError, TypeError, ValueError):  # the slow way says which row and why
+            parts.append(one_by_one(shape.message, part, start, version, prefix))
     return parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
+
+
+class _Encoder:
+    """Makes message objects of columns, and writes them. Raises an error of any kind for what it cannot write."""
+
+    def __init__(self, shape: Shape, version: int) -> None:
+        self.shape = shape
+        self.version = version
+        self.classes = vars(sys.modules[owner_of(shape.message).__module__])
+
+    def encoded(self, array: pa.StructArray, prefix: bool) -> pa.Array:
+        start = self.version.to_bytes(2, "big") if prefix else b""
+        messages = self._structs(array, self.shape.message, self.shape.facts.fields)
+        return pa.array([each and start + each.write(self.version) for each in messages], pa.binary())
+
+    def _structs(self, array: pa.Array, cls: Any, fields: tuple[FieldFacts, ...]) -> list[Any]:
+        """Make objects of structs. Null in a field that the version does not have is its default."""
+        given, maybe = {}, {}
+        for field in fields:
+            index = array.type.get_field_index(field.name)
+            if self.version in field.versions:
+                given[field.name] = self._values(array.field(index), field)
+            elif index >= 0 and array.field(index).null_count < len(array):
+                maybe[field.name] = self._values(array.field(index), field)
+        found = [cls(**dict(zip(given, row, strict=True))) for row in zip(*given.values(), strict=True)]
+        if not given:
+            found = [cls() for _ in range(len(array))]
+        for name, values in maybe.items():
+            for each, value in zip(found, values, strict=True):
+                if value is not None:
+                    setattr(each, name, value)
+        if (index := array.type.get_field_index(UNKNOWN)) >= 0:
+            for each, tags in zip(found, array.field(index).to_pylist(), strict=True):
+                each.unknown_tagged_fields = tuple(RawTaggedField(tag, data) for tag, data in tags or ())
+        if array.null_count:
+            return [each if valid else None for each, valid in zip(found, array.is_valid().to_pylist(), strict=True)]
+        return found
+
+    def _values(self, array: pa.Array, field: FieldFacts) -> list[Any]:
+        if not field.is_array or pa.types.is_null(array.type):
+            return self._elements(array, field)
+        if not len(array):
+            return []
+        offsets = array.offsets.to_pylist()
+        first, last = offsets[0], offsets[-1]
+        elements = self._elements(array.values.slice(first, last - first), field)
+        lists: list[Any] = [elements[at - first : end - first] for at, end in pairwise(offsets)]
+        if array.null_count:
+            return [each if valid else None for each, valid in zip(lists, array.is_valid().to_pylist(), strict=True)]
+        return lists
+
+    def _elements(self, array: pa.Array, field: FieldFacts) -> list[Any]:
+        if pa.types.is_null(array.type):
+            return [None] * len(array)
+        if field.is_struct:
+            return self._structs(array, self.classes[field.type], self.shape.facts.structs[field.type])
+        values: list[Any] = array.to_pylist()
+        if field.type == "uuid":
+            return [None if each is None else uuid_of(each) for each in values]
+        return values
 
 
 def check_columns(kind: pa.DataType, shape: Shape, fields: tuple[FieldFacts, ...], version: int) -> None:

@@ -133,7 +133,7 @@ def _element(facts: MessageFacts, field: FieldFacts, value: object, version: int
         if field.type in ("string", "uuid") and isinstance(value, bytes):
             value = _text(value)
         if field.type == "uuid" and isinstance(value, str):
-            return _uuid(value)
+            return uuid_of(value)
         return _cast(field, value)
     except SchemaError as error:
         raise error.inside(part) if part else error from None
@@ -155,7 +155,7 @@ def _text(data: bytes) -> str:
         raise SchemaError(f"is no UTF-8: {error}") from None
 
 
-def _uuid(text: str) -> UUID:
+def uuid_of(text: str) -> UUID:
     try:
         if len(text) == 22 and not {*"+/"} & {*text}:
             return UUID(bytes=base64.b64decode(text + "==", b"-_", validate=True))

@@ -24,10 +24,10 @@ static PyMethodDef functions[] = {
      "plan(text, has_unknown, /)\n--\n\nThe columns of a message, out of its plan; with a map of unknown tags in every struct."},
     {"decode", decode, METH_VARARGS,
      "decode(plan, schema, array, version, options, trailing, corrupt, /)\n--\n\nTwo capsules of columns, the number of the "
-     "first bad row, or None for what is left to the numpy engine."},
+     "first bad row, or None for what is declined."},
     {"encode", encode, METH_VARARGS,
      "encode(plan, schema, array, version, prefix, /)\n--\n\nTwo capsules of a binary array, the number of the first row that "
-     "cannot be written, or None for what is left to the numpy engine."},
+     "cannot be written, or None for what is declined."},
     {"address", address_of, METH_O,
      "address(array, /)\n--\n\nWhere the ArrowArray of a capsule is, as an integer; it stays the capsule's."},
     {"fail_allocation", fail_allocation_at, METH_O,

@@ -1,4 +1,4 @@
-"""Why the core is not beside this file, for whoever asks a package for the native rendering."""
+"""The message of the ImportError that is raised if the core was not built."""
 
 import platform
 import sysconfig

@@ -59,7 +59,7 @@ def _plain(array: pa.Array, path: str) -> pa.Array:
         return _without_views(_plain(array.dictionary, path)).take(array.indices)
     if isinstance(array, pa.RunEndEncodedArray):
         check_places(array, path)
-        return _without_views(_plain(array.values, path)).take(pa.array(runs_of(array)))
+        return _without_views(_plain(array.values, path)).take(pa.array(runs_of(array), pa.int64()))
     return array
 
 

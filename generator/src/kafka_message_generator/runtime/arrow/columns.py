@@ -16,8 +16,8 @@ from .._core.shown import shown
 from ..errors import DecodeError, KafkaMessageError
 from ..schema import schemas_of
 from ..schema.facts import facts_of
-from ._conform import conformed
 from . import _objects
+from ._conform import conformed
 from ._native import decoded, encoded
 from ._rows import RowError, explain, one_by_one
 from ._shape import UNKNOWN, Shape, shape_of
@@ -153,7 +153,9 @@ def encode(
 
 def _slowly(array: pa.Array, shape: Shape, version: int, prefix: bool) -> pa.Array:
     """Rows with a value that no column can have, of which the first is the error, or of types that pyarrow cannot handle."""
-    _objects.encoded(conformed(array[:0], shape), shape, version, prefix)  # a wrong type or a missing column comes first
+    _objects.encoded(
+        conformed(array[:0], shape), shape, version, prefix
+    )  # a wrong type or a missing column comes first
     check_places(array, shape.message.NAME)
     return one_by_one(shape.message, array, 0, version, prefix)
 
