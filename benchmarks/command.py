@@ -2,8 +2,8 @@
 
 python benchmarks/command.py [--samples N] [--package PATH] [--output FILE]
 
-The run ends with status 1 if a limit is passed: 15 ms for ``--version`` and ``--help``, 45 ms for ``list``, and for ``explain`` 25 ms beyond what
-importing the message costs.
+The run ends with status 1 if a limit is passed: 15 ms for ``--version`` and ``--help``, 45 ms for ``list``, and for
+``explain`` 25 ms beyond what importing the message costs.
 """
 
 from __future__ import annotations

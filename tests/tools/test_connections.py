@@ -52,7 +52,7 @@ def said(packets: Iterable[bytes]) -> dict[int, bytes]:
     """What each port said; ``?`` for each byte that is missing."""
     out: dict[int, bytes] = {}
     for piece in streams(segments(read_packets(io.BytesIO(pcap(packets))))):
-        if isinstance(piece, reassembly.Piece):
+        if isinstance(piece, reassembly.TcpSegment):
             before = out.get(piece.source.port, b"")
             assert len(before) == piece.offset
             out[piece.source.port] = before + piece.data + b"?" * piece.missing
@@ -108,7 +108,7 @@ def test_what_the_other_side_has_is_not_waited_for() -> None:
     for _ in range(reassembly.PATIENCE + 2):
         talk.segments.append(talk.made(b"x", from_client=False))
     found = streams(segments(read_packets(io.BytesIO(pcap(talk.packets())))))
-    pieces = [(p.source.port, p.data, p.missing, p.packet) for p in found if isinstance(p, reassembly.Piece)]
+    pieces = [(p.source.port, p.data, p.missing, p.packet) for p in found if isinstance(p, reassembly.TcpSegment)]
     late = next(place for place, piece in enumerate(pieces) if piece[1] == b"ghi")
     assert pieces[late - 1 : late + 1] == [(40000, b"", 3, 4), (40000, b"ghi", 0, 4)]
     assert late < len(pieces) - 1

@@ -47,7 +47,7 @@ class Package:
 
     def __init__(self, name: str, program: str | None) -> None:
         self.name = name
-        self.command = program or f"python -m {name}"
+        self.command = program or ("kafka-messages" if name == "kafka_messages" else f"kafka-messages --package {name}")
         self._explain = self.module("explain")
 
     def module(self, name: str) -> ModuleType:

@@ -19,7 +19,7 @@ from .follow import follow_pieces, is_followed
 from .framing import Frame, frames
 from .matching import Exchange, exchanges
 from .network import Endpoint, Segment, segments
-from .reassembly import Connection, End, Piece, streams
+from .reassembly import Connection, End, TcpSegment, streams
 from .report import CaptureError, Report
 from .shown import to_head, to_line, to_object
 from .told import client_lines, is_partial, report_lines
@@ -38,9 +38,9 @@ __all__ = [
     "FoundError",
     "Frame",
     "Packet",
-    "Piece",
     "Report",
     "Segment",
+    "TcpSegment",
     "api_keys",
     "client_lines",
     "error_codes",

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from .network import Endpoint
-from .reassembly import Connection, End, Piece
+from .reassembly import Connection, End, TcpSegment
 from .report import CaptureError, Report
 
 _RULE = re.compile(r"={20,}\s*$")
@@ -41,7 +41,7 @@ def is_followed(start: bytes) -> bool:
     return bool(_RULE.match(lines[0])) and any(line.startswith("Follow: tcp") for line in lines[1:2])
 
 
-def follow_pieces(lines: Iterable[str], report: Report | None = None) -> Iterator[Piece | End]:
+def follow_pieces(lines: Iterable[str], report: Report | None = None) -> Iterator[TcpSegment | End]:
     """The bytes of a followed stream, as ``streams`` gives those of packets.
 
     Raises CaptureError for text that is none, with its line.
@@ -56,7 +56,7 @@ def follow_pieces(lines: Iterable[str], report: Report | None = None) -> Iterato
         if connection is None:
             connection = Connection(1, nodes[0], nodes[1], True)
             report.count("connections")
-        yield Piece(connection, nodes[part.node], offsets[part.node], part.data, 0, part.packet, part.time_ns)
+        yield TcpSegment(connection, nodes[part.node], offsets[part.node], part.data, 0, part.packet, part.time_ns)
         offsets[part.node] += len(part.data)
     if connection is None:
         raise CaptureError("the text of a followed stream has no bytes of it")

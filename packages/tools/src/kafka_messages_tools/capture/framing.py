@@ -17,7 +17,7 @@ from ..package import DEFAULT, Package
 from . import plausible
 from .network import Endpoint
 from .plausible import Plausibility
-from .reassembly import Connection, End, Piece
+from .reassembly import Connection, End, TcpSegment
 from .report import Report
 
 MOST_KEPT = 100 << 20
@@ -62,7 +62,7 @@ class Frame(NamedTuple):
 
 
 def frames(
-    pieces: Iterable[Piece | End],
+    pieces: Iterable[TcpSegment | End],
     ports: Collection[int] = (),
     report: Report | None = None,
     *,
@@ -75,23 +75,25 @@ def frames(
     of a frame. Other connections, and bytes that are not understood, are counted in ``report``.
     """
     report = report or Report()
-    talks: dict[int, _Talk] = {}
+    conversations: dict[int, _Conversation] = {}
     budget = _Budget(most_kept)
     plausibility = Plausibility(package)
     for piece in pieces:
         connection = piece.connection
-        talk = talks.get(connection.number)
-        if talk is None:
+        conversation = conversations.get(connection.number)
+        if conversation is None:
             if isinstance(piece, End):
                 continue
-            talk = talks[connection.number] = _Talk(connection, ports, report, budget, plausibility)
+            conversation = conversations[connection.number] = _Conversation(
+                connection, ports, report, budget, plausibility
+            )
         if isinstance(piece, End):
-            yield from talk.end()
-            del talks[connection.number]
-            if talk.is_kafka:
+            yield from conversation.end()
+            del conversations[connection.number]
+            if conversation.is_kafka:
                 yield piece
         else:
-            yield from talk.feed(piece)
+            yield from conversation.feed(piece)
 
 
 class _Budget:
@@ -102,7 +104,7 @@ class _Budget:
         self.used = 0
 
 
-class _Talk:
+class _Conversation:
     """One connection: what it is, and its two directions."""
 
     def __init__(
@@ -119,14 +121,14 @@ class _Talk:
         self._is_other = False
         self._report = report
         self._budget = budget
-        self._undecided: list[Piece] = []
+        self._undecided: list[TcpSegment] = []
         self._size = 0
         self._ports = ports
         self._framers: dict[Endpoint, _Framer] = {}
         self._expected: OrderedDict[int, tuple[int, int]] = OrderedDict()
         """API key and version of requests that were seen, by correlation id."""
 
-    def feed(self, piece: Piece) -> Iterator[Frame]:
+    def feed(self, piece: TcpSegment) -> Iterator[Frame]:
         """The frames that a piece completes."""
         if self.is_kafka:
             yield from self._framed(piece)
@@ -212,7 +214,7 @@ class _Talk:
         self._report.count("bytes of other connections", sum(len(piece.data) for piece in self._undecided))
         self._undecided.clear()
 
-    def _framed(self, piece: Piece) -> Iterator[Frame]:
+    def _framed(self, piece: TcpSegment) -> Iterator[Frame]:
         for frame in self._framers[piece.source].feed(piece):
             if frame.is_request:
                 self._expect(frame.data)
@@ -245,9 +247,16 @@ class _Framer:
     """One direction of a connection, cut into frames."""
 
     def __init__(
-        self, talk: _Talk, source: Endpoint, is_request: bool, find: Find, check: Check, report: Report, budget: _Budget
+        self,
+        conversation: _Conversation,
+        source: Endpoint,
+        is_request: bool,
+        find: Find,
+        check: Check,
+        report: Report,
+        budget: _Budget,
     ) -> None:
-        self._talk = talk
+        self._conversation = conversation
         self._source = source
         self._is_request = is_request
         self._find = find
@@ -258,7 +267,7 @@ class _Framer:
         """From the size of a frame on; from anywhere, if ``_is_lost``."""
         self._offset = 0
         """Of the buffer in the stream."""
-        self._is_lost = not talk.connection.is_whole
+        self._is_lost = not conversation.connection.is_whole
         """Whether it is not known where a frame begins."""
         self._looked = 0
         """Up to where in the buffer no frame begins, if ``_is_lost``."""
@@ -269,7 +278,7 @@ class _Framer:
         self._first = 0
         """Packet of the first byte in the buffer."""
 
-    def feed(self, piece: Piece) -> Iterator[Frame]:
+    def feed(self, piece: TcpSegment) -> Iterator[Frame]:
         """The frames that a piece completes."""
         data = piece.data
         if self._skip:
@@ -298,7 +307,9 @@ class _Framer:
         return f"bytes of {'requests' if self._is_request else 'responses'} {what}"
 
     def _frame(self, offset: int, size: int, data: bytes, first: int, packet: int, time: int | None) -> Frame:
-        return Frame(self._talk.connection, self._is_request, self._source, offset, size, data, first, packet, time)
+        return Frame(
+            self._conversation.connection, self._is_request, self._source, offset, size, data, first, packet, time
+        )
 
     def _given(self, packet: int, time: int | None) -> Frame:
         """The frame that was not kept."""
@@ -314,7 +325,7 @@ class _Framer:
         self._budget.used -= count
         self._offset += count
 
-    def _cut(self, piece: Piece) -> Iterator[Frame]:
+    def _cut(self, piece: TcpSegment) -> Iterator[Frame]:
         """Frames out of the buffer."""
         while True:
             if self._is_lost and not self._search():
@@ -363,7 +374,7 @@ class _Framer:
     def _lose(self, count: int, why: str) -> None:
         """From here on it is not known where a frame begins."""
         which = "request" if self._is_request else "response"
-        where = f"connection {self._talk.connection.number}: the {which} at offset {self._offset}"
+        where = f"connection {self._conversation.connection.number}: the {which} at offset {self._offset}"
         self._report.remark(f"{where} {why}; the next one is looked for")
         self._is_lost, self._looked = True, count
 
@@ -378,7 +389,7 @@ class _Framer:
         self._budget.used += len(kept)
         self._offset += self._skip
 
-    def _skipped(self, data: bytes, length: int, piece: Piece) -> Generator[Frame, None, bytes]:
+    def _skipped(self, data: bytes, length: int, piece: TcpSegment) -> Generator[Frame, None, bytes]:
         """The end of a frame that is not kept; returns what is behind it."""
         count = min(self._skip, length)
         self._skip -= count
@@ -386,7 +397,7 @@ class _Framer:
             yield self._given(piece.packet, piece.time_ns)
         return data[count:]
 
-    def _hole(self, piece: Piece) -> Iterator[Frame]:
+    def _hole(self, piece: TcpSegment) -> Iterator[Frame]:
         """Bytes that are missing in the stream."""
         missing = piece.missing
         if not self._skip and not self._is_lost and len(self._buffer) >= 4:

@@ -181,21 +181,21 @@ def exchanges(
     """
     report, package = report or Report(), load(package)
     plausibility = Plausibility(package)
-    talks: dict[int, _Talk] = {}
+    conversations: dict[int, _Conversation] = {}
     number = 0
     for each in found:
         key = each.connection.number
-        talk = talks.get(key) or talks.setdefault(key, _Talk(package, plausibility))
+        conversation = conversations.get(key) or conversations.setdefault(key, _Conversation(package, plausibility))
         if isinstance(each, End):
-            del talks[key]
-            made = talk.end()
+            del conversations[key]
+            made = conversation.end()
         else:
-            made = talk.request(each) if each.is_request else talk.response(each)
+            made = conversation.request(each) if each.is_request else conversation.response(each)
         for request, response, is_token in made:
             number += 1
             yield _counted(Exchange(number, request, response, is_token=is_token, package=package), report)
-    for talk in talks.values():
-        for request, response, is_token in talk.end():
+    for conversation in conversations.values():
+        for request, response, is_token in conversation.end():
             number += 1
             yield _counted(Exchange(number, request, response, is_token=is_token, package=package), report)
 
@@ -214,7 +214,7 @@ def _counted(exchange: Exchange, report: Report) -> Exchange:
 _Made = Iterator[tuple[Frame | None, Frame | None, bool]]
 
 
-class _Talk:
+class _Conversation:
     """One connection: what waits for its other half."""
 
     def __init__(self, package: Package, plausibility: Plausibility) -> None:

@@ -37,7 +37,7 @@ class Connection(NamedTuple):
     """Whether its beginning was captured, a segment with SYN."""
 
 
-class Piece(NamedTuple):
+class TcpSegment(NamedTuple):
     """Bytes of one direction of a connection, right behind those of the piece before."""
 
     connection: Connection
@@ -95,7 +95,7 @@ class _Tracked:
         return self.connection.server if source == self.connection.client else self.connection.client
 
 
-def streams(segments: Iterable[Segment], report: Report | None = None) -> Iterator[Piece | End]:
+def streams(segments: Iterable[Segment], report: Report | None = None) -> Iterator[TcpSegment | End]:
     """The bytes of TCP connections, piece by piece as they become certain, and the end of each connection.
 
     Memory is bounded by ``MOST_CONNECTIONS`` and ``MOST_HELD_OF_ALL``. What is missing is in the pieces, and counted in
@@ -116,7 +116,7 @@ class _Tracker:
         self._held = 0
         self._number = 0
 
-    def add(self, segment: Segment) -> Iterator[Piece | End]:
+    def add(self, segment: Segment) -> Iterator[TcpSegment | End]:
         """What becomes certain by a segment."""
         source, target = segment.source, segment.target
         key = (source, target) if source < target else (target, source)
@@ -151,7 +151,7 @@ class _Tracker:
         self._report.count("connections")
         return tracked
 
-    def _take(self, key: tuple[Endpoint, Endpoint], tracked: _Tracked, segment: Segment) -> Iterator[Piece | End]:
+    def _take(self, key: tuple[Endpoint, Endpoint], tracked: _Tracked, segment: Segment) -> Iterator[TcpSegment | End]:
         direction = tracked.directions[segment.source]
         sequence = segment.sequence
         if segment.flags & SYN:
@@ -188,7 +188,7 @@ class _Tracker:
         self._held += len(segment.data) + 256
         self._report.count("segments out of order")
 
-    def _lose_patience(self, tracked: _Tracked) -> Iterator[Piece]:
+    def _lose_patience(self, tracked: _Tracked) -> Iterator[TcpSegment]:
         """Give up holes that nothing will fill."""
         for source, direction in tracked.directions.items():
             if not direction.held:
@@ -199,7 +199,7 @@ class _Tracker:
             if direction.waited > PATIENCE or too_much:
                 yield from self._skip(tracked, source)
 
-    def _skip(self, tracked: _Tracked, source: Endpoint) -> Iterator[Piece]:
+    def _skip(self, tracked: _Tracked, source: Endpoint) -> Iterator[TcpSegment]:
         """Give what is held, with the hole before it as missing."""
         direction = tracked.directions[source]
         while direction.held:
@@ -209,7 +209,7 @@ class _Tracker:
             yield from self._follow(tracked, source)
         direction.waited = 0
 
-    def _follow(self, tracked: _Tracked, source: Endpoint) -> Iterator[Piece]:
+    def _follow(self, tracked: _Tracked, source: Endpoint) -> Iterator[TcpSegment]:
         """Give what is held and follows what was given."""
         direction = tracked.directions[source]
         while direction.held and direction.held[0][0] <= direction.next:
@@ -220,7 +220,7 @@ class _Tracker:
 
     def _give(
         self, tracked: _Tracked, source: Endpoint, start: int, data: bytes, missing: int, packet: int, time: int | None
-    ) -> Iterator[Piece]:
+    ) -> Iterator[TcpSegment]:
         """What is new in bytes at an offset, which is not behind the next one."""
         direction = tracked.directions[source]
         known = direction.next - start
@@ -233,11 +233,11 @@ class _Tracker:
             data = data[known:]
         if missing:
             self._report.count("bytes missing in streams", missing)
-        piece = Piece(tracked.connection, source, direction.next, data, missing, packet, time)
+        piece = TcpSegment(tracked.connection, source, direction.next, data, missing, packet, time)
         direction.next += len(data) + missing
         yield piece
 
-    def _end(self, key: tuple[Endpoint, Endpoint], reason: str, keep: bool = False) -> Iterator[Piece | End]:
+    def _end(self, key: tuple[Endpoint, Endpoint], reason: str, keep: bool = False) -> Iterator[TcpSegment | End]:
         """End a connection; its numbers are kept for a while, to know what comes late."""
         tracked = self._tracked[key]
         if not keep:
@@ -249,7 +249,7 @@ class _Tracker:
             yield from self._skip(tracked, source)
         yield End(tracked.connection, reason)
 
-    def finish(self) -> Iterator[Piece | End]:
+    def finish(self) -> Iterator[TcpSegment | End]:
         """The capture has ended."""
         for key in list(self._tracked):
             yield from self._end(key, "the end of the capture")

@@ -14,7 +14,7 @@ from .follow import follow_pieces, is_followed
 from .framing import frames
 from .matching import Exchange, exchanges
 from .network import segments
-from .reassembly import End, Piece, streams
+from .reassembly import End, TcpSegment, streams
 from .report import CaptureError, Report
 
 _LOOKED_AT = 4096
@@ -35,7 +35,7 @@ class Capture:
         self._pieces = self._opened()
         self._ports = ports
 
-    def _opened(self) -> Iterator[Piece | End]:
+    def _opened(self) -> Iterator[TcpSegment | End]:
         start = self._file.peek(_LOOKED_AT)[:_LOOKED_AT]
         if is_capture(start):
             return streams(segments(read_packets(self._file, self.report), self.report), self.report)

@@ -31,7 +31,9 @@ class Project:
 
 def read(folder: Path) -> Project:
     facts = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = [each for extra in facts.get("optional-dependencies", {}).values() for each in extra]
+    # The tools depend on the package, and bound its versions; the extra that installs them is for users.
+    wanted = {name: needs for name, needs in facts.get("optional-dependencies", {}).items() if name != "tools"}
+    extras = [each for needs in wanted.values() for each in needs]
     requires = tuple(map(Requirement, [*facts.get("dependencies", ()), *extras]))
     return Project(facts["name"], facts["version"], requires, PRIVATE in facts["classifiers"])
 
