@@ -205,7 +205,7 @@ REFUSED = {
     ),
     "unknown option": (
         {"mod": "FAILFAST"},
-        "from_kafka: there is no option 'mod'; did you mean mode? The options are mode, columnNameOfCorruptRecord, "
+        "from_kafka: there is no option 'mod'; did you mean 'mode'? The options are mode, columnNameOfCorruptRecord, "
         "fields, unknownTaggedFields, trailingBytes, validateUtf8.",
     ),
     "not text": (
@@ -222,7 +222,7 @@ REFUSED = {
     ),
     "unknown field": (
         {"fields": "topics.nam"},
-        "from_kafka: the option 'fields' names topics.nam, which is not there; did you mean name?",
+        "from_kafka: the option 'fields' names topics.nam, which is not there; did you mean 'name'?",
     ),
     "below a scalar": (
         {"fields": "cluster_id.x"},
@@ -259,7 +259,7 @@ def test_refused_options(options: Any, text: str) -> None:
 
 def test_refused_messages_and_versions() -> None:
     """A misspelt message and a version that is not there are told at once, with what there is."""
-    with pytest.raises(ValueError, match=r"^Kafka has no message 'MetadataRespons'; did you mean MetadataResponse, "):
+    with pytest.raises(ValueError, match=r"^Kafka has no message 'MetadataRespons'; did you mean 'MetadataResponse', "):
         from_kafka("value", "MetadataRespons", 1)
     with pytest.raises(ValueError, match=r"^MetadataResponse has no version 99, only versions 0 to \d+$"):
         from_kafka("value", "MetadataResponse", 99)
@@ -296,14 +296,14 @@ def test_to_kafka_takes_what_spark_makes(spark: SparkSession) -> None:
     wide = frame(spark, GOOD).select("id", F.expr(value.format(1 << 40)).alias("v"))
     with pytest.raises(PySparkException, match=r"leader_epoch is int64, which is no int32: "):
         wide.select(to_kafka("v", "OffsetCommitValue", 3)).collect()
-    with pytest.raises(PySparkException, match=r"there is no field metadat; did you mean metadata\?"):
+    with pytest.raises(PySparkException, match=r"there is no field metadat; did you mean 'metadata'\?"):
         frame(spark, GOOD).select(to_kafka(F.expr("named_struct('metadat', 'm')"), "OffsetCommitValue", 3)).collect()
 
 
 def test_decode_checks_its_columns(spark: SparkSession) -> None:
     """Columns that are missing, of another type or in the way are named before anything runs."""
     df = frame(spark, GOOD)
-    with pytest.raises(ValueError, match=r"^decode: there is no column 'valu'; did you mean value\?$"):
+    with pytest.raises(ValueError, match=r"^decode: there is no column 'valu'; did you mean 'value'\?$"):
         decode(df, "MetadataResponse", 12, "valu")
     with pytest.raises(ValueError, match=r"^decode: the column 'id' is int, encoded messages are binary$"):
         decode(df, "MetadataResponse", 12, "id")

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from kafka_messages_spark import register
 from kafka_messages_spark.jobs import _cli, segments
-from kafka_messages_spark.jobs._faults import message_of
+from kafka_messages_spark.jobs._errors import message_of
 from kafka_messages_spark.jobs._report import Report
 from kafka_messages_spark.jobs.internal_topics import main
 

@@ -20,7 +20,7 @@ from kafka_messages_spark.analyses.copies import counts, once
 from kafka_messages_spark.analyses.metadata import records_of
 from kafka_messages_spark.analyses.transactions import find_transactions
 from kafka_messages_spark.jobs import encodings, internal_topics
-from kafka_messages_spark.jobs._taken import METADATA, Held, taken
+from kafka_messages_spark.jobs._selection import METADATA, FileSummary, select_files
 
 OFFSETS = "__consumer_offsets-0"
 
@@ -183,18 +183,20 @@ def test_log_that_was_cleaned(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "left out  3 snapshots: other states, or copies\n" in report
 
 
-def held(file: str, first: int | None = None, last: int | None = None, records: int | None = 1, **more: Any) -> Held:
+def held(
+    file: str, first: int | None = None, last: int | None = None, records: int | None = 1, **more: Any
+) -> FileSummary:
     topic, partition = ("t", 0) if "-0/" in file else (None, None)
-    return Held(file, more.pop("topic", topic), partition, first, last, records, **more)
+    return FileSummary(file, more.pop("topic", topic), partition, first, last, records, **more)
 
 
-def state(end: int, records: int, folder: str = "a") -> Held:
+def state(end: int, records: int, folder: str = "a") -> FileSummary:
     name = f"{folder}/{METADATA}-0/{end:020}-{1:010}.checkpoint"
-    return Held(name, METADATA, 0, 0, records, records)
+    return FileSummary(name, METADATA, 0, 0, records, records)
 
 
-def meta(first: int, last: int) -> Held:
-    return Held(f"a/{METADATA}-0/{first:020}.log", METADATA, 0, first, last, 1 + last - first)
+def meta(first: int, last: int) -> FileSummary:
+    return FileSummary(f"a/{METADATA}-0/{first:020}.log", METADATA, 0, first, last, 1 + last - first)
 
 
 @pytest.mark.parametrize(
@@ -230,11 +232,11 @@ def meta(first: int, last: int) -> Held:
         "gap and one",
     ],
 )
-def test_which_snapshot(files: list[Held], chosen: int | None, start: int, reason: str) -> None:
+def test_which_snapshot(files: list[FileSummary], chosen: int | None, start: int, reason: str) -> None:
     """Of states one at most, and only one that the log goes on from without a gap."""
-    found = taken(files)
+    found = select_files(files)
     assert found.snapshot == (None if chosen is None else files[chosen])
-    assert (found.start, found.why_left_out) == (start, reason)
+    assert (found.start, found.left_out_reason) == (start, reason)
     assert len(found.left_out) == sum(each.is_snapshot and each != found.snapshot for each in files)
 
 
@@ -251,9 +253,9 @@ def test_which_snapshot(files: list[Held], chosen: int | None, start: int, reaso
     ],
     ids=["pieces", "replicas", "within", "no names", "no name", "one file", "no batch"],
 )
-def test_whether_records_are_there_twice(files: list[Held], twice: bool) -> None:
+def test_whether_records_are_there_twice(files: list[FileSummary], twice: bool) -> None:
     """Only then are records compared, which takes moving all of them."""
-    assert taken(files).is_twice is twice
+    assert select_files(files).is_twice is twice
 
 
 def test_one_rule_for_all(spark: SparkSession, tmp_path: Path) -> None:

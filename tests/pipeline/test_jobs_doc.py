@@ -88,7 +88,7 @@ def tables(spark: SparkSession) -> dict[str, dict[str, DataFrame]]:
             "messages": encodings.totals(measured),
         },
         "batching": unreadable
-        | {level: batching.of_level(sums, level) for level in batching.LEVELS if level != "all"}
+        | {level: batching.at_level(sums, level) for level in batching.LEVELS if level != "all"}
         | {
             "dead": dead,
             "offsets_by_group": batching.offsets_by_group(keys),

@@ -22,7 +22,7 @@ from kafka_messages_spark import register
 from kafka_messages_spark._charts.document import document
 from kafka_messages_spark.analyses import encodings
 from kafka_messages_spark.analyses.encodings._sums import Sums, varint_sizes
-from kafka_messages_spark.jobs._drawn.encodings import pictures
+from kafka_messages_spark.jobs._charts.encodings import pictures
 from kafka_messages_spark.jobs.encodings import main
 
 
@@ -235,7 +235,7 @@ def test_wrong_columns(spark: SparkSession, tmp_path: Path, capsys: pytest.Captu
     assert capsys.readouterr().err.endswith(want)
     with pytest.raises(ValueError, match=r"^measure: messages are binary, not bigint$"):
         encodings.measure(spark.range(1), "id", "id", "id")
-    with pytest.raises(ValueError, match=r"^messages_of: '__consumer_offset' is no internal topic; did you mean __c"):
+    with pytest.raises(ValueError, match=r"^messages_of: '__consumer_offset' is no internal topic; did you mean '__c'"):
         encodings.messages_of(spark.range(1), "__consumer_offset")
 
 

@@ -17,7 +17,7 @@ from kafka_messages.messages.register_broker_record import BrokerEndpoint
 from kafka_messages.segments.batch_writer import write_batches, write_control_batch
 from pyspark.sql import SparkSession
 
-from kafka_messages_spark.analyses.metadata._entities import Replay, changed
+from kafka_messages_spark.analyses.metadata._entities import EntityReplay, apply_change
 from kafka_messages_spark.analyses.metadata._names import name_of
 from kafka_messages_spark.analyses.metadata._rules import RULES
 from kafka_messages_spark.columns._records import columns_of
@@ -291,15 +291,15 @@ def test_brokers() -> None:
     before = {"fenced": True, "in_controlled_shutdown": False, "log_dirs": ["a"], "cordoned_log_dirs": ["b"]}
     change = {"fenced": 0, "in_controlled_shutdown": 0, "log_dirs": None, "cordoned_log_dirs": None, "broker_epoch": 1}
     kind = "broker_registration_change_record"
-    assert changed(before, kind, change) == before
-    assert changed(before, kind, change | {"fenced": -1, "log_dirs": ["c"], "cordoned_log_dirs": []}) == {
+    assert apply_change(before, kind, change) == before
+    assert apply_change(before, kind, change | {"fenced": -1, "log_dirs": ["c"], "cordoned_log_dirs": []}) == {
         "fenced": False,
         "in_controlled_shutdown": False,
         "log_dirs": ["c"],
         "cordoned_log_dirs": [],
     }
-    assert changed(before, "unfence_broker_record", {"epoch": 1})["fenced"] is False
-    assert changed(before, "fence_broker_record", {"epoch": 1})["fenced"] is True
+    assert apply_change(before, "unfence_broker_record", {"epoch": 1})["fenced"] is False
+    assert apply_change(before, "fence_broker_record", {"epoch": 1})["fenced"] is True
 
 
 def test_names() -> None:
@@ -323,9 +323,9 @@ def test_replay_of_nothing() -> None:
         "action": "set",
         "fields": json.dumps({"feature_level": 1}),
     }
-    rows: Sequence[dict[str, Any]] = Replay(5).run([event])
+    rows: Sequence[dict[str, Any]] = EntityReplay(5).run([event])
     assert [(row["what"], row["name"], row["fields"]) for row in rows] == [
         ("before", "f", [("feature_level", "1")]),
         ("after", "f", [("feature_level", "1")]),
     ]
-    assert [row["what"] for row in Replay(None).run([event])] == ["after"]
+    assert [row["what"] for row in EntityReplay(None).run([event])] == ["after"]

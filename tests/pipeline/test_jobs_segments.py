@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from kafka_messages_spark.analyses import segments
 from kafka_messages_spark.analyses.batches import batches_in
-from kafka_messages_spark.analyses.segments._range_check import MOST_FINDINGS, RangeCheck
+from kafka_messages_spark.analyses.segments._range_check import MAX_FINDINGS, RangeCheck
 from kafka_messages_spark.analyses.segments._sequences import sequence_fault
 from kafka_messages_spark.jobs import _unreadable
 from kafka_messages_spark.jobs.segments import main
@@ -213,11 +213,11 @@ def test_records(tmp_path: Path) -> None:
 
 def test_many_findings(tmp_path: Path) -> None:
     """Of a kind of finding some are rows, and the others are counted: none is lost, none fills the memory."""
-    batches = [data(3 * number) for number in range(MOST_FINDINGS + 11)]
+    batches = [data(3 * number) for number in range(MAX_FINDINGS + 11)]
     found = check(segment(tmp_path, "t-0", *batches))
-    assert len(found) == MOST_FINDINGS + 1
+    assert len(found) == MAX_FINDINGS + 1
     assert found[-1][:5] == ("gap", "warning", None, None, 20)
-    assert sum(each[4] for each in found) == 2 * (MOST_FINDINGS + 10)
+    assert sum(each[4] for each in found) == 2 * (MAX_FINDINGS + 10)
 
 
 SOUND = b"".join(

@@ -191,10 +191,10 @@ def test_sessions_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where somebody has said how Spark starts, or it runs already, nothing of it is changed for small inputs."""
     monkeypatch.setattr(_session.SparkSession, "getActiveSession", lambda: None)
     monkeypatch.setattr(_session, "is_remote", lambda: False)
-    for name in (*_session._SAYS_HOW, "SPARK_REMOTE"):
+    for name in (*_session._ENVIRONMENT, "SPARK_REMOTE"):
         monkeypatch.delenv(name, raising=False)
     assert _session.is_ours()
-    for name in (*_session._SAYS_HOW, "SPARK_REMOTE"):
+    for name in (*_session._ENVIRONMENT, "SPARK_REMOTE"):
         monkeypatch.setenv(name, "x")
         assert not _session.is_ours()
         monkeypatch.delenv(name)
@@ -217,8 +217,8 @@ print(json.dumps(dict(context.getConf().getAll())))
 @pytest.mark.parametrize("most", [None, 1], ids=["small", "large"])
 def test_the_program_starts_spark_for_what_it_reads(most: int | None, tmp_path: Path) -> None:
     """The command chooses before the JVM starts, by the sizes of the files; what it chooses is what Spark has."""
-    bound = "" if most is None else f"from kafka_messages_spark.jobs import _small\n_small.MOST_BYTES = {most}\n"
-    given = {name: value for name, value in os.environ.items() if name not in (*_session._SAYS_HOW, "SPARK_TESTING")}
+    bound = "" if most is None else f"from kafka_messages_spark.jobs import _local_mode\n_small.MOST_BYTES = {most}\n"
+    given = {name: value for name, value in os.environ.items() if name not in (*_session._ENVIRONMENT, "SPARK_TESTING")}
     command = [sys.executable, "-c", bound + SCRIPT, "internal_topics", "transaction_state", LOGS, "--quiet"]
     done = subprocess.run(command, capture_output=True, text=True, env=given, timeout=600, cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -17,8 +17,8 @@ from pyspark.sql import SparkSession
 from kafka_messages_spark import register
 from kafka_messages_spark.analyses import transactions
 from kafka_messages_spark.analyses.batches import batches_of, read_batches
+from kafka_messages_spark.analyses.transactions._grouping import READ, whole
 from kafka_messages_spark.analyses.transactions._verdicts import OLDER_DATA, OLDER_STATES
-from kafka_messages_spark.analyses.transactions._whole import READ, whole
 from kafka_messages_spark.jobs.transactions import main
 
 PRODUCERS = range(100, 113)

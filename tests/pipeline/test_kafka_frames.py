@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 from kafka_messages_spark import register
 from kafka_messages_spark.columns._headers import headers_of, response_headers
 from kafka_messages_spark.sources.kafka_frames import FramesError, KafkaFramesDataSource, _captures
-from kafka_messages_spark.sources.kafka_frames._captures import Naming, pieces
+from kafka_messages_spark.sources.kafka_frames._captures import Naming, frame_blocks
 
 REQUESTS = [
     encode_request(kafka_messages.ApiVersionsRequest(), 3, 1, "me"),
@@ -245,7 +245,7 @@ REFUSED = {
     ),
     "unknown": (
         {"brokerPort": "1"},
-        "kafka_frames: there is no option 'brokerPort'; did you mean brokerPorts? The options are path, paths, "
+        "kafka_frames: there is no option 'brokerPort'; did you mean 'brokerPorts'? The options are path, paths, "
         "pathGlobFilter, recursiveFileLookup, modifiedAfter, modifiedBefore, layout, direction, brokerPorts, "
         "fileNamePattern, maxFrameBytes, mode, columnNameOfCorruptRecord, ignoreCorruptFiles.",
     ),
@@ -371,7 +371,7 @@ def test_any_chunks(bodies: list[bytes], chunk: int, data: st.DataObject) -> Non
     end = data.draw(st.integers(0, len(stream)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_captures, "CHUNK", chunk)
-        found = list(pieces(io.BytesIO(stream[:end]), 1000))
+        found = list(frame_blocks(io.BytesIO(stream[:end]), 1000))
     frames = [each for piece in found if piece.problem is None for each in piece.frame.to_pylist()]
     assert frames == bodies[: len(frames)]
     rest = b"".join(piece.data for piece in found)
@@ -394,7 +394,7 @@ def test_claimed_length_takes_no_memory() -> None:
     file = File()
     head = io.BytesIO(b"\x06\0\0\0abc")
     file.read = lambda size: head.read(size) if size <= _captures.CHUNK else pytest.fail("too much")  # type: ignore[method-assign]
-    (piece,) = pieces(file, 1 << 30)
+    (piece,) = frame_blocks(file, 1 << 30)
     assert piece.problem == f"the stream ends after 3 of the {0x06000000} bytes of a frame"
 
 

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, StructType
 
 from kafka_messages_spark import register
-from kafka_messages_spark.sources._files import Selection
+from kafka_messages_spark.sources._files import FileSelection
 from kafka_messages_spark.sources.kafka_log import _range_reader
 from kafka_messages_spark.sources.kafka_log._log_options import LogColumns, LogOptions
 
@@ -145,10 +145,10 @@ def test_links_to_folders(tmp_path: Path) -> None:
     (logs / "a-link").symlink_to(logs / "orders-0")
     (logs / "disk").symlink_to(other)
     (other / "back").symlink_to(logs / "disk")
-    found = Selection((str(logs),), recursive=True).find("kafka_log")
+    found = FileSelection((str(logs),), recursive=True).find("kafka_log")
     assert [each.name for each in found] == [f"{logs}/{place}/{0:020}.log" for place in ("disk/orders-1", "orders-0")]
     (tmp_path / "link").symlink_to(logs)
-    assert len(Selection((str(tmp_path / "link"),), recursive=True).find("kafka_log")) == 2
+    assert len(FileSelection((str(tmp_path / "link"),), recursive=True).find("kafka_log")) == 2
 
 
 def test_names_that_are_no_text(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_names_that_are_no_text(tmp_path: Path) -> None:
         with pytest.raises(
             ValueError, match=r"^kafka_log: a name in .*/orders-0 is no UTF-8: b'.*/orders-0/\\xff\.log'$"
         ):
-            Selection((str(tmp_path / "orders-0"),)).find("kafka_log")
+            FileSelection((str(tmp_path / "orders-0"),)).find("kafka_log")
 
 
 def test_chosen_columns(spark: SparkSession, read: Any, folder: Path) -> None:
@@ -167,7 +167,7 @@ def test_chosen_columns(spark: SparkSession, read: Any, folder: Path) -> None:
     reader = spark.read.format("kafka_log")
     df = reader.schema("offset bigint, topic string").load(str(folder / "_orders-0"))
     assert sorted(df.collect())[0] == (0, "_orders")
-    with pytest.raises(PySparkException, match=r"kafka_log: there is no column 'ofset'; did you mean offset\?"):
+    with pytest.raises(PySparkException, match=r"kafka_log: there is no column 'ofset'; did you mean 'offset'\?"):
         reader.schema("ofset bigint").load(str(folder)).collect()
     with pytest.raises(PySparkException, match=r"kafka_log: the column 'offset' is bigint, not int"):
         reader.schema("offset int").load(str(folder)).collect()
@@ -213,7 +213,7 @@ REFUSED = {
     "mode": ({"mode": "DROPMALFORMED"}, "The function `kafka_log` doesn't support the DROPMALFORMED mode. "),
     "unknown": (
         {"includeHeader": "true"},
-        "kafka_log: there is no option 'includeheader'; did you mean includeHeaders",
+        "kafka_log: there is no option 'includeheader'; did you mean 'includeHeaders'",
     ),
     "unlike any": ({"owner": "me"}, "kafka_log: there is no option 'owner'. The options are path, paths, "),
     "size": (

@@ -306,7 +306,7 @@ def test_decode_internal_refused(spark: SparkSession, offsets: Path) -> None:
         "kafka_log: decode=internal: there is no file that tells the topic; name it with the option 'topic'"
     ) in error("copy", pathGlobFilter="*.nothing")
     assert (
-        f"kafka_log: '__consumer_offset' is no topic to decode; did you mean __consumer_offsets? There are {known}."
+        f"kafka_log: '__consumer_offset' is no topic to decode; did you mean '__consumer_offsets'? There are {known}."
     ) in error("copy", topic="__consumer_offset")
     with pytest.raises(PySparkException, match="the option 'topic' says what decode=internal decodes; it needs that"):
         spark.read.format("kafka_log").option("topic", "__consumer_offsets").load(str(offsets / "copy")).count()

@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 
 from kafka_messages_spark import register
 from kafka_messages_spark.sources import _files
-from kafka_messages_spark.sources._files import File, Selection
+from kafka_messages_spark.sources._files import File, FileSelection
 from kafka_messages_spark.sources.kafka_log import _walk
 from kafka_messages_spark.sources.kafka_log._walk import walk
 
@@ -161,14 +161,14 @@ def test_other_uris(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / f"{0:020}.log").write_bytes(b"")
     for path in (f"file://{tmp_path}/a b/orders-[0-9]", f"file://{tmp_path}/a%20b/*", f"{tmp_path}/a b/orders-{{0,1}}"):
-        (file,) = Selection((path,)).find("kafka_log")
+        (file,) = FileSelection((path,)).find("kafka_log")
         assert (file.path, file.base_name) == (str(folder / file.base_name), f"{0:020}.log")
         assert _files.open_file(file.root, file.path).read() == b""
-        assert [each.path for each in Selection((file.uri,)).find("kafka_log")] == [file.path]
+        assert [each.path for each in FileSelection((file.uri,)).find("kafka_log")] == [file.path]
     with pytest.raises(ValueError, match=r"^kafka_log: no file system opens nope://a/b: .*nope"):
-        Selection(("nope://user:secret@a/b?key=secret",)).find("kafka_log")
+        FileSelection(("nope://user:secret@a/b?key=secret",)).find("kafka_log")
     with pytest.raises(ValueError, match=r"^kafka_log: \[PATH_NOT_FOUND\] Path does not exist: mock:///nothing\.$"):
-        Selection(("mock:///nothing",)).find("kafka_log")
+        FileSelection(("mock:///nothing",)).find("kafka_log")
 
 
 class Remote:
@@ -203,7 +203,7 @@ class Remote:
         return Counted()
 
     def file(self, name: str) -> File:
-        (found,) = Selection((name,)).find("kafka_log")
+        (found,) = FileSelection((name,)).find("kafka_log")
         return found
 
 

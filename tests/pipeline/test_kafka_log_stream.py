@@ -303,7 +303,7 @@ def test_available_now(log: Log) -> None:
     """What is written after the start of such a query is for the next one, or it might never end."""
     log.append(1)
     stream = open_stream(log.folder)
-    stream.stop_at_present()
+    stream.freeze_files()
     log.append(1)
     log.roll()
     log.append(1)

@@ -8,7 +8,7 @@ from kafka_messages_spark.analyses.groups import committed_offsets
 from kafka_messages_spark.analyses.lag import with_lag_times
 from kafka_messages_spark.analyses.transactions import partition_offsets, stable_offsets
 
-MOST = (1 << 63) - 1
+MAX_SHOWN = (1 << 63) - 1
 HISTORY = (
     "group string, topic string, partition int, committed_offset long, leader_epoch int, metadata string, "
     "time timestamp, members long, is_tombstone boolean, log_topic string, log_partition int, log_offset long"
@@ -44,12 +44,12 @@ def test_what_is_not_known(spark: SparkSession) -> None:
 
 def test_the_largest_offsets(spark: SparkSession) -> None:
     """A damaged batch may have the largest offset there is; no number behind it ends the job."""
-    found = batches(spark, ("orders", 0, MOST))
+    found = batches(spark, ("orders", 0, MAX_SHOWN))
     partitions = partition_offsets(found)
     row = committed_offsets(history(spark, ("orders", 4)), partitions).collect()[0]
-    assert (row.end_offset, row.lag) == (MOST, MOST - 4)
+    assert (row.end_offset, row.lag) == (MAX_SHOWN, MAX_SHOWN - 4)
     none = spark.sql(
         "select 'orders' topic, 0 partition, 'open' status, -2L first_offset, null first_timestamp limit 0"
     )
     stable = stable_offsets(none, partitions).collect()[0]
-    assert (stable.next_offset, stable.last_stable_offset, stable.blocked_offsets) == (MOST, MOST, 0)
+    assert (stable.next_offset, stable.last_stable_offset, stable.blocked_offsets) == (MAX_SHOWN, MAX_SHOWN, 0)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_messages_spark.jobs._report import Report, Run
+from kafka_messages_spark.jobs._report import JobRun, Report
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="Chromium is not installed")
@@ -33,7 +33,7 @@ def page() -> str:
     """A table in no order, with numbers that sort wrongly as texts, and a missing one."""
     made = Report("What")
     made.table(["group", "lag"], [["b", 10], ["partition-10", None], ["partition-9", 9], ["a", 100]])
-    run = Run("groups", {}, [], 0, datetime(2026, 11, 22, tzinfo=UTC))
+    run = JobRun("groups", {}, [], 0, datetime(2026, 11, 22, tzinfo=UTC))
     return made.html(run)
 
 

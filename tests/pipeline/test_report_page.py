@@ -14,13 +14,13 @@ import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 
 from kafka_messages_spark._charts.document import document
-from kafka_messages_spark._charts.pictures import Lane, Mark, Timeline
+from kafka_messages_spark._charts.model import Lane, Mark, Timeline
 from kafka_messages_spark._charts.svg import figure
 from kafka_messages_spark.jobs import _report
-from kafka_messages_spark.jobs._drawn import groups, metadata, segments, transactions
-from kafka_messages_spark.jobs._report import Finding, Report, Run, timestamp
-from kafka_messages_spark.jobs._report._parts import Column, Table
-from kafka_messages_spark.jobs._saved import inputs
+from kafka_messages_spark.jobs._charts import groups, metadata, segments, transactions
+from kafka_messages_spark.jobs._output import inputs
+from kafka_messages_spark.jobs._report import Finding, JobRun, Report, timestamp
+from kafka_messages_spark.jobs._report._parts import Table, TableColumn
 
 SCHEMA = json.loads(files(_report).joinpath("report.schema.json").read_text("utf-8"))
 START = 1_790_000_000_000
@@ -38,8 +38,8 @@ EVIL = [
 """Names as a client could give them to a topic, a group or itself."""
 
 
-def run(*findings: Finding, **arguments: object) -> Run:
-    return Run("groups", arguments, findings, int(bool(findings)), datetime(2026, 11, 22, 10, 30, tzinfo=UTC))
+def run(*findings: Finding, **arguments: object) -> JobRun:
+    return JobRun("groups", arguments, findings, int(bool(findings)), datetime(2026, 11, 22, 10, 30, tzinfo=UTC))
 
 
 def pictures(name: str) -> list[Any]:
@@ -270,13 +270,13 @@ def typed() -> Report:
     made.line("A text")
     columns = [
         *(
-            Column("group"),
-            Column("lag", "integer", right=True),
-            Column("share", "number"),
-            Column("removed", "boolean"),
+            TableColumn("group"),
+            TableColumn("lag", "integer", right=True),
+            TableColumn("share", "number"),
+            TableColumn("removed", "boolean"),
         ),
-        *(Column("time", "timestamp", timestamp), Column("key", "bytes"), Column("hosts", "list")),
-        Column("age", "integer", right=True, unit="ms"),
+        *(TableColumn("time", "timestamp", timestamp), TableColumn("key", "bytes"), TableColumn("hosts", "list")),
+        TableColumn("age", "integer", right=True, unit="ms"),
     ]
     rows = [
         ["a|\u202eb" * 100, 2**63 - 1, 0.25, True, 1_795_000_000_123, b"\x00\xff", ["x", None], 5],

@@ -51,7 +51,7 @@ def test_in_sql(spark: SparkSession) -> None:
     ) in str(caught.value)
     for query, text in {
         "try_kafka_message_json('MetadataRespons', 12, X'00')": (
-            "Kafka has no message 'MetadataRespons'; did you mean MetadataResponse"
+            "Kafka has no message 'MetadataRespons'; did you mean 'MetadataResponse'"
         ),
         "kafka_message_json('MetadataResponse', 12, 'text')": (
             'The third parameter of `kafka_message_json` requires the "BINARY" type'

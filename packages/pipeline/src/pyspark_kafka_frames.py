@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kafka_messages_spark._core.discovered import Discovered
+from kafka_messages_spark._core.discovery import LazyDataSource
 
 
-class DefaultSource(Discovered):
+class DefaultSource(LazyDataSource):
     source = "kafka_frames", "kafka_messages_spark.sources.kafka_frames", "KafkaFramesDataSource"

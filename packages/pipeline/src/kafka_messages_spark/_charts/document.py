@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 
 from .markup import Markup, element
-from .pictures import Picture
+from .model import Picture
 from .svg import LETTER, WIDTH, draw, kinds_of, sample_of
 
 # Characters of a line of a remark.

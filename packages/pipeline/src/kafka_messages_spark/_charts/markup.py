@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from .words import CONTROL
+from .formatting import CONTROL
 
 
 class Markup(str):

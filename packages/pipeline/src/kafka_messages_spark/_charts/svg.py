@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from .axes import Axis, numbers, powers, times
+from .formatting import timestamp
 from .markup import Markup, element
-from .pictures import Bar, Bars, Chart, Lane, Look, Mark, Panel, Picture, Series, Timeline
-from .words import timestamp
+from .model import Bar, Bars, Chart, Lane, Look, Mark, Panel, Picture, Series, Timeline
 
 WIDTH = 1000
 """Units across a picture; as wide as the page lets it be, and 720 pixels at least, below which it is scrolled."""
@@ -16,7 +16,7 @@ _LABELS = 210
 LETTER = 7.2
 """Widest that a letter is on the average."""
 _ROW, _BAR = 20, 12
-_MOST_ROWS = 12
+_MAX_ROWS = 12
 """Of one lane; what has no room then is counted."""
 _LEAST = 5
 """Shorter marks would not be seen."""
@@ -123,7 +123,7 @@ def _timeline(picture: Timeline) -> tuple[list[Markup], float]:
     y = 4.0
     for number, lane in enumerate(picture.lanes):
         placed = _placed(lane, axis)
-        rows, others = placed[:_MOST_ROWS], sum(map(len, placed[_MOST_ROWS:]))
+        rows, others = placed[:_MAX_ROWS], sum(map(len, placed[_MAX_ROWS:]))
         height = _ROW * max(1, len(rows)) + 6
         if number % 2 == 0:
             bands.append(element("rect", x=0, y=y, width=WIDTH, height=height, class_="band"))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pyarrow as pa
 from kafka_messages._base.message import Message
+from kafka_messages._core.spelling import did_you_mean
 from kafka_messages.schema.facts import FieldFacts, facts_of
 from pyspark.sql import types as spark
 
-from .errors import near, wrong
+from .errors import invalid_argument
 
 _SCALARS: dict[pa.DataType, spark.DataType] = {
     pa.bool_(): spark.BooleanType(),
@@ -42,17 +43,21 @@ def chosen_schema(owner: str, full: pa.Schema, schema: spark.StructType) -> pa.S
     """The Arrow schema of what a user's schema asks of a source, which may be fewer columns, in any order."""
     for field in schema.fields:
         if schema.names.count(field.name) > 1:
-            raise wrong(f"{owner}: the column {field.name!r} is in the schema more than once")
+            raise invalid_argument(f"{owner}: the column {field.name!r} is in the schema more than once")
         if field.name not in full.names:
-            hint = near(field.name, full.names) or "."
-            raise wrong(f"{owner}: there is no column {field.name!r}{hint} There are {', '.join(full.names)}.")
+            hint = did_you_mean(field.name, full.names) or "."
+            raise invalid_argument(
+                f"{owner}: there is no column {field.name!r}{hint} There are {', '.join(full.names)}."
+            )
         kind = spark_type(full.field(field.name).type)
         if field.dataType.simpleString() != kind.simpleString():
-            raise wrong(
+            raise invalid_argument(
                 f"{owner}: the column {field.name!r} is {kind.simpleString()}, not {field.dataType.simpleString()}"
             )
         if not field.nullable or _forbids_null(field.dataType):  # Spark would believe it, and rows may have nulls
-            raise wrong(f"{owner}: the column {field.name!r} can have nulls; leave out NOT NULL in the schema")
+            raise invalid_argument(
+                f"{owner}: the column {field.name!r} can have nulls; leave out NOT NULL in the schema"
+            )
     return pa.schema([full.field(name) for name in schema.names])
 
 

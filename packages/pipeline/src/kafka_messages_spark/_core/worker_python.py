@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .errors import wrong
+from .errors import invalid_argument
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 _DEFAULT = "python3"
 _MODULE = "kafka_messages_spark"
 _SECONDS = 60
-_SAYS_WHERE = {"SPARK_REMOTE", "SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS"}
+_ENVIRONMENT = {"SPARK_REMOTE", "SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS"}
 """Where one of these is set, workers may be on other machines; ``use_for_session`` looks at the session then."""
 
 
 def use_for_next_session() -> None:
     """See to it before a session is made. Where Spark runs already (``spark-submit``), is elsewhere, or was told a Python,
     nothing changes."""
-    if not _SAYS_WHERE & os.environ.keys() and _is_another():
+    if not _ENVIRONMENT & os.environ.keys() and _needs_python():
         os.environ["PYSPARK_PYTHON"] = sys.executable
 
 
@@ -37,14 +37,14 @@ def use_for_session(spark: SparkSession) -> None:
     A local server of Spark Connect that runs already cannot be told any more: raises PySparkValueError if its Python lacks
     this package. Sessions with workers elsewhere are left as they are, as is everything that was told a Python.
     """
-    if not _is_another():
+    if not _needs_python():
         return
     if "connect" not in type(spark).__module__:
         context = spark.sparkContext
         if str(context.master).startswith("local") and context.pythonExec == _DEFAULT:
             context.pythonExec = sys.executable
     elif "SPARK_LOCAL_REMOTE" in os.environ and not _has_package(shutil.which(_DEFAULT)):
-        raise wrong(
+        raise invalid_argument(
             f"register: the Python of Spark's workers, {shutil.which(_DEFAULT) or _DEFAULT}, has no module {_MODULE!r}: set "
             f"PYSPARK_PYTHON={sys.executable} before the session is made, or activate the environment"
         )
@@ -55,11 +55,11 @@ def use_for_functions() -> None:
     from pyspark.sql import SparkSession
     from pyspark.sql.utils import is_remote
 
-    if not is_remote() and _is_another() and (spark := SparkSession.getActiveSession()) is not None:
+    if not is_remote() and _needs_python() and (spark := SparkSession.getActiveSession()) is not None:
         use_for_session(spark)
 
 
-def _is_another() -> bool:
+def _needs_python() -> bool:
     """Whether Spark would take another Python, and nobody told it to."""
     if {"PYSPARK_GATEWAY_PORT", "PYSPARK_PYTHON"} & os.environ.keys():
         return False

@@ -61,13 +61,13 @@ Members = dict[str, Row]
 def generations(table: pa.Table) -> pa.Table:
     """The rebalances of one group."""
     order = [(name, "ascending") for name in ("log_topic", "log_partition", "log_offset")]
-    group = _Group()
+    group = _GroupHistory()
     for event in table.sort_by(order).to_pylist():
         group.take(event)
     return pa.Table.from_pylist(group.rows, schema=SCHEMA)
 
 
-class _Group:
+class _GroupHistory:
     """A group as its records tell of it, and the rebalances until then."""
 
     def __init__(self) -> None:

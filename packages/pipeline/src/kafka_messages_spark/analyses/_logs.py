@@ -18,7 +18,7 @@ SNAPSHOT = r"([0-9]{20})-[0-9]{10}\.checkpoint$"
 """The end of the name of a snapshot of the metadata: the first offset that is not in it."""
 
 
-def behind(offset: Column) -> Column:
+def next_offset(offset: Column) -> Column:
     """The next offset; behind the highest number that offsets can be, which only damage gives, that one again."""
     return F.coalesce(F.try_add(offset, F.lit(1)), offset)
 

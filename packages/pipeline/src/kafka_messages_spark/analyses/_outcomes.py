@@ -17,7 +17,7 @@ _SHARES = 1024
 """Records outside of transactions need no order: so many shares of them, and no task gets a whole log."""
 
 
-def tells_outcomes(records: DataFrame) -> bool:
+def has_outcome_columns(records: DataFrame) -> bool:
     """Whether rows have what it takes; those of ``kafka_log`` do with ``includeBatchMetadata``."""
     return set(_TELLING) <= set(records.columns)
 

@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 
 from .._core.spark_types import struct_type
 from ..columns.frames import require
-from ..sources._files import of_reader, shown
+from ..sources._files import display_path, reader_arguments
 from ..sources._segment_ranges import ranges
 from ..sources._shares import MAX_PARTITION_BYTES
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["batches_of", "read_batches"]
 
 MAX_ROWS = 10000
-_OF_BATCH = (
+_BATCH_COLUMNS = (
     "topic",
     "partition",
     "file",
@@ -70,14 +70,14 @@ def read_batches(
 
 
 @dataclass(frozen=True)
-class Added:
+class ExtraColumns:
     """More columns of batches: how to make them, of a range of a file (path, start, end) and rows of its batches."""
 
     fields: Sequence[pa.Field]
     made: Callable[[str, int, int | None, pa.RecordBatch], Sequence[pa.Array]]
 
 
-def batches_in(files: DataFrame, *, check_crcs: bool = True, added: Added | None = None) -> DataFrame:
+def batches_in(files: DataFrame, *, check_crcs: bool = True, added: ExtraColumns | None = None) -> DataFrame:
     """The batches of ranges of files, as ``_segment_ranges.ranges`` gives them, with ``added`` columns behind them."""
     schema = _schema()
     whole = pa.schema([*schema, *(added.fields if added else ())])
@@ -86,7 +86,7 @@ def batches_in(files: DataFrame, *, check_crcs: bool = True, added: Added | None
         for path, start, end in _each(rows):
             try:
                 with read_batch_headers(
-                    **of_reader(path),
+                    **reader_arguments(path),
                     mode="PERMISSIVE",
                     check_crcs=check_crcs,
                     start=start,
@@ -111,7 +111,7 @@ def batches_of(records: DataFrame) -> DataFrame:
     """
     for name in ("topic", "partition", "file", "position", "offset", "timestamp"):
         require(records, name, "batches_of")
-    keys = [name for name in _OF_BATCH if name in records.columns]
+    keys = [name for name in _BATCH_COLUMNS if name in records.columns]
     some: list[Column] = [
         F.max("offset").alias("last_offset"),
         F.count("offset").cast("int").alias("records"),
@@ -146,7 +146,7 @@ def _without_bytes(batch: pa.RecordBatch, path: str, schema: pa.Schema) -> list[
     for field in schema:
         column = batch.column(field.name)
         if field.name == "file":
-            column = pa.repeat(pa.scalar(shown(path)), len(batch))
+            column = pa.repeat(pa.scalar(display_path(path)), len(batch))
         elif field.name == "corrupt":
             children = [column.field(each.name) for each in field.type]
             column = pa.StructArray.from_arrays(children, fields=list(field.type), mask=column.is_null())
@@ -158,5 +158,5 @@ def _unreadable(schema: pa.Schema, path: str, start: int, error: OSError) -> pa.
     reason = f"the file cannot be read: {error}"
     topic, partition = topic_of(path)
     corrupt = {"position": start, "size": 0, "reason": reason}
-    row = {"file": shown(path), "topic": topic, "partition": partition, "position": start, "corrupt": corrupt}
+    row = {"file": display_path(path), "topic": topic, "partition": partition, "position": start, "corrupt": corrupt}
     return pa.RecordBatch.from_pylist([row], schema=schema)

@@ -12,7 +12,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from ..columns.frames import require
-from ._outcomes import tells_outcomes, with_outcome
+from ._outcomes import has_outcome_columns, with_outcome
 from ._times import timestamp_of
 from .copies import once
 
@@ -62,7 +62,7 @@ def offset_commits(records: DataFrame) -> DataFrame:
         return F.coalesce(new["value"][name], old["value"][name])
 
     is_commit = F.col("record_type").isin("offset_commit", "legacy_offset_commit") & F.col("problem").isNull()
-    if tells_outcomes(records):
+    if has_outcome_columns(records):
         commits = with_outcome(records.where(is_commit | F.col("is_control"))).where(is_commit)
     else:
         commits = records.where(is_commit).withColumn("transaction", F.lit(None).cast("string"))

@@ -15,18 +15,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from kafka_messages._core.spelling import did_you_mean
 from kafka_messages.records import LOGS
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, StructType
 
-from .._core.errors import near, wrong
+from .._core.errors import invalid_argument
 from .._core.options import Options
 from .._core.spark_types import struct_type
 from ..columns._records import CONTROL, columns_of, decoder_of
-from ..columns._secrets import SECRET_OPTIONS, Hiding
+from ..columns._secrets import SECRET_OPTIONS, Redaction
 from ..columns.frames import map_in_arrow, require
-from ._outcomes import tells_outcomes, with_outcome
+from ._outcomes import has_outcome_columns, with_outcome
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -99,7 +100,7 @@ def latest(df: DataFrame, *, tombstones: bool = False) -> DataFrame:
     """
     for name in ("key", "value", "offset"):
         require(df, name, "latest")
-    if tells_outcomes(df):
+    if has_outcome_columns(df):
         df = with_outcome(df, _OUTCOME).where(f"{_OUTCOME} is null or {_OUTCOME} = 'committed'").drop(_OUTCOME)
     names = [name for name in ("topic", "partition", "key") if name in df.columns]
     stays = F.col("key").isNull()
@@ -126,19 +127,21 @@ def _decoded(
     chosen = known if record_types is None else list(record_types)
     for name in chosen:
         if name not in known:
-            raise wrong(
-                f"{owner}: there is no record type {name!r}{near(name, known) or '.'} There are {', '.join(known)}."
+            raise invalid_argument(
+                f"{owner}: there is no record type {name!r}{did_you_mean(name, known) or '.'} There are {', '.join(known)}."
             )
     given = Options(owner, options, ("mode", *SECRET_OPTIONS))
     failfast = given.mode("PERMISSIVE") == "FAILFAST"
-    decoder = decoder_of(topic, chosen, failfast, Hiding.parse(owner, given))
+    decoder = decoder_of(topic, chosen, failfast, Redaction.parse(owner, given))
     for name in ("key", "value"):
         require(df, name, owner)
         if not isinstance(df.schema[name].dataType, BinaryType):
-            raise wrong(f"{owner}: the column {name!r} is {df.schema[name].dataType.simpleString()}, not binary")
+            raise invalid_argument(
+                f"{owner}: the column {name!r} is {df.schema[name].dataType.simpleString()}, not binary"
+            )
     added = struct_type(pa.schema(decoder.fields()))
     if twice := [name for name in added.names if name in df.columns]:
-        raise wrong(f"{owner}: there is a column {twice[0]!r} already; rename it first")
+        raise invalid_argument(f"{owner}: there is a column {twice[0]!r} already; rename it first")
     kept = df.columns
     with_control = "is_control" in kept
 

@@ -16,7 +16,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, StructType
 
-from .._core.errors import wrong
+from .._core.errors import invalid_argument
 from .._core.options import Options
 from .._core.spark_types import struct_type
 from ..columns._bytes import Bytes, numbers
@@ -32,8 +32,8 @@ __all__ = ["decode_requests", "decode_responses", "frames", "pair"]
 _BODY, _NTH = "__kafka_body", "__kafka_nth"
 _LENGTH = 4
 _KEYS = ("connection", "correlation_id", _NTH)
-_OF_REQUEST = ("api_key", "api_name", "api_version", "client_id")
-_OF_FRAME = ("file", "position", "size", "header_size", "timestamp", "problem")
+_REQUEST_COLUMNS = ("api_key", "api_name", "api_version", "client_id")
+_FRAME_COLUMNS = ("file", "position", "size", "header_size", "timestamp", "problem")
 _PAIRED = pa.schema(
     [
         pa.field("response_header_size", pa.int32()),
@@ -62,12 +62,14 @@ def frames(
     for name in ("connection", "direction", column):
         require(df, name, "frames")
     if not isinstance(df.schema[column].dataType, BinaryType):
-        raise wrong(f"frames: the column {column!r} is {df.schema[column].dataType.simpleString()}, frames are binary")
+        raise invalid_argument(
+            f"frames: the column {column!r} is {df.schema[column].dataType.simpleString()}, frames are binary"
+        )
     failfast = Options("frames", options, ("mode",)).mode("PERMISSIVE") == "FAILFAST"
     added = struct_type(pa.schema(list(HEADER_FIELDS)))
     kept = [name for name in df.columns if name != column]
     if twice := [name for name in (*added.names, "frame") if name in kept]:
-        raise wrong(f"frames: there is a column {twice[0]!r} already; rename it first")
+        raise invalid_argument(f"frames: there is a column {twice[0]!r} already; rename it first")
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -119,14 +121,14 @@ def pair(df: DataFrame) -> DataFrame:
     ``request_...`` and ``response_...`` of ``file``, ``position``, ``size``, ``timestamp`` and ``problem``, where
     ``df`` has them. With timestamps there is ``latency_ms`` (double).
     """
-    for name in ("connection", "direction", "correlation_id", *_OF_REQUEST, "header_size", "frame"):
+    for name in ("connection", "direction", "correlation_id", *_REQUEST_COLUMNS, "header_size", "frame"):
         require(df, name, "pair")
     order = [name for name in ("position", "timestamp") if name in df.columns]
     if not order:
-        raise wrong("pair: a column 'position' or 'timestamp' is needed, which tells the order of frames")
+        raise invalid_argument("pair: a column 'position' or 'timestamp' is needed, which tells the order of frames")
     window = Window.partitionBy("connection", "direction", "correlation_id").orderBy(*order[:1])
     ranked = df.withColumn(_NTH, F.row_number().over(window))
-    both = _side(ranked, REQUEST, _OF_REQUEST).join(_side(ranked, RESPONSE, ()), on=list(_KEYS), how="full_outer")
+    both = _side(ranked, REQUEST, _REQUEST_COLUMNS).join(_side(ranked, RESPONSE, ()), on=list(_KEYS), how="full_outer")
     times = ["request_timestamp", "response_timestamp"]
     if "timestamp" in df.columns:
         micros = [F.unix_micros(F.col(name).cast("timestamp")) for name in times]
@@ -137,7 +139,7 @@ def pair(df: DataFrame) -> DataFrame:
 def _side(df: DataFrame, direction: str, plain: Sequence[str]) -> DataFrame:
     """The frames of one direction, with its name before that of their columns."""
     # Where the body of a response begins, only its request can tell.
-    names = [name for name in _OF_FRAME if name in df.columns and (direction, name) != (RESPONSE, "header_size")]
+    names = [name for name in _FRAME_COLUMNS if name in df.columns and (direction, name) != (RESPONSE, "header_size")]
     named = [F.col(name).alias(f"{direction}_{name}") for name in names]
     return df.where(F.col("direction") == direction).select(*_KEYS, *plain, *named, F.col("frame").alias(direction))
 
@@ -202,7 +204,7 @@ def decode_responses(
     """
     kind = _kind(messageName, RESPONSE)
     if not _of_pairs(df, RESPONSE, "decode_responses"):
-        raise wrong("decode_responses: only its request says what a response is; pair the frames first")
+        raise invalid_argument("decode_responses: only its request says what a response is; pair the frames first")
     size = F.col("response_header_size")
     chosen = df.where((F.col("api_key") == int(kind.key)) & F.col(RESPONSE).isNotNull() & size.isNotNull())
     return _decoded(df, chosen, F.col(RESPONSE), size, messageName, "response_version", options, into, keep, None)
@@ -213,10 +215,10 @@ def _kind(message: str, side: str) -> Api:
     try:
         found = api(message_of(message))
     except UnknownApiError as error:
-        raise wrong(str(error)) from None
+        raise invalid_argument(str(error)) from None
     name = found.request_name if side == REQUEST else found.response_name
     if message != name:
-        raise wrong(f"{message} is no {side}; the {side} of {found.name} is {name}")
+        raise invalid_argument(f"{message} is no {side}; the {side} of {found.name} is {name}")
     return found
 
 

@@ -10,7 +10,7 @@ from kafka_messages import arrow
 from kafka_messages.arrow import EncodeRowError, RowError
 from kafka_messages.errors import UnsupportedVersionError
 
-from .._core.errors import malformed, mismatch, wrong
+from .._core.errors import invalid_argument, malformed_batch, type_mismatch
 from .._core.options import DecodeOptions
 from ._fields import conformed, pruned, pruned_type, tree_of
 from ._messages import checked_version, message_of
@@ -34,7 +34,7 @@ class Decoding:
             checked_version(message_of(message), version)
         names = arrow.schema(message_of(message), unknown_tagged_fields=options.unknown_tagged_fields).names
         if options.corrupt_column in names:
-            raise wrong(
+            raise invalid_argument(
                 f"{owner}: the option 'columnNameOfCorruptRecord' is {options.corrupt_column!r}, "
                 f"but {message} has a field of this name"
             )
@@ -57,7 +57,7 @@ class Decoding:
         structs = self._decode(data, versions, None)
         return pruned(structs, self.type()) if self.options.fields else structs
 
-    def decode_and_trailing(self, data: pa.Array, versions: pa.Array | None = None) -> tuple[pa.StructArray, pa.Array]:
+    def decode_with_trailing(self, data: pa.Array, versions: pa.Array | None = None) -> tuple[pa.StructArray, pa.Array]:
         """The structs of a batch of messages, and the bytes behind each, which are null where there are none."""
         structs = self._decode(data, versions, _TRAILING)
         return pruned(structs, self.type()), structs.field(_TRAILING)
@@ -66,7 +66,7 @@ class Decoding:
         if pa.types.is_null(data.type):
             data = data.cast(pa.binary())
         if not (pa.types.is_binary(data.type) or pa.types.is_large_binary(data.type)):
-            raise mismatch("from_kafka", "first", '"BINARY"', data.type)
+            raise type_mismatch("from_kafka", "first", '"BINARY"', data.type)
         if versions is not None:
             versions = _integers("from_kafka", versions)
         try:
@@ -83,10 +83,10 @@ class Decoding:
             )
         except RowError as error:
             if versions is not None and not versions[error.row].is_valid:
-                raise malformed(ValueError(f"row {error.row}: the version is null")) from None
-            raise malformed(error) from None
+                raise malformed_batch(ValueError(f"row {error.row}: the version is null")) from None
+            raise malformed_batch(error) from None
         except UnsupportedVersionError as error:
-            raise malformed(error) from None
+            raise malformed_batch(error) from None
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Encoding:
         """The bytes of a batch of messages; a null struct, or one whose version is null, is null."""
         message = message_of(self.message)
         if not (pa.types.is_struct(data.type) or pa.types.is_null(data.type)):
-            raise mismatch("to_kafka", "first", '"STRUCT"', data.type)
+            raise type_mismatch("to_kafka", "first", '"STRUCT"', data.type)
         full = arrow.schema(message, unknown_tagged_fields=True)
         data = conformed(data, pa.struct(list(full)))
         if versions is None:
@@ -130,5 +130,5 @@ def _integers(function: str, versions: pa.Array) -> pa.Array:
     if pa.types.is_null(versions.type):
         return versions.cast(pa.int16())
     if not pa.types.is_integer(versions.type):
-        raise mismatch(function, "third", '"INTEGRAL"', versions.type)
+        raise type_mismatch(function, "third", '"INTEGRAL"', versions.type)
     return versions

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
+from kafka_messages._core.spelling import did_you_mean
 
-from .._core.errors import near, wrong
+from .._core.errors import invalid_argument
 
 Tree = Mapping[str, "Tree"]
 """Names to keep and what of each; an empty tree keeps all."""
@@ -39,13 +40,15 @@ def pruned_type(owner: str, kind: pa.DataType, tree: Tree, path: str = "") -> pa
     if pa.types.is_list(kind):
         return pa.list_(pa.field("element", pruned_type(owner, kind.value_type, tree, path)))
     if not pa.types.is_struct(kind):
-        raise wrong(f"{owner}: the option 'fields' names {path}.{next(iter(tree))}, but {path} has no fields")
+        raise invalid_argument(
+            f"{owner}: the option 'fields' names {path}.{next(iter(tree))}, but {path} has no fields"
+        )
     names = [field.name for field in kind]
     for name in tree:
         if name not in names:
             full = f"{path}.{name}" if path else name
-            hint = near(name, names) or f". There are {', '.join(names)}."
-            raise wrong(f"{owner}: the option 'fields' names {full}, which is not there{hint}")
+            hint = did_you_mean(name, names) or f". There are {', '.join(names)}."
+            raise invalid_argument(f"{owner}: the option 'fields' names {full}, which is not there{hint}")
     return pa.struct(
         [
             pa.field(field.name, pruned_type(owner, field.type, tree.get(field.name, {}), _under(path, field.name)))
@@ -86,7 +89,9 @@ def conformed(array: pa.Array, kind: pa.DataType, path: str = "") -> pa.Array:
         fields, children = [], []
         for index, field in enumerate(array.type):
             if field.name not in known:
-                raise ValueError(f"there is no field {_under(path, field.name)}{near(field.name, known) or '.'}")
+                raise ValueError(
+                    f"there is no field {_under(path, field.name)}{did_you_mean(field.name, known) or '.'}"
+                )
             children.append(conformed(array.field(index), known[field.name], _under(path, field.name)))
             fields.append(pa.field(field.name, children[-1].type))
         return pa.StructArray.from_arrays(children, fields=fields, mask=array.is_null() if array.null_count else None)

@@ -22,11 +22,11 @@ from kafka_messages.records._tables import RECORD_TYPES
 
 from ._bytes import Bools, Bytes, Ints, numbers
 from ._messages import message_of
-from ._secrets import Hiding
+from ._secrets import Redaction
 
 CONTROL = "control"
 """Record type of control records, which are there only if the source was asked for them."""
-FACTS = pa.schema(
+RECORD_FIELDS = pa.schema(
     [
         pa.field("record_type", pa.string()),
         pa.field("record_type_id", pa.int32()),
@@ -81,7 +81,7 @@ def types_of(log: str) -> tuple[RecordType, ...]:
 
 
 @dataclass(frozen=True)
-class Rows:
+class RawRecords:
     """What is known of the rows of a batch, before the messages are decoded."""
 
     number: Ints
@@ -104,12 +104,12 @@ class LogDecoder:
     has_keys: bool
     columns: tuple[str, ...]
     failfast: bool
-    hiding: Hiding
+    redaction: Redaction
 
     def fields(self) -> list[pa.Field]:
         """The columns that are added."""
         return [
-            *FACTS,
+            *RECORD_FIELDS,
             *(pa.field(each.column, each.type()) for each in types_of(self.log) if each.column in self.columns),
         ]
 
@@ -141,7 +141,9 @@ class LogDecoder:
         ]
         return [*facts, *structs]
 
-    def _structs(self, each: RecordType, rows: Rows, chosen: Ints, missing: Bools) -> tuple[pa.StructArray, Bools]:
+    def _structs(
+        self, each: RecordType, rows: RawRecords, chosen: Ints, missing: Bools
+    ) -> tuple[pa.StructArray, Bools]:
         """The column of one record type, and which of its rows could not be decoded."""
         count, at = len(missing), pa.array(chosen)
         if not len(chosen):
@@ -160,7 +162,7 @@ class LogDecoder:
     def _decoded(self, message: str, data: pa.Array, version: Any) -> pa.StructArray:
         """The structs of some messages, null where they are malformed; empty messages are structs too."""
         kind = message_of(message)
-        return self.hiding.applied(arrow.decode(data, kind, version, mode="PERMISSIVE"), kind)
+        return self.redaction.applied(arrow.decode(data, kind, version, mode="PERMISSIVE"), kind)
 
     def _names(self, number: Ints, known: Bools, is_control: Bools) -> pa.Array:
         types = types_of(self.log)
@@ -193,7 +195,7 @@ class LogDecoder:
         return "the column codec refuses what the object codec reads; please report this"
 
 
-def coordinator_rows(key: pa.Array, value: pa.Array) -> Rows:
+def coordinator_rows(key: pa.Array, value: pa.Array) -> RawRecords:
     """Records of coordinators: record type (int16) and key, version (int16) and value."""
     keys, values = Bytes(key), Bytes(value)
     types, has_type = keys.leading(2)
@@ -201,10 +203,10 @@ def coordinator_rows(key: pa.Array, value: pa.Array) -> Rows:
     number = np.where(has_type, numbers(types, ">i2"), -1)
     version = np.where(has_version, numbers(versions, ">i2"), -1)
     two = np.full(len(key), 2, np.int64)
-    return Rows(number, version, keys.after(two), values.after(two), has_type)
+    return RawRecords(number, version, keys.after(two), values.after(two), has_type)
 
 
-def metadata_rows(value: pa.Array) -> Rows:
+def metadata_rows(value: pa.Array) -> RawRecords:
     """Records of the metadata logs: frame version, record type and version (unsigned varints), and the message."""
     values = Bytes(value)
     head, long_enough = values.leading(3)
@@ -218,7 +220,7 @@ def metadata_rows(value: pa.Array) -> Rows:
         if readable[row]:
             number[row], version[row] = numbers[1], numbers[2]
     body = values.after(skip)
-    return Rows(np.where(readable, number, -1), np.where(readable, version, -1), body, body, readable)
+    return RawRecords(np.where(readable, number, -1), np.where(readable, version, -1), body, body, readable)
 
 
 def _uvarints(data: bytes, count: int) -> tuple[list[int], int]:
@@ -238,10 +240,10 @@ def _uvarints(data: bytes, count: int) -> tuple[list[int], int]:
     return numbers, len(data)
 
 
-def decoder_of(topic: str, columns: Sequence[str], failfast: bool, hiding: Hiding) -> LogDecoder:
+def decoder_of(topic: str, columns: Sequence[str], failfast: bool, redaction: Redaction) -> LogDecoder:
     """The decoder of an internal topic, or of a log; the metadata logs have no keys."""
     log = LOGS.get(topic, topic)
-    return LogDecoder(log, log not in ("metadata", "storage"), tuple(columns), failfast, hiding)
+    return LogDecoder(log, log not in ("metadata", "storage"), tuple(columns), failfast, redaction)
 
 
 def columns_of(log: str) -> Sequence[str]:

@@ -9,14 +9,14 @@ from kafka_messages import arrow
 from kafka_messages._base.message import Message
 from kafka_messages.secrets import HIDDEN, marks
 
-from .._core.errors import wrong
+from .._core.errors import invalid_argument
 from .._core.options import Options
 
 SECRET_OPTIONS = ("showSecrets", "secretSalt")
 
 
 @dataclass(frozen=True)
-class Hiding:
+class Redaction:
     """What the options say; it goes to the workers as it is."""
 
     shows: bool = False
@@ -24,12 +24,12 @@ class Hiding:
     """With a salt, marks tell which hidden values are the same."""
 
     @classmethod
-    def parse(cls, owner: str, given: Options) -> Hiding:
+    def parse(cls, owner: str, given: Options) -> Redaction:
         found = cls(given.flag("showSecrets", False), given.text("secretSalt"))
         if found.shows and found.salt is not None:
-            raise wrong(f"{owner}: the options 'showSecrets' and 'secretSalt' cannot be both set")
+            raise invalid_argument(f"{owner}: the options 'showSecrets' and 'secretSalt' cannot be both set")
         if found.salt == "":
-            raise wrong(f"{owner}: the option 'secretSalt' is empty; take some random text")
+            raise invalid_argument(f"{owner}: the option 'secretSalt' is empty; take some random text")
         return found
 
     def applied(self, structs: pa.StructArray, message: type[Message]) -> pa.StructArray:

@@ -5,6 +5,6 @@ reads a topic for them, each record once.
 """
 
 from ._cli import Job, parser, run
-from ._taken import records
+from ._selection import records
 
 __all__ = ["Job", "parser", "records", "run"]

@@ -21,18 +21,18 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.datasource import DataSource
 
-from kafka_messages_spark._core.errors import wrong
+from kafka_messages_spark._core.errors import invalid_argument
 from kafka_messages_spark._core.worker_python import use_for_next_session, use_for_session
-from kafka_messages_spark.jobs import _small
-from kafka_messages_spark.jobs._faults import message_of
-from kafka_messages_spark.jobs._report import Finding, Report, Run, Severity, size
-from kafka_messages_spark.jobs._saved import check_place, inputs, is_page, save
+from kafka_messages_spark.jobs import _local_mode
+from kafka_messages_spark.jobs._errors import message_of
+from kafka_messages_spark.jobs._output import check_place, inputs, is_page, save
+from kafka_messages_spark.jobs._report import Finding, JobRun, Report, Severity, size
 from kafka_messages_spark.jobs._session import is_elsewhere, is_ours, start
 from kafka_messages_spark.jobs._tables import add_arguments, check, writers
 from kafka_messages_spark.sources import register
 from kafka_messages_spark.sources._checkpoint_files import CheckpointFiles
-from kafka_messages_spark.sources._files import Selection, folder_name, is_path, shown
-from kafka_messages_spark.sources._foreign import NOT_A_SEGMENT, why_no_part
+from kafka_messages_spark.sources._files import FileSelection, display_path, folder_name, is_path
+from kafka_messages_spark.sources._foreign import NOT_A_SEGMENT, skip_reason
 from kafka_messages_spark.sources._segment_ranges import Ranges
 from kafka_messages_spark.sources._shares import MAX_PARTITION_BYTES
 from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
@@ -66,7 +66,7 @@ class Job:
     """How many things there are to look at; the exit status is made of it."""
     _found: list[Finding] = field(default_factory=list)
     _spark: SparkSession | None = None
-    _says: bool = True
+    _shows_progress: bool = True
     _cached_partitions: str | None = None
     _left_out: set[str] = field(default_factory=set)
     _kept: list[DataFrame] = field(default_factory=list)
@@ -77,11 +77,13 @@ class Job:
         """The session; it is there from when it is first asked for, so that wrong arguments are told before."""
         if self._spark is None:
             use_for_next_session()
-            small = _small.SETTINGS if self.is_small else {}
+            small = _local_mode.SETTINGS if self.is_small else {}
             no_bars = {_PROGRESS: "false"} if self.args.quiet or not sys.stderr.isatty() else {}
             no_bars = no_bars if is_ours() and _PROGRESS not in self.settings else {}
-            self._spark = start(self.name, {**small, **no_bars, **self.settings}, _small.JAVA if self.is_small else "")
-            self._says = bool(no_bars) or str(self._spark.conf.get(_PROGRESS, "true")).lower() != "false"
+            self._spark = start(
+                self.name, {**small, **no_bars, **self.settings}, _local_mode.JAVA if self.is_small else ""
+            )
+            self._shows_progress = bool(no_bars) or str(self._spark.conf.get(_PROGRESS, "true")).lower() != "false"
             use_for_session(self._spark)
             if not self.is_small:
                 self._register(self._spark)
@@ -106,10 +108,10 @@ class Job:
             self._found.append(Finding(kind, severity, count))
             self.findings += 0 if severity == "info" else count
 
-    def say(self, text: str) -> None:
+    def progress(self, text: str) -> None:
         """Print on stderr what is being done, unless --quiet or the settings of Spark turn progress off."""
         _ = self.spark
-        if self._says and not self.args.quiet:
+        if self._shows_progress and not self.args.quiet:
             print(f"{self.name}: {text}", file=sys.stderr, flush=True)
 
     def files(self, paths: Sequence[str], what: str, *, all_of_them: bool = False) -> DataFrame:
@@ -144,7 +146,9 @@ class Job:
         if not files:
             others = found.where("topic is not null").select("topic").distinct().orderBy("topic").limit(3).collect()
             names = f"; there are some of {', '.join(row['topic'] for row in others)}" if others else ""
-            raise wrong(f"{self.name}: there are no segments of {topic} in {', '.join(map(shown, paths))}{names}")
+            raise invalid_argument(
+                f"{self.name}: there are no segments of {topic} in {', '.join(map(display_path, paths))}{names}"
+            )
         self._reading(topic or "segments", len(files), sum(row["size"] for row in files))
         return [row["path"] for row in files]
 
@@ -162,18 +166,26 @@ class Job:
         other = F.when(~kept & (F.col("start") == 0), F.struct("path", "left_out", "topic"))
         count, others = found.agg(F.count_if(kept), F.sort_array(F.collect_set(other))).collect()[0]
         if not count:
-            raise wrong(no_segments(self.name, paths, _told((path, why) for path, why, _ in others)))
-        self._leave_out(_told((path, why) for path, why, of in others if why == NOT_A_SEGMENT or topic in (None, of)))
+            raise invalid_argument(
+                no_segments_message(self.name, paths, _skipped_files((path, why) for path, why, _ in others))
+            )
+        self._leave_out(
+            _skipped_files((path, why) for path, why, of in others if why == NOT_A_SEGMENT or topic in (None, of))
+        )
         return found.where(kept)
 
     def _look(self, paths: Sequence[str], all_of_them: bool) -> None:
         """Say that there is nothing to read before Spark starts, which takes long; if the paths are of this machine."""
         if self._spark is not None or is_elsewhere() or not all(map(is_path, paths)):
             return
-        files = Selection(tuple(paths), self.args.glob, recursive=True).find(self.name)
-        reasons = {} if all_of_them else {file.path: why_no_part(file.path, file.ending) for file in files}
+        files = FileSelection(tuple(paths), self.args.glob, recursive=True).find(self.name)
+        reasons = {} if all_of_them else {file.path: skip_reason(file.path, file.ending) for file in files}
         if not files or (reasons and all(reasons.values())):
-            raise wrong(no_segments(self.name, paths, _told((path, why or "") for path, why in reasons.items())))
+            raise invalid_argument(
+                no_segments_message(
+                    self.name, paths, _skipped_files((path, why or "") for path, why in reasons.items())
+                )
+            )
 
     def _leave_out(self, files: Mapping[str, str]) -> None:
         """Name what is left out in the report, each file or folder once."""
@@ -196,12 +208,12 @@ class Job:
         return self._source(Ranges, Ranges.options_of(paths, owner=self.name, glob=glob, max_partition_bytes=most))
 
     def _register(self, spark: SparkSession) -> None:
-        if not _found_by_itself(spark):
+        if not _is_discovered(spark):
             register(spark)
 
     def _source(self, source: type[DataSource], options: dict[str, str]) -> DataFrame:
         """The rows of a data source: read by Spark, or where they are few by this process."""
-        if self.is_small and (rows := _small.rows(self.spark, source(options))) is not None:
+        if self.is_small and (rows := _local_mode.rows(self.spark, source(options))) is not None:
             return rows
         if source is not KafkaLogDataSource:
             self.spark.dataSource.register(source)
@@ -210,7 +222,7 @@ class Job:
         return self.spark.read.format(source.name()).options(**options).load()
 
     def _reading(self, what: str, files: int, total: int) -> None:
-        self.say(f"reading {what}: {files} file{'s' if files != 1 else ''}, {size(total)}")
+        self.progress(f"reading {what}: {files} file{'s' if files != 1 else ''}, {size(total)}")
 
     def unreadable(self, df: DataFrame) -> None:
         """Report, count as findings, and write what could not be read; the columns are those of ``_unreadable``."""
@@ -237,15 +249,15 @@ class Job:
             save(self.report, self._run(), place)
         for name, df in self._tables:
             for place, write in writers(name, df, self.args):
-                self.say(f"writing {place}")
+                self.progress(f"writing {place}")
                 write()
                 print(f"written: {place}", file=sys.stderr, flush=True)
 
-    def _run(self) -> Run:
+    def _run(self) -> JobRun:
         """What reports that stand alone say of this run; findings that have no name are counted as others."""
         unnamed = self.findings - sum(each.count for each in self._found if each.severity != "info")
         found = [*self._found, *([Finding("other", "warning", unnamed)] if unnamed else [])]
-        return Run(self.name, inputs(self.args), found, self.exit_status, datetime.now(UTC))
+        return JobRun(self.name, inputs(self.args), found, self.exit_status, datetime.now(UTC))
 
     def close(self) -> None:
         """Leave the session as it was."""
@@ -259,19 +271,19 @@ class Job:
             self._spark.conf.set(_CACHED_PARTITIONS, self._cached_partitions)
 
 
-def _told(files: Iterable[tuple[str, str]]) -> dict[str, str]:
+def _skipped_files(files: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Why files are left out, by their names as they are shown; for those of a whole folder, by that."""
-    names = ((shown(path), why) for path, why in files)
+    names = ((display_path(path), why) for path, why in files)
     return {name if why == NOT_A_SEGMENT else folder_name(name): why for name, why in names}
 
 
-def no_segments(owner: str, paths: Sequence[str], others: Mapping[str, str]) -> str:
+def no_segments_message(owner: str, paths: Sequence[str], others: Mapping[str, str]) -> str:
     """The error for files of which none is a segment of a log; ``others`` says what each is instead."""
     are = ""
     for why in sorted(set(others.values())):
         names = sorted(name for name in others if others[name] == why)
         are += f"; {why}: {', '.join(names[:3])}" + (f" and {len(names) - 3} more" if names[3:] else "")
-    return f"{owner}: there are no segments in {', '.join(map(shown, paths))}{are}"
+    return f"{owner}: there are no segments in {', '.join(map(display_path, paths))}{are}"
 
 
 def parser(name: str, description: str) -> ArgumentParser:
@@ -325,7 +337,7 @@ def run(
     argv: Sequence[str] | None,
     work: Callable[[Job], None],
     settings: Mapping[str, str] | None = None,
-    reads: Callable[[Namespace], Sequence[_small.Input]] | None = None,
+    reads: Callable[[Namespace], Sequence[_local_mode.Input]] | None = None,
     writes: Callable[[Namespace], Sequence[str]] | None = None,
 ) -> int:
     """Parse the arguments, do the work, print the report; returns the exit status.
@@ -340,7 +352,7 @@ def run(
         for place in args.report:
             check_place(job.name, place)
         job.writes = writes(args) if writes else ()
-        job.is_small = reads is not None and is_ours() and _small.is_small(reads(args), args.glob)
+        job.is_small = reads is not None and is_ours() and _local_mode.is_small(reads(args), args.glob)
         work(job)
         job.finish()
     except Exception as error:
@@ -354,7 +366,7 @@ def run(
     return job.exit_status
 
 
-def _found_by_itself(spark: SparkSession) -> bool:
+def _is_discovered(spark: SparkSession) -> bool:
     """Whether Spark knows the sources already: if they are registered too, it warns of that again and again.
 
     Under ``spark-submit`` what comes with the job is what counts, whatever is installed.

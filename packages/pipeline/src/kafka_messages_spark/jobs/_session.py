@@ -15,7 +15,7 @@ from pyspark.sql.utils import is_remote
 from kafka_messages_spark.java import ensure_java, write_launcher
 
 _LOGGING = Path(__file__).with_name("log4j2.properties")
-_SAYS_HOW = {"PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME"}
+_ENVIRONMENT = {"PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME"}
 """Where one of these is set, somebody has said how Spark starts and what it logs."""
 
 
@@ -26,7 +26,7 @@ def is_elsewhere() -> bool:
 
 def is_ours() -> bool:
     """Whether a session that starts now is one of this process and this machine, and nobody has said how it starts."""
-    return not (is_elsewhere() or SparkSession.getActiveSession() is not None or _SAYS_HOW & os.environ.keys())
+    return not (is_elsewhere() or SparkSession.getActiveSession() is not None or _ENVIRONMENT & os.environ.keys())
 
 
 def start(name: str, settings: Mapping[str, str], java: str = "") -> SparkSession:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from kafka_messages_spark._core.errors import wrong
-from kafka_messages_spark.sources._files import shown
+from kafka_messages_spark._core.errors import invalid_argument
+from kafka_messages_spark.sources._files import display_path
 
 if TYPE_CHECKING:
     from argparse import _ArgumentGroup
@@ -30,19 +30,19 @@ def add_arguments(out: _ArgumentGroup) -> None:
 def check(owner: str, spark: SparkSession, args: Namespace, names: Sequence[str]) -> None:
     """Raise PySparkValueError, before anything is read, if tables of these names could not be written."""
     if args.tables is not None and not _has_schema(spark, args.tables):
-        raise wrong(f"{owner}: --tables: this session has no schema {args.tables!r}")
+        raise invalid_argument(f"{owner}: --tables: this session has no schema {args.tables!r}")
     if (args.output or args.tables) and not _has_format(spark, args.format):
-        raise wrong(f"{owner}: --format: this session has no format {args.format!r}")
+        raise invalid_argument(f"{owner}: --format: this session has no format {args.format!r}")
     if args.mode != "errorifexists":
         return
     hint = "name another place, or say --mode overwrite, append or ignore"
     if args.output and _is_there(spark, args.output):
         for place in (f"{args.output.rstrip('/')}/{name}" for name in names):
             if _is_there(spark, place):
-                raise wrong(f"{owner}: --output: {shown(place)} exists; {hint}")
+                raise invalid_argument(f"{owner}: --output: {display_path(place)} exists; {hint}")
     for table in (f"{args.tables}.{name}" for name in names if args.tables):
         if spark.catalog.tableExists(table):
-            raise wrong(f"{owner}: --tables: the table {table} exists; {hint}")
+            raise invalid_argument(f"{owner}: --tables: the table {table} exists; {hint}")
 
 
 def _has_schema(spark: SparkSession, schema: str) -> bool:
@@ -75,7 +75,7 @@ def writers(name: str, df: DataFrame, args: Namespace) -> Iterator[tuple[str, Ca
     writer = df.write.format(args.format).mode(mode)
     if args.output:
         place = f"{args.output.rstrip('/')}/{name}"
-        yield shown(place), partial(writer.save, place)
+        yield display_path(place), partial(writer.save, place)
     if args.tables:
         table = f"{args.tables}.{name}"
         yield table, partial(writer.saveAsTable, table)

@@ -13,8 +13,8 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from kafka_messages_spark._charts.pictures import Chart
-from kafka_messages_spark._core.errors import wrong
+from kafka_messages_spark._charts.model import Chart
+from kafka_messages_spark._core.errors import invalid_argument
 from kafka_messages_spark.analyses import groups
 from kafka_messages_spark.analyses._logs import log_of
 from kafka_messages_spark.analyses.batches import batches_in
@@ -26,9 +26,9 @@ from kafka_messages_spark.analyses.rebalances import rebalances
 from kafka_messages_spark.analyses.share_groups import share_offsets, topic_names
 from kafka_messages_spark.analyses.transactions import partition_offsets
 from kafka_messages_spark.jobs import _cli, _unreadable
-from kafka_messages_spark.jobs._drawn import groups as drawn
+from kafka_messages_spark.jobs._charts import groups as drawn
+from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import duration
-from kafka_messages_spark.jobs._small import Input
 
 TOPIC, SHARE_TOPIC = "__consumer_offsets", "__share_group_state"
 _FIGURES = ("groups", "commits", "resets", "storms", "removed_offsets", "rebalances", "outside_the_log")
@@ -71,7 +71,7 @@ def work(job: _cli.Job) -> None:
     """Findings are resets, storms, offsets that are not in the log any more, and what cannot be read."""
     args = job.args
     if args.sort == "lag" and not args.data:
-        raise wrong("groups: --sort lag needs --data, the data segments")
+        raise invalid_argument("groups: --sort lag needs --data, the data segments")
     records = job.keep(consumer_offsets(once(job.log(args.paths, TOPIC, batch_metadata=True))))
     batches, partitions, damaged = _data(job)
     unreadable = [_unreadable.bad_records(records), *damaged]
@@ -92,7 +92,7 @@ def work(job: _cli.Job) -> None:
         of_shares = share_offsets(states, topic_names(records), partitions)
         tables["share_offsets"] = job.keep(_of_groups(of_shares, args.group))
     tables["groups"] = job.keep(_groups(records, tables, args.group))
-    job.say("looking for resets and storms")
+    job.progress("looking for resets and storms")
     picture = drawn.picture(tables["history"], tables["offsets"], batches) if job.draws else None
     _report(job, records, tables, partitions is not None, picture)
     for name, table in tables.items():

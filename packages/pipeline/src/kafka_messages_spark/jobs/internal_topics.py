@@ -16,8 +16,8 @@ from pyspark.sql import functions as F
 
 from kafka_messages_spark.analyses import internal_topics
 from kafka_messages_spark.columns._records import CONTROL, columns_of
-from kafka_messages_spark.jobs import _cli, _taken
-from kafka_messages_spark.jobs._small import Input
+from kafka_messages_spark.jobs import _cli, _selection
+from kafka_messages_spark.jobs._local_mode import Input
 
 TOPICS: dict[str, Callable[..., DataFrame]] = {
     "consumer_offsets": internal_topics.consumer_offsets,
@@ -50,7 +50,7 @@ def _writes(args: Namespace) -> Sequence[str]:
 def work(job: _cli.Job) -> None:
     """Count the records of each type, and write their tables. Findings are records that cannot be read."""
     args = job.args
-    log = _taken.records(job, args.paths, f"__{args.topic}", batch_metadata=args.latest)
+    log = _selection.records(job, args.paths, f"__{args.topic}", batch_metadata=args.latest)
     if args.latest:
         log = internal_topics.latest(log)
     if "is_control" in log.columns:

@@ -15,17 +15,17 @@ from functools import partial
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from kafka_messages_spark._core.errors import wrong
+from kafka_messages_spark._core.errors import invalid_argument
 from kafka_messages_spark.analyses import metadata
 from kafka_messages_spark.analyses.internal_topics import cluster_metadata
 from kafka_messages_spark.jobs import _cli, _unreadable
-from kafka_messages_spark.jobs._drawn import metadata as drawn
-from kafka_messages_spark.jobs._report import shown
-from kafka_messages_spark.jobs._small import Input
-from kafka_messages_spark.sources._files import shown as path_shown
+from kafka_messages_spark.jobs._charts import metadata as drawn
+from kafka_messages_spark.jobs._local_mode import Input
+from kafka_messages_spark.jobs._report import format_value
+from kafka_messages_spark.sources._files import display_path
 
 TOPIC = "__cluster_metadata"
-_WIDEST = 240
+_MAX_WIDTH = 240
 
 TABLES = ("before", "after", "differences", "changes", "unhandled", "unreadable")
 
@@ -43,12 +43,12 @@ def work(job: _cli.Job) -> None:
     """Findings are differences, and whatever makes them uncertain."""
     args = job.args
     if len(args.paths) > 2:
-        raise wrong(f"{job.name}: name one log, or what to compare with what, not {len(args.paths)} paths")
+        raise invalid_argument(f"{job.name}: name one log, or what to compare with what, not {len(args.paths)} paths")
     # A salt that nobody knows: marks tell whether a secret changed, and nothing more.
     options = {"showSecrets": "true"} if args.show_secrets else {"secretSalt": secrets.token_hex(16)}
     tables = _one(job, options) if len(args.paths) == 1 else _two(job, options)
     tables["differences"] = job.keep(metadata.differences(tables["before"], tables["after"]))
-    job.say("comparing")
+    job.progress("comparing")
     _report(job, tables)
     _problems(job, tables)
     for name, table in tables.items():
@@ -88,7 +88,7 @@ def _one(job: _cli.Job, options: dict[str, str]) -> dict[str, DataFrame]:
     end = job.args.after_offset
     _check_offsets(job, records, job.args.paths[0], {"before": job.args.before_offset, "after": end})
     if end is not None and end < start:
-        raise wrong(f"{job.name}: --after-offset {end} is below the offset {start} to begin with")
+        raise invalid_argument(f"{job.name}: --after-offset {end} is below the offset {start} to begin with")
     chosen = job.keep(metadata.records_of(records, up_to=end, base=start))
     _input(job, "after", chosen, since=start)
     replay = job.keep(metadata.replay(chosen, start=start))
@@ -107,8 +107,8 @@ def _check_offsets(job: _cli.Job, records: DataFrame, path: str, offsets: Mappin
     last = metadata.last_offset(records) if given else None
     for side, offset in given.items():
         if last is not None and offset > last:
-            where = f"the end of the log in {path_shown(path)}, which is offset {last}"
-            raise wrong(f"{job.name}: --{side}-offset {offset} is past {where}")
+            where = f"the end of the log in {display_path(path)}, which is offset {last}"
+            raise invalid_argument(f"{job.name}: --{side}-offset {offset} is past {where}")
 
 
 def _input(job: _cli.Job, side: str, chosen: DataFrame, since: int | None = None) -> None:
@@ -143,7 +143,7 @@ def _before(start: int, base: int | None) -> str:
 
 def _report(job: _cli.Job, tables: dict[str, DataFrame]) -> None:
     report, limit, found = job.report, job.args.limit, tables["differences"]
-    formats = {"what": partial(shown, widest=_WIDEST)}
+    formats = {"what": partial(format_value, widest=_MAX_WIDTH)}
     by_entity = found.groupBy("entity").agg(
         *(F.count_if(F.col("change") == kind).alias(kind) for kind in ("added", "removed", "changed"))
     )

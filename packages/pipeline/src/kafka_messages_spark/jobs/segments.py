@@ -14,9 +14,9 @@ from pyspark.sql import functions as F
 from kafka_messages_spark.analyses import segments
 from kafka_messages_spark.analyses.checkpoints import CLEANER_OFFSET, HIGH_WATERMARK
 from kafka_messages_spark.jobs import _cli
-from kafka_messages_spark.jobs._drawn import segments as drawn
+from kafka_messages_spark.jobs._charts import segments as drawn
+from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import size
-from kafka_messages_spark.jobs._small import Input
 
 TABLES = ("files", "findings")
 

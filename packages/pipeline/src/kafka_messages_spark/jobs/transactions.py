@@ -26,9 +26,9 @@ from kafka_messages_spark.analyses.checkpoints import (
 from kafka_messages_spark.analyses.copies import once
 from kafka_messages_spark.analyses.internal_topics import transaction_state
 from kafka_messages_spark.jobs import _cli, _unreadable
-from kafka_messages_spark.jobs._drawn import transactions as drawn
+from kafka_messages_spark.jobs._charts import transactions as drawn
+from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import Severity, duration, size, timestamp
-from kafka_messages_spark.jobs._small import Input
 
 STATE_TOPIC = "__transaction_state"
 VERDICTS = ("hanging", "late", "unknown", "ongoing")
@@ -68,7 +68,7 @@ def work(job: _cli.Job) -> None:
     partitions = job.keep(txn.partition_offsets(batches, log_start_offsets(files, checkpoints)))
     found = job.keep(txn.find_transactions(batches))
     now = _as_of(args.as_of, partitions, states)
-    job.say("looking for transactions without an end")
+    job.progress("looking for transactions without an end")
     opened = job.keep(
         txn.open_transactions(
             found, partitions, states, as_of=now or 0, max_timeout_ms=args.max_timeout_ms, unread=unread

@@ -27,7 +27,7 @@ SCHEMA = pa.schema(
     ]
 )
 _FORMAT_VERSION = "0"
-_MOST_BYTES = 64 << 20
+_MAX_BYTES = 64 << 20
 """A longer file is no checkpoint; with the longest names Kafka has room for 250,000 partitions in that."""
 _ENTRY = re.compile(r"(\S+)\s+([0-9]{1,10})\s+([0-9]{1,19})")
 
@@ -98,13 +98,13 @@ def places_of(files: Iterable[File], name: str) -> list[tuple[str, str, str]]:
     """Where a checkpoint of this name would be: how it is shown, the root that opens it, its path; each once."""
     found = {}
     for file in files:
-        path, shown = (_beside_folder(each, name) for each in (file.path, file.name))
+        path, shown = (_checkpoint_path(each, name) for each in (file.path, file.name))
         if path and shown and ("/" in path or "://" not in file.root):  # above the bucket of a store there is nothing
             found[shown] = file.root, path
     return [(shown, *place) for shown, place in sorted(found.items())]
 
 
-def _beside_folder(path: str, name: str) -> str | None:
+def _checkpoint_path(path: str, name: str) -> str | None:
     """What lies beside the folder of a file; None if there is nothing above that folder."""
     folder = path.rpartition("/")[0]
     above, slash, _ = folder.rpartition("/")
@@ -136,8 +136,8 @@ def _all(file: Any) -> bytes:
     data = bytearray()
     while piece := file.read(1 << 20):
         data += piece
-        if len(data) > _MOST_BYTES:
-            raise ValueError(f"it has more than {_MOST_BYTES} bytes")
+        if len(data) > _MAX_BYTES:
+            raise ValueError(f"it has more than {_MAX_BYTES} bytes")
     return bytes(data)
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from kafka_messages.segments.names import ending_of
 from pyarrow import fs
 
-from .._core.errors import wrong
+from .._core.errors import invalid_argument
 from .._core.options import Options
 
 DEFAULT_GLOB = "*.{log,checkpoint}"
@@ -59,7 +59,7 @@ class File:
     def ending(self) -> str | None:
         """``delete``, ``future`` or ``stray`` in a folder that Kafka deletes or moves, unless the user's path names it."""
         ending = ending_of(self.name)
-        return None if ending is None or re.search(rf"-{ending}(?:[/\\]|$)", shown(self.root)) else ending
+        return None if ending is None or re.search(rf"-{ending}(?:[/\\]|$)", display_path(self.root)) else ending
 
     @property
     def folder(self) -> str:
@@ -71,7 +71,7 @@ class File:
 
 
 @dataclass(frozen=True)
-class Selection:
+class FileSelection:
     """Which files: paths or URIs of files, folders and patterns, and a pattern for the names of files."""
 
     paths: tuple[str, ...]
@@ -82,7 +82,7 @@ class Selection:
     modified_before: float | None = None
 
     @classmethod
-    def parse(cls, given: Options, default_glob: str = DEFAULT_GLOB) -> Selection:
+    def parse(cls, given: Options, default_glob: str = DEFAULT_GLOB) -> FileSelection:
         """What the options ``FILE_OPTIONS`` of a source say."""
         return cls(
             paths=given.paths(),
@@ -106,7 +106,7 @@ class Selection:
             filesystem, inner, front = open_filesystem(root, owner)
             places = _expand(filesystem, inner)
             if not places and not (lenient and _MAGIC.search(inner)):
-                raise wrong(f"{owner}: [PATH_NOT_FOUND] Path does not exist: {shown(root)}.")
+                raise invalid_argument(f"{owner}: [PATH_NOT_FOUND] Path does not exist: {display_path(root)}.")
             for place in places:
                 is_file = place.type == fs.FileType.File
                 inside = [place] if is_file else self._inside(filesystem, place.path, owner, root)
@@ -145,9 +145,9 @@ class Selection:
         after, before = self.modified_after, self.modified_before
         return (after is None or file.modified > after) and (before is None or file.modified < before)
 
-    def places(self, owner: str) -> list[Place]:
+    def places(self, owner: str) -> list[SearchRoot]:
         """What the paths are in their file systems."""
-        return [Place(root, *open_filesystem(root, owner)[1:]) for root in self._roots]
+        return [SearchRoot(root, *open_filesystem(root, owner)[1:]) for root in self._roots]
 
     @property
     def _roots(self) -> list[str]:
@@ -155,7 +155,7 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Place:
+class SearchRoot:
     """A path or URI of the user: ``path`` in its file system, and ``front`` before that in the names of files."""
 
     root: str
@@ -168,11 +168,13 @@ class Place:
         return len(plain) if name.startswith(plain) else 0
 
 
-def locate(owner: str, places: Iterable[Place], name: str) -> tuple[str, str]:
+def locate(owner: str, places: Iterable[SearchRoot], name: str) -> tuple[str, str]:
     """The root that a file of this name is found by, and its path in that file system."""
     best = max(places, key=lambda place: place.fits(name))
     if not best.fits(name):
-        raise wrong(f"{owner}: the checkpoint names {name}, which is not below any of the paths of this stream")
+        raise invalid_argument(
+            f"{owner}: the checkpoint names {name}, which is not below any of the paths of this stream"
+        )
     return best.root, name[len(best.front) :]
 
 
@@ -185,12 +187,12 @@ def open_filesystem(root: str, owner: str | None = None) -> tuple[Any, str, str]
         return fs.LocalFileSystem(), root, ""
     before, mark, query = root.partition("?")
     uri = _NO_URI.sub(lambda found: quote(found[0]), before) + mark + query
-    plain = unquote(shown(root))
+    plain = unquote(display_path(root))
     try:
         filesystem, inner = fs.FileSystem.from_uri(uri)
     except (pa.ArrowException, ValueError, OSError) as error:
         reason = str(error).replace(uri, plain)
-        raise wrong(f"{owner + ': ' if owner else ''}no file system opens {plain}: {reason}") from None
+        raise invalid_argument(f"{owner + ': ' if owner else ''}no file system opens {plain}: {reason}") from None
     front, found, _ = plain.partition(inner) if inner else (plain, "", "")
     return filesystem, inner, front if found else plain[: plain.index("://") + 3]
 
@@ -201,7 +203,7 @@ def open_file(root: str, path: str) -> Any:
     return open(path, "rb", buffering=0) if is_local(filesystem) else filesystem.open_input_file(path)
 
 
-class View:
+class FileView:
     """A file from a byte on, under a name of ours. Closing it closes the file."""
 
     def __init__(self, file: Any, name: str, base: int) -> None:
@@ -226,7 +228,7 @@ class View:
         return int(self._file.seek(0, 2))
 
 
-def of_reader(path: str) -> dict[str, Any]:
+def reader_arguments(path: str) -> dict[str, Any]:
     """A path or URI as the arguments ``source`` and ``filesystem`` of the readers of segments."""
     filesystem, inner, _ = open_filesystem(path)
     return {"source": inner, "filesystem": None if is_local(filesystem) else filesystem}
@@ -251,7 +253,7 @@ def is_path(place: str) -> bool:
     return not _SCHEME.match(place)
 
 
-def shown(path: str) -> str:
+def display_path(path: str) -> str:
     """A path or URI without what nobody should read in an error: credentials, and all behind ``?``."""
     return _SECRET.sub("", path).partition("?")[0] if _SCHEME.match(path) else path
 
@@ -267,7 +269,7 @@ def _named(infos: Iterable[Any], owner: str, root: str) -> Iterator[Any]:
         try:
             info.path  # noqa: B018  # pyarrow decodes it when it is asked for
         except UnicodeDecodeError as error:
-            raise wrong(f"{owner}: a name in {shown(root)} is no UTF-8: {error.object!r}") from None
+            raise invalid_argument(f"{owner}: a name in {display_path(root)} is no UTF-8: {error.object!r}") from None
         yield info
 
 

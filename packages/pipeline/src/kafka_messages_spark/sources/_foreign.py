@@ -6,7 +6,7 @@ import re
 
 from kafka_messages.segments.batch_headers import read_batch_headers
 
-from ._files import base_name, of_reader
+from ._files import base_name, reader_arguments
 
 _OURS = re.compile(r"[0-9]{20}[.-]")
 """Kafka's names begin with an offset: segments, their copies in tiered storage, and snapshots."""
@@ -18,7 +18,7 @@ NOT_A_SEGMENT = "not a segment"
 _GONE = {"delete": "a partition that is being deleted", "stray": "a replica that its broker should not have"}
 
 
-def why_no_part(path: str, ending: str | None) -> str | None:
+def skip_reason(path: str, ending: str | None) -> str | None:
     """Why a file is no part of a log that is there, or None. ``ending`` is that of its folder, unless it was named.
 
     A folder that ends in ``future`` has the copy of a partition that is there, and counts as any copy.
@@ -35,7 +35,7 @@ def is_foreign(path: str) -> bool:
     if _OURS.match(base_name(path)):
         return False
     try:
-        with read_batch_headers(**of_reader(path), mode="PERMISSIVE", end=_BEGINNING) as batches:
+        with read_batch_headers(**reader_arguments(path), mode="PERMISSIVE", end=_BEGINNING) as batches:
             corrupt = 0
             for batch in batches:
                 if batch.column("corrupt").null_count:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, ClassVar
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader
 
-from .._core.errors import wrong
+from .._core.errors import invalid_argument
 from .._core.spark_types import struct_type
-from ._files import File, Selection
+from ._files import File, FileSelection
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -32,7 +32,7 @@ class ListingReader(DataSourceReader):
     recursive: bool
 
     def files(self) -> list[File]:
-        return Selection(tuple(self.paths), self.glob, recursive=self.recursive).find(self.owner)
+        return FileSelection(tuple(self.paths), self.glob, recursive=self.recursive).find(self.owner)
 
 
 class Listing(DataSource):
@@ -67,9 +67,9 @@ class Listing(DataSource):
     ) -> dict[str, str]:
         """What ``load`` asks of, as options of the source."""
         if isinstance(paths, str) or not paths:
-            raise wrong(f"{owner}: paths is a list of at least one path, not {paths!r}")
+            raise invalid_argument(f"{owner}: paths is a list of at least one path, not {paths!r}")
         given_paths: list[object] = list(paths)
         if others := [each for each in given_paths if not isinstance(each, str)]:
-            raise wrong(f"{owner}: a path is text, not {others[0]!r}")
+            raise invalid_argument(f"{owner}: a path is text, not {others[0]!r}")
         given = {"owner": owner, "paths": given_paths, "glob": glob, "recursive": recursive, **told}
         return {"told": json.dumps(given)}

@@ -10,7 +10,7 @@ import pyarrow as pa
 from kafka_messages.segments.names import topic_of
 from pyspark.sql.datasource import InputPartition
 
-from ._foreign import why_no_part
+from ._foreign import skip_reason
 from ._listings import Listing, ListingReader
 from ._shares import MAX_PARTITION_BYTES, Share, cuts, shares
 
@@ -95,7 +95,7 @@ def _row(piece: FileRange) -> dict[str, Any]:
         "end": piece.end,
         "topic": topic,
         "partition": partition,
-        "left_out": why_no_part(piece.path, piece.ending),
+        "left_out": skip_reason(piece.path, piece.ending),
     }
 
 

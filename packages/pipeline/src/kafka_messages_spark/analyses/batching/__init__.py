@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from ._dead import by_key, dead, offsets_by_group
 from ._findings import BUSY, findings
-from ._keys import COMPACTED, Log, logs_of
-from ._sums import COLUMNS, LEVELS, of_level, sized_batches, sums
+from ._keys import COMPACTED, LogBounds, logs_of
+from ._sums import COLUMNS, LEVELS, at_level, sized_batches, sums
 
 __all__ = [
     "BUSY",
     "COLUMNS",
     "COMPACTED",
     "LEVELS",
-    "Log",
+    "LogBounds",
+    "at_level",
     "by_key",
     "dead",
     "findings",
     "logs_of",
-    "of_level",
     "offsets_by_group",
     "sized_batches",
     "sums",

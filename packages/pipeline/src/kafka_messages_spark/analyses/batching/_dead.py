@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from .._outcomes import with_outcome
-from ._keys import Log, records_in
+from ._keys import LogBounds, records_in
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -18,7 +18,7 @@ _OFFSET_COMMITS = (0, 1)
 """Versions of keys in ``__consumer_offsets`` that are of commits: OffsetCommitKey."""
 
 
-def by_key(files: DataFrame, logs: Mapping[tuple[str, int], Log], *, transactions: bool = True) -> DataFrame:
+def by_key(files: DataFrame, logs: Mapping[tuple[str, int], LogBounds], *, transactions: bool = True) -> DataFrame:
     """The records of compacted topics, summed up by partition and key, each once however many replicas have it.
 
     Columns: ``topic``, ``partition``, ``key``, ``records``, ``bytes``, ``superseded`` and ``superseded_bytes`` (what is not

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from .._words import text
-from ._sums import of_level
+from .._text import text
+from ._sums import at_level
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -28,7 +28,7 @@ def findings(found: DataFrame, dead: DataFrame, busy: int = BUSY) -> DataFrame:
     larger with it than without. ``not cleaned``: 75 % or more of the closed segments of a compacted partition are
     superseded there; by default brokers clean from 50 % on.
     """
-    producers = of_level(found, "producers").where(
+    producers = at_level(found, "producers").where(
         (F.col("batches") >= busy)
         & (F.col("single") >= _SINGLE_SHARE * F.col("batches"))
         & (F.col("records_per_second") >= _PER_SECOND)
@@ -39,7 +39,7 @@ def findings(found: DataFrame, dead: DataFrame, busy: int = BUSY) -> DataFrame:
     # A burst has no rate worth a number: 15 records in 28 ms are not 535 a second.
     pace = F.when(took < 1000, text("within ", took, " ms")).otherwise(text("at ", rate, " records a second"))
     single = text(F.col("single"), " of ", F.col("batches"), " batches have one record, ", pace)
-    enlarged = of_level(found, "compressions").where(
+    enlarged = at_level(found, "compressions").where(
         (F.col("compression") != "none") & (F.col("batches") >= busy) & (F.col("bytes") > F.col("uncompressed_bytes"))
     )
     more = F.col("bytes") - F.col("uncompressed_bytes")

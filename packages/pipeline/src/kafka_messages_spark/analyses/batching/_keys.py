@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 
 from ..._core.spark_types import struct_type
 from ...columns._bytes import Ints
-from ...sources._files import of_reader
+from ...sources._files import reader_arguments
 from .._logs import NAME_OFFSET
 from ._uncompressed import lengths
 
@@ -29,7 +29,7 @@ COMPACTED = ("__consumer_offsets", "__transaction_state")
 _READ = ("offset", "position", "key", "value", "leader_epoch", "producer_id", "is_transactional", "is_control")
 _BESIDES = 8
 """Bytes of a record besides key and value: their sizes, the deltas of offset and time; it may be some more or less."""
-_MOST_ROWS = 1 << 24
+_MAX_ROWS = 1 << 24
 """So many records have no batch, so that no batch is taken apart."""
 SCHEMA = pa.schema(
     [
@@ -50,7 +50,7 @@ SCHEMA = pa.schema(
 
 
 @dataclass(frozen=True)
-class Log:
+class LogBounds:
     """What is known of a partition before it is read."""
 
     active: int
@@ -59,7 +59,7 @@ class Log:
     """Where the cleaner has come to, as its checkpoint says."""
 
 
-def logs_of(files: DataFrame, cleaned: DataFrame, topics: Iterable[str]) -> dict[tuple[str, int], Log]:
+def logs_of(files: DataFrame, cleaned: DataFrame, topics: Iterable[str]) -> dict[tuple[str, int], LogBounds]:
     """The partitions of some topics among ranges of files, with ``checkpoints.read_checkpoints`` of the cleaner.
 
     Of several replicas that which the cleaner has come to last counts, as the copy with the most records is read.
@@ -71,11 +71,13 @@ def logs_of(files: DataFrame, cleaned: DataFrame, topics: Iterable[str]) -> dict
     both = named.unionByName(begun, allowMissingColumns=True)
     rows = both.groupBy("topic", "partition").agg(F.max("active").alias("active"), F.min("cleaned").alias("cleaned"))
     return {
-        (row.topic, row.partition): Log(row.active, row.cleaned) for row in rows.collect() if row.active is not None
+        (row.topic, row.partition): LogBounds(row.active, row.cleaned)
+        for row in rows.collect()
+        if row.active is not None
     }
 
 
-def records_in(files: DataFrame, logs: Mapping[tuple[str, int], Log]) -> DataFrame:
+def records_in(files: DataFrame, logs: Mapping[tuple[str, int], LogBounds]) -> DataFrame:
     """The records of ``logs`` in ranges of files, control records too; what is corrupt is passed over."""
     known = dict(logs)
 
@@ -91,15 +93,20 @@ def records_in(files: DataFrame, logs: Mapping[tuple[str, int], Log]) -> DataFra
     return files.mapInArrow(read, struct_type(SCHEMA))
 
 
-def _records(row: Mapping[str, Any], log: Log) -> Iterator[pa.RecordBatch]:
+def _records(row: Mapping[str, Any], log: LogBounds) -> Iterator[pa.RecordBatch]:
     """The records of one range of a file."""
-    reading: dict[str, Any] = {**of_reader(row["path"]), "mode": "PERMISSIVE", "start": row["start"], "end": row["end"]}
+    reading: dict[str, Any] = {
+        **reader_arguments(row["path"]),
+        "mode": "PERMISSIVE",
+        "start": row["start"],
+        "end": row["end"],
+    }
     position, size = _batches(reading)
     topic, partition = topic_of(row["path"])
     found = re.search(NAME_OFFSET, row["path"])
     is_closed = found is not None and int(found[1]) < log.active
     columns = [*_READ, "control_type", "corrupt"]
-    with read_segments(**reading, columns=columns, control_records=True, max_rows=_MOST_ROWS) as reader:
+    with read_segments(**reading, columns=columns, control_records=True, max_rows=_MAX_ROWS) as reader:
         for batch in reader:
             sound = batch.filter(pc.is_null(batch.column("corrupt")))
             count = len(sound)

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from ..batches import batches_in
 from ..copies import once
-from ..transactions._named_batches import with_names
+from ..transactions._batches import with_names
 from ._uncompressed import UNCOMPRESSED
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def sums(batches: DataFrame) -> DataFrame:
     return grouped.select("*", *_derived()).select(_level().alias("level"), *_KEYS, *COLUMNS)
 
 
-def of_level(found: DataFrame, level: str) -> DataFrame:
+def at_level(found: DataFrame, level: str) -> DataFrame:
     """The rows of a level of ``sums``, as a table of its own."""
     return found.where(F.col("level") == level).select(*LEVELS[level], *COLUMNS)
 

@@ -18,8 +18,8 @@ from kafka_messages.segments.compression import decompress
 from kafka_messages.segments.reader import read_segments
 
 from ...columns._bytes import Ints
-from ...sources._files import of_reader, open_file
-from ..batches import Added
+from ...sources._files import open_file, reader_arguments
+from ..batches import ExtraColumns
 
 _AHEAD = 4 << 20
 """Bytes of a file that are read together."""
@@ -45,7 +45,7 @@ class _Sizes:
 
     def decompress(self, batches: Sequence[tuple[int, dict[str, Any]]]) -> None:
         """Batches of format 2: the header is never compressed, all behind it is."""
-        source = of_reader(self.path)["source"]
+        source = reader_arguments(self.path)["source"]
         with closing(BufferedReader(open_file(self.path, source), _AHEAD)) as file:
             for at, row in batches:
                 file.seek(row["position"] + HEADER)
@@ -63,7 +63,7 @@ class _Sizes:
         first, last = (messages[at][1]["position"] for at in (0, -1))
         columns = ["position", "key", "value", "corrupt"]
         bounds = {"start": first, "base": first, "end": last + 1}
-        with read_segments(**of_reader(self.path), mode="PERMISSIVE", columns=columns, **bounds) as reader:
+        with read_segments(**reader_arguments(self.path), mode="PERMISSIVE", columns=columns, **bounds) as reader:
             for batch in reader:
                 sizes = (lengths(batch.column("key")) + lengths(batch.column("value"))).tolist()
                 places, corrupt = (batch.column(name).to_pylist() for name in ("position", "corrupt"))
@@ -102,7 +102,7 @@ def _made(path: str, _start: int, _end: int | None, batches: pa.RecordBatch) -> 
     return [pa.array(values, each.type) for values, each in zip(columns, FIELDS, strict=True)]
 
 
-UNCOMPRESSED = Added(FIELDS, _made)
+UNCOMPRESSED = ExtraColumns(FIELDS, _made)
 
 
 def lengths(column: pa.Array) -> Ints:

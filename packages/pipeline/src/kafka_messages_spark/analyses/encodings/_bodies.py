@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from kafka_messages._core.spelling import did_you_mean
 from kafka_messages.records import KEY_VERSION, LOGS
 from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, IntegerType, StringType, StructField, StructType
 
-from ..._core.errors import near, wrong
+from ..._core.errors import invalid_argument
 from ...columns._records import coordinator_rows, metadata_rows, types_of
 from ...columns.frames import require
 
@@ -31,8 +32,8 @@ def messages_of(records: DataFrame, topic: str) -> DataFrame:
     of their own. Records of unknown types have null as their message; control records and tombstones are left out.
     """
     if topic not in LOGS:
-        raise wrong(
-            f"messages_of: {topic!r} is no internal topic{near(topic, LOGS) or '.'} There are {', '.join(LOGS)}."
+        raise invalid_argument(
+            f"messages_of: {topic!r} is no internal topic{did_you_mean(topic, LOGS) or '.'} There are {', '.join(LOGS)}."
         )
     for name in ("key", "value"):
         require(records, name, "messages_of")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType
 
-from ..._core.errors import wrong
+from ..._core.errors import invalid_argument
 from ..._core.spark_types import struct_type
-from ._sums import BITS, SUMS, sums_of
+from ._sums import BITS, SUMS, sum_partition
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -31,8 +31,8 @@ def measure(
     columns = [F.col(each) if isinstance(each, str) else each for each in (message, version, body)]
     chosen = df.select(columns[0].alias("message"), columns[1].cast("int").alias("version"), columns[2].alias("body"))
     if not isinstance(chosen.schema["body"].dataType, BinaryType):
-        raise wrong(f"measure: messages are binary, not {chosen.schema['body'].dataType.simpleString()}")
-    partial = chosen.mapInArrow(sums_of, struct_type(SUMS))
+        raise invalid_argument(f"measure: messages are binary, not {chosen.schema['body'].dataType.simpleString()}")
+    partial = chosen.mapInArrow(sum_partition, struct_type(SUMS))
     return partial.groupBy("message", "version", "path", "type", "packed", "upacked").agg(
         F.sum("count").alias("count"),
         F.sum("bytes").alias("bytes"),

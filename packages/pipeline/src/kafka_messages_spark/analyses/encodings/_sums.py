@@ -141,7 +141,7 @@ def _versions(message: type[Message]) -> range:
     return range(message.LOWEST_SUPPORTED_VERSION, message.HIGHEST_SUPPORTED_VERSION + 1)
 
 
-def sums_of(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def sum_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The sums of one Spark partition, of rows of name, version and bytes of a message."""
     sums = Sums()
     for batch in batches:

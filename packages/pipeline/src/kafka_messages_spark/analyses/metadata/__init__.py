@@ -7,9 +7,9 @@ only then it can be told that a secret changed.
 
 from __future__ import annotations
 
-from ._chosen import last_offset, missing_offsets, records_of, snapshots, unhandled
 from ._images import changes, differences, image, replay
 from ._names import ACL_WORDS
+from ._selection import last_offset, missing_offsets, records_of, snapshots, unhandled
 
 __all__ = [
     "ACL_WORDS",

@@ -46,7 +46,7 @@ class _Entity:
 
 
 @dataclass
-class Replay:
+class EntityReplay:
     """The state of one group of entities, event by event. ``start`` is the offset after which changes are listed."""
 
     start: int | None
@@ -93,8 +93,8 @@ class Replay:
         if event["action"] == REMOVE:
             return None
         if event["action"] == SET:
-            return normal(event["entity"], fields)
-        return changed(before, event["record_type"], fields)
+            return normalized(event["entity"], fields)
+        return apply_change(before, event["record_type"], fields)
 
     def _set(self, place: tuple[str, str], event: Fields, after: Fields | None, problem: str | None = None) -> None:
         before = self.state.get(place)
@@ -154,7 +154,7 @@ _MAPS = ("end_points", "features")
 _SETS = ("log_dirs", "cordoned_log_dirs")
 
 
-def normal(entity: str, fields: Fields) -> Fields:
+def normalized(entity: str, fields: Fields) -> Fields:
     """Fields as they are compared: what a record leaves out is what Kafka takes it for."""
     if entity == "partition":
         empty = ("eligible_leader_replicas", "last_known_elr", "directories")
@@ -170,7 +170,7 @@ def normal(entity: str, fields: Fields) -> Fields:
     return fields
 
 
-def changed(before: Fields, record_type: str, fields: Fields) -> Fields:
+def apply_change(before: Fields, record_type: str, fields: Fields) -> Fields:
     """The fields of a partition or broker after a record that changes parts of it (Kafka's PartitionRegistration.merge
     and ClusterDelta.replay)."""
     if record_type == "clear_elr_record":
@@ -207,4 +207,4 @@ def text(value: Any) -> str | None:
 def replayed(table: pa.Table, start: int | None) -> pa.Table:
     """One group of events, replayed."""
     events = table.sort_by([("at", "ascending"), ("place", "ascending")]).to_pylist()
-    return pa.Table.from_pylist(Replay(start).run(events), schema=REPLAYED)
+    return pa.Table.from_pylist(EntityReplay(start).run(events), schema=REPLAYED)

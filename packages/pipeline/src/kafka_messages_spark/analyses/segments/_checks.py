@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ..._core.errors import wrong
+from ..._core.errors import invalid_argument
 from ..._core.spark_types import struct_type
 from ...sources._segment_ranges import ranges
 from ...sources._shares import MAX_PARTITION_BYTES
-from ._range_check import SCHEMA, checked
+from ._range_check import SCHEMA, check_ranges
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -35,7 +35,7 @@ def check_segments(
     (headers and checksums alone). Nothing but a path that is not there ends the query.
     """
     if depth not in DEPTHS:
-        raise wrong(f"check_segments: depth is one of {', '.join(DEPTHS)}, not {depth!r}")
+        raise invalid_argument(f"check_segments: depth is one of {', '.join(DEPTHS)}, not {depth!r}")
     found = ranges(
         spark, paths, owner="check_segments", glob=glob, recursive=recursive, max_partition_bytes=max_partition_bytes
     )
@@ -47,6 +47,6 @@ def checked_ranges(found: DataFrame, depth: str) -> DataFrame:
     with_records = depth == "records"
 
     def check(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return checked(rows, with_records)
+        return check_ranges(rows, with_records)
 
     return found.mapInArrow(check, struct_type(SCHEMA))

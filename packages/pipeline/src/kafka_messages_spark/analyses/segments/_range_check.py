@@ -14,10 +14,10 @@ from kafka_messages.segments.names import topic_of
 from kafka_messages.segments.reader import SegmentReport, read_segments
 
 from ...columns._bytes import Bools, Ints
-from ...sources._files import base_name, of_reader, shown
+from ...sources._files import base_name, display_path, reader_arguments
 from ._sequences import Producers
 
-MOST_FINDINGS = 100
+MAX_FINDINGS = 100
 """So many findings of a check in a range are rows; the others are counted in one more row."""
 _LAST = (1 << 63) - 1
 """The largest offset that a batch can say."""
@@ -142,14 +142,14 @@ class RangeCheck:
         return self._result()
 
     def _reading(self) -> dict[str, Any]:
-        return {**of_reader(self.path), "mode": "PERMISSIVE", "start": self.start, "end": self.end}
+        return {**reader_arguments(self.path), "mode": "PERMISSIVE", "start": self.start, "end": self.end}
 
     def add(
         self, check: str, severity: str, position: int | None, offset: int | None, detail: str, count: int = 1
     ) -> None:
         """A finding, as a row or, when there are many of its kind, as one more."""
         self.counts[check] = self.counts.get(check, 0) + 1
-        if self.counts[check] > MOST_FINDINGS:
+        if self.counts[check] > MAX_FINDINGS:
             key = check, severity
             self.left_out[key] = self.left_out.get(key, 0) + count
             return
@@ -179,14 +179,14 @@ class RangeCheck:
         self._epochs(_ints(batch, "leader_epoch"), position, base)
         self._times(batch, position, base)
         self._sequences(batch, position, base, last)
-        self.last.next_offset = _behind(int(last[-1]))
+        self.last.next_offset = _next_offset(int(last[-1]))
 
     def _counted(self, batch: pa.RecordBatch, base: Ints, last: Ints, known: Bools, records: Ints) -> None:
         facts, counts = self.summary, self.summary
         if facts["first_offset"] is None:
             facts["first_offset"] = int(base[0])
             facts["first_leader_epoch"] = int(_ints(batch, "leader_epoch")[0])
-        facts["next_offset"] = _behind(int(last.max()))
+        facts["next_offset"] = _next_offset(int(last.max()))
         facts["last_leader_epoch"] = int(_ints(batch, "leader_epoch")[-1])
         facts["magic"] = max(facts["magic"] or 0, int(_ints(batch, "magic").max()))
         counts["records"] += int(records.sum())
@@ -272,7 +272,7 @@ class RangeCheck:
             for batch in reader:
                 corrupt = np.asarray(batch.column("corrupt").is_valid())
                 for row in batch.column("corrupt").filter(pa.array(corrupt)).to_pylist():
-                    if row["position"] not in known and self.counts.get("corrupt", 0) <= MOST_FINDINGS:
+                    if row["position"] not in known and self.counts.get("corrupt", 0) <= MAX_FINDINGS:
                         self.add("corrupt_records", "error", row["position"], None, row["reason"])
                         self.summary["corrupt"] += 1
                 sound = batch.filter(pa.array(~corrupt))
@@ -316,21 +316,21 @@ class RangeCheck:
             detail = f"more of this in the file, which are no rows; they count {count}"
             facts = {"position": None, "offset": None, "count": count, "detail": detail}
             self.findings.append({"check": check, "severity": severity, **facts})
-        of_file = {"file": shown(self.path), "size": self.size, "start": self.start}
+        of_file = {"file": display_path(self.path), "size": self.size, "start": self.start}
         rows: list[dict[str, Any]] = [of_file | {"summary": self.summary}]
         rows += [of_file | {"finding": finding} for finding in self.findings]
         rows += [of_file | {"producer": facts} for facts in self.producers.rows()]
         return pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
 
 
-def checked(rows: Iterator[pa.RecordBatch], with_records: bool) -> Iterator[pa.RecordBatch]:
+def check_ranges(rows: Iterator[pa.RecordBatch], with_records: bool) -> Iterator[pa.RecordBatch]:
     """The checks of ranges, as ``_segment_ranges.SCHEMA`` has them."""
     for batch in rows:
         for row in batch.to_pylist():
             yield RangeCheck(row["path"], row["size"], row["start"], row["end"], with_records).rows()
 
 
-def _behind(offset: int) -> int:
+def _next_offset(offset: int) -> int:
     """The next offset; behind the last one that there can be, which only damage gives, that one again."""
     return min(offset, _LAST - 1) + 1
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from .._logs import folder
-from .._words import text
+from .._text import text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -7,9 +7,9 @@ rows of ``batches.read_batches`` (or ``batches.batches_of``); ``coordinator_stat
 from __future__ import annotations
 
 from ._coordinator import STATES, coordinator_states
-from ._found import find_transactions
-from ._opened import MAX_TIMEOUT_MS, open_transactions
+from ._open import MAX_TIMEOUT_MS, open_transactions
 from ._partitions import partition_offsets, stable_offsets
+from ._per_partition import find_transactions
 from ._producers import producers, whole_transactions
 
 __all__ = [

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from .._logs import NAME_OFFSET, behind
-from ._named_batches import LOG, with_names
+from .._logs import NAME_OFFSET, next_offset
+from ._batches import LOG, with_names
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -34,7 +34,7 @@ def partition_offsets(batches: DataFrame, starts: DataFrame | None = None) -> Da
             F.count_if(is_sound).alias("batches"),
             F.count_if(~is_sound).alias("corrupt"),
             F.min(F.coalesce("base_offset", "last_offset")).alias("first_offset"),
-            behind(F.max("last_offset")).alias("next_offset"),
+            next_offset(F.max("last_offset")).alias("next_offset"),
             F.max("max_timestamp").alias("last_timestamp"),
         )
     )

@@ -8,8 +8,8 @@ from pyspark.sql import functions as F
 
 from ..._core.spark_types import struct_type
 from .._times import timestamp_of
-from ._named_batches import LOG
-from ._whole import READ, SCHEMA, whole
+from ._batches import LOG
+from ._grouping import READ, SCHEMA, whole
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from .._words import text
+from .._text import text
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -10,12 +10,12 @@ from importlib.resources import files
 from typing import Any
 
 from kafka_messages_spark._charts.document import styles
+from kafka_messages_spark._charts.formatting import rows_omitted, timestamp
 from kafka_messages_spark._charts.markup import Markup, element, markup
 from kafka_messages_spark._charts.svg import figure
-from kafka_messages_spark._charts.words import more, timestamp
 
 from ._json import made_by
-from ._parts import Column, Facts, Finding, Heading, Paragraph, Part, Run, Table
+from ._parts import Facts, Finding, Heading, JobRun, Paragraph, ReportItem, Table, TableColumn
 
 _LARGEST = 1 << 53
 """Beyond it a browser has no whole numbers, and would sort wrongly; the words stand for the value then."""
@@ -23,7 +23,7 @@ _NAME, _SENTENCE, _LONG = 48, 32, 120
 """Letters of a name that is not broken; and more than those of a few words, and of a sentence."""
 
 
-def page(title: str, parts: Sequence[Part], run: Run) -> str:
+def page(title: str, parts: Sequence[ReportItem], run: JobRun) -> str:
     """The report as a page.
 
     The page allows itself this style and this script alone, so that nothing else in it can ever run or be fetched.
@@ -45,7 +45,7 @@ def _digest(content: str) -> str:
     return f"sha256-{b64encode(sha256(content.encode()).digest()).decode()}"
 
 
-def _header(title: str, run: Run) -> Markup:
+def _header(title: str, run: JobRun) -> Markup:
     count = sum(each.count for each in run.findings if each.severity != "info")
     word = f"{count:,} finding{'' if count == 1 else 's'}" if count else "nothing to look at"
     status = element("p", word, class_=f"status {'found' if count else 'fine'}")
@@ -63,7 +63,7 @@ def _finding(finding: Finding) -> Markup:
     )
 
 
-def _part(part: Part) -> Markup:
+def _part(part: ReportItem) -> Markup:
     if isinstance(part, Heading):
         return element(f"h{part.level}", part.text)
     if isinstance(part, Paragraph):
@@ -99,12 +99,12 @@ def _table(table: Table) -> Markup:
         for row, words in zip(table.rows, table.words, strict=True)
     )
     made = element("table", element("thead", head), element("tbody", *rows))
-    below = element("p", more(table.more), class_="remark") if table.more else ""
+    below = element("p", rows_omitted(table.more), class_="remark") if table.more else ""
     wide = element("div", made, class_="wide", tabindex="0", role="region", aria_label=", ".join(table.titles[:3]))
     return element("section", wide, below, class_="table")
 
 
-def _look(column: Column) -> str | None:
+def _look(column: TableColumn) -> str | None:
     if column.right:
         return "number"
     return {"timestamp": "time"}.get(column.type, "file" if column.name == "file" else None)
@@ -122,7 +122,7 @@ def _key(value: Any) -> str | None:
     return str(value) if isinstance(value, int | float) and abs(value) < _LARGEST else None
 
 
-def _footer(run: Run) -> Markup:
+def _footer(run: JobRun) -> Markup:
     """Where this comes from, with the arguments that differ from the silent ones."""
     given = {name: value for name, value in run.arguments.items() if value not in (None, False, [], "")}
     words = [(name.replace("_", "-"), _written(value)) for name, value in given.items()]

@@ -10,15 +10,15 @@ from datetime import date, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from kafka_messages_spark._charts.words import timestamp
+from kafka_messages_spark._charts.formatting import timestamp
 
-from ._parts import Column, Facts, Heading, Paragraph, Part, Run, Table
+from ._parts import Facts, Heading, JobRun, Paragraph, ReportItem, Table, TableColumn
 
 VERSION = 1
 """Of the format; it is raised when a name in the schema comes, goes or changes its meaning."""
 
 
-def text(title: str, parts: Sequence[Part], figures: Mapping[str, int | float], run: Run) -> str:
+def text(title: str, parts: Sequence[ReportItem], figures: Mapping[str, int | float], run: JobRun) -> str:
     """The report; all characters beyond ASCII are escaped."""
     content = {
         "format_version": VERSION,
@@ -44,7 +44,7 @@ def made_by() -> str:
         return name
 
 
-def _sections(parts: Sequence[Part]) -> list[dict[str, Any]]:
+def _sections(parts: Sequence[ReportItem]) -> list[dict[str, Any]]:
     """The parts below each heading; those before the first one have none."""
     sections: list[dict[str, Any]] = [_section(None)]
     for part in parts:
@@ -74,7 +74,7 @@ def _table(table: Table) -> dict[str, Any]:
     return {"columns": columns, "rows": rows, "more": table.more}
 
 
-def _cell(column: Column, value: Any) -> Any:
+def _cell(column: TableColumn, value: Any) -> Any:
     if column.type == "timestamp":
         shown = timestamp(value)
         return None if shown == "-" else shown.replace(" ", "T", 1) if shown.endswith("Z") else shown

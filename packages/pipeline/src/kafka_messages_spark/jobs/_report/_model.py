@@ -17,15 +17,15 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from kafka_messages_spark._charts.words import duration, place, shown, size, timestamp
+from kafka_messages_spark._charts.formatting import duration, format_path, format_value, size, timestamp
 
 from . import _html, _json, _text
-from ._parts import Column, Facts, Heading, Paragraph, Part, Run, Table
+from ._parts import Facts, Heading, JobRun, Paragraph, ReportItem, Table, TableColumn
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from kafka_messages_spark._charts.pictures import Picture
+    from kafka_messages_spark._charts.model import Picture
 
 Formats = Mapping[str, Callable[[Any], str]]
 _UNITS: Mapping[Any, str] = {duration: "ms", size: "bytes"}
@@ -44,7 +44,7 @@ class Report:
     """What a job found, from its title down; what is added first stands first."""
 
     title: str
-    parts: list[Part] = field(default_factory=list)
+    parts: list[ReportItem] = field(default_factory=list)
     figures: dict[str, int | float] = field(default_factory=dict)
     """Numbers for monitoring, under names that do not change; only the report as JSON has them."""
 
@@ -67,7 +67,7 @@ class Report:
         """Rows of values; a column of nothing but numbers stands at the right."""
         rows = list(rows)
         made = [
-            Column(name.replace(" ", "_"), _type_of(values), right=bool(rows) and all(map(_is_number, values)))
+            TableColumn(name.replace(" ", "_"), _type_of(values), right=bool(rows) and all(map(_is_number, values)))
             for name, values in ((name, [row[at] for row in rows]) for at, name in enumerate(columns))
         ]
         self.parts.append(Table(made, rows, more))
@@ -84,7 +84,7 @@ class Report:
             type_ = next((name for kind, name in _TYPES if isinstance(each.dataType, kind)), "text")
             show = (formats or {}).get(each.name) or _show(each.name, type_)
             columns.append(
-                Column(each.name, type_, show, isinstance(each.dataType, NumericType), _UNITS.get(show)),
+                TableColumn(each.name, type_, show, isinstance(each.dataType, NumericType), _UNITS.get(show)),
             )
         self.parts.append(Table(columns, [tuple(row) for row in rows[:limit]], max(0, count - limit)))
         return count
@@ -101,11 +101,11 @@ class Report:
         """The report as GitHub's Markdown."""
         return _text.markdown(self.title, self.parts)
 
-    def html(self, run: Run) -> str:
+    def html(self, run: JobRun) -> str:
         """The report as one page with pictures, which asks nobody for anything."""
         return _html.page(self.title, self.parts, run)
 
-    def json(self, run: Run) -> str:
+    def json(self, run: JobRun) -> str:
         """The report for programs, as ``report.schema.json`` beside this module describes it."""
         return _json.text(self.title, self.parts, self.figures, run)
 
@@ -113,7 +113,7 @@ class Report:
 def _show(name: str, type_: str) -> Callable[[Any], str]:
     if type_ == "timestamp":
         return timestamp
-    return place if name == "file" else shown
+    return format_path if name == "file" else format_value
 
 
 def _type_of(values: Sequence[object]) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from kafka_messages_spark._charts.pictures import Picture
-from kafka_messages_spark._charts.words import LONGEST, shown
+from kafka_messages_spark._charts.formatting import MAX_LENGTH, format_value
+from kafka_messages_spark._charts.model import Picture
 
 Severity = Literal["error", "warning", "info"]
 
@@ -36,17 +36,17 @@ class Facts:
 
     @property
     def words(self) -> list[tuple[str, str]]:
-        return [(name, shown(value, LONGEST)) for name, value in self.pairs]
+        return [(name, format_value(value, MAX_LENGTH)) for name, value in self.pairs]
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A column of a table: what its values are, and how they are shown."""
 
     name: str
     type: str = "text"
     """``integer``, ``number``, ``boolean``, ``timestamp`` (milliseconds since 1970), ``bytes``, ``list`` or ``text``."""
-    show: Callable[[Any], str] = shown
+    show: Callable[[Any], str] = format_value
     right: bool = False
     """Numbers stand at the right."""
     unit: str | None = None
@@ -61,7 +61,7 @@ class Column:
 class Table:
     """Rows of values. ``more`` rows were left out."""
 
-    columns: Sequence[Column]
+    columns: Sequence[TableColumn]
     rows: Sequence[Sequence[Any]]
     more: int = 0
 
@@ -75,7 +75,7 @@ class Table:
         return [[column.show(value) for column, value in zip(self.columns, row, strict=True)] for row in self.rows]
 
 
-Part = Heading | Paragraph | Facts | Table | Picture
+ReportItem = Heading | Paragraph | Facts | Table | Picture
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Run:
+class JobRun:
     """Of which run of a job a report is, and how that ended."""
 
     job: str

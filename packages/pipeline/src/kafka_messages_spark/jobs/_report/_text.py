@@ -7,20 +7,20 @@ from collections.abc import Sequence
 from itertools import accumulate
 from textwrap import wrap
 
-from kafka_messages_spark._charts.words import more
+from kafka_messages_spark._charts.formatting import rows_omitted
 
-from ._parts import Facts, Heading, Paragraph, Part, Table
+from ._parts import Facts, Heading, Paragraph, ReportItem, Table
 
 _GAP, _INDENT = "  ", "    "
 
 
-def text(title: str, parts: Sequence[Part], width: int | None) -> str:
+def text(title: str, parts: Sequence[ReportItem], width: int | None) -> str:
     """The report for a terminal; with ``width``, in characters, no line is longer."""
     written = [_underlined(title, "=", width), *(_text(part, width) for part in parts)]
     return "\n\n".join(part for part in written if part) + "\n"
 
 
-def markdown(title: str, parts: Sequence[Part]) -> str:
+def markdown(title: str, parts: Sequence[ReportItem]) -> str:
     """The report as GitHub's Markdown."""
     return "\n\n".join(part for part in (f"# {_escaped(title)}", *map(_markdown, parts)) if part) + "\n"
 
@@ -30,7 +30,7 @@ def _underlined(text: str, line: str, width: int | None) -> str:
     return "\n".join([*lines, line * max(map(len, lines))])
 
 
-def _text(part: Part, width: int | None) -> str:
+def _text(part: ReportItem, width: int | None) -> str:
     if isinstance(part, Heading):
         return _underlined(part.text, "-", width)
     if isinstance(part, Paragraph):
@@ -72,7 +72,7 @@ def _rows(part: Table, width: int | None) -> list[str]:
             rest = zip(titles[count:], line[count:], strict=True)
             if told := "; ".join(f"{name} {word}" for name, word in rest if word not in ("", "-")):
                 lines += _wrapped(told, width, _INDENT)
-    return [*lines, *_wrapped(more(part.more), width)] if part.more else lines
+    return [*lines, *_wrapped(rows_omitted(part.more), width)] if part.more else lines
 
 
 def _fitting(widths: Sequence[int], room: int) -> int:
@@ -89,7 +89,7 @@ def _wrapped(text: str, width: int | None, indent: str = "") -> list[str]:
     return wrap(text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
 
 
-def _markdown(part: Part) -> str:
+def _markdown(part: ReportItem) -> str:
     if isinstance(part, Heading):
         return f"{'#' * part.level} {_escaped(part.text)}"
     if isinstance(part, Paragraph):
@@ -99,7 +99,7 @@ def _markdown(part: Part) -> str:
     if not isinstance(part, Table):
         return ""
     rule = ["--:" if column.right else "---" for column in part.columns]
-    return _grid(part.titles, rule, part.words) + (f"\n\n{more(part.more)}" if part.more else "")
+    return _grid(part.titles, rule, part.words) + (f"\n\n{rows_omitted(part.more)}" if part.more else "")
 
 
 def _grid(titles: Sequence[str], rule: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

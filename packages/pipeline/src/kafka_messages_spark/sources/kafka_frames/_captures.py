@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from kafka_messages.segments.arrays import binary
 
-from ..._core.errors import wrong
+from ..._core.errors import invalid_argument
 from ...columns._headers import REQUEST, RESPONSE
 
 CHUNK = 4 << 20
@@ -53,7 +53,7 @@ class Naming:
         direction = self.direction or direction
         if direction is None:
             ports = ", ".join(map(str, self.broker_ports))
-            raise wrong(
+            raise invalid_argument(
                 f"{owner}: the name of {file} does not tell whether it has requests or responses: no port of a broker "
                 f"({ports}) and no 'request' or 'response' is in it. Set the option 'direction', 'brokerPorts' or "
                 "'fileNamePattern'"
@@ -64,14 +64,14 @@ class Naming:
         assert self.pattern is not None
         found = self.pattern.fullmatch(name)
         if found is None:
-            raise wrong(
+            raise invalid_argument(
                 f"{owner}: the option 'fileNamePattern' {self.pattern.pattern!r} does not fit the name of {file}"
             )
         groups = found.groupdict()
         told = groups.get("direction")
         known = _DIRECTION.fullmatch(told or "")
         if told is not None and known is None:
-            raise wrong(f"{owner}: the direction in the name of {file} is request or response, not {told!r}")
+            raise invalid_argument(f"{owner}: the direction in the name of {file} is request or response, not {told!r}")
         return groups.get("connection") or name, known[1].lower() if known else None
 
     def _by_ports(self, found: re.Match[str]) -> tuple[str, str | None]:
@@ -91,7 +91,7 @@ def _plain(address: str) -> str:
 
 
 @dataclass(frozen=True)
-class Piece:
+class FrameBlock:
     """Some frames of a stream, one after another; or what is no frame, with its ``problem``."""
 
     position: pa.Array
@@ -105,7 +105,7 @@ class Piece:
     """What is no frame: its first MiB."""
 
 
-def pieces(file: Any, max_frame: int) -> Iterator[Piece]:
+def frame_blocks(file: Any, max_frame: int) -> Iterator[FrameBlock]:
     """The frames of a stream of bytes, in order; what cannot be a frame is the end of it.
 
     Memory grows with what the file has, and not with what a length in it claims.
@@ -123,7 +123,7 @@ def pieces(file: Any, max_frame: int) -> Iterator[Piece]:
             buffer = b"".join(parts)
         starts, sizes, at, bad = _split(buffer, max_frame)
         for low in range(0, len(starts), MAX_ROWS):
-            yield _piece(buffer, base, starts[low : low + MAX_ROWS], sizes[low : low + MAX_ROWS])
+            yield _block(buffer, base, starts[low : low + MAX_ROWS], sizes[low : low + MAX_ROWS])
         left = buffer[at:]
         if bad is not None or not data:
             while bad is not None and len(left) < CORRUPT_BYTES and (data := file.read(CORRUPT_BYTES - len(left))):
@@ -152,13 +152,13 @@ def _split(buffer: bytes, max_frame: int) -> tuple[list[int], list[int], int, in
     return starts, sizes, at, None
 
 
-def _piece(buffer: bytes, base: int, starts: list[int], sizes: list[int]) -> Piece:
+def _block(buffer: bytes, base: int, starts: list[int], sizes: list[int]) -> FrameBlock:
     start, size = np.array(starts, np.int64), np.array(sizes, np.int64)
     frames = binary(np.frombuffer(buffer, np.uint8), start + _PREFIX, size)
-    return Piece(pa.array(start + base), pa.array(size, pa.int32()), frames)
+    return FrameBlock(pa.array(start + base), pa.array(size, pa.int32()), frames)
 
 
-def _rest(position: int, left: bytes, max_frame: int) -> Piece:
+def _rest(position: int, left: bytes, max_frame: int) -> FrameBlock:
     """What is left of a stream, where no frame is."""
     size = _length(left)[0] if len(left) >= _PREFIX else None
     if size is None:
@@ -173,9 +173,9 @@ def _rest(position: int, left: bytes, max_frame: int) -> Piece:
     return not_a_frame(position, size, problem, left[:CORRUPT_BYTES])
 
 
-def not_a_frame(position: int, size: int | None, problem: str, data: bytes) -> Piece:
+def not_a_frame(position: int, size: int | None, problem: str, data: bytes) -> FrameBlock:
     """A piece that says what is wrong at a place."""
-    return Piece(pa.array([position]), pa.array([size], pa.int32()), pa.nulls(1, pa.binary()), problem, data)
+    return FrameBlock(pa.array([position]), pa.array([size], pa.int32()), pa.nulls(1, pa.binary()), problem, data)
 
 
 def _foreign(position: int, left: bytes) -> str:

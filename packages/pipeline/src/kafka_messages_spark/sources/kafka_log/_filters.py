@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from kafka_messages.segments.names import topic_of
 from pyspark.sql import datasource as spark
 
-from ._wanted import Bounds
+from ._batch_filter import Bounds
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TYPES: dict[str, Any] = {
@@ -101,13 +101,13 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Pushed:
+class PushedFilters:
     """The conditions that were taken; all must be true."""
 
     conditions: tuple[Condition, ...] = ()
 
     @classmethod
-    def of(cls, filters: Iterable[spark.Filter]) -> tuple[Pushed, list[spark.Filter]]:
+    def of(cls, filters: Iterable[spark.Filter]) -> tuple[PushedFilters, list[spark.Filter]]:
         """What is taken of filters, and those that are left to Spark."""
         taken, left = [], []
         for each in filters:

@@ -9,16 +9,16 @@ from operator import attrgetter
 
 from kafka_messages.segments.names import topic_of
 
-from ..._core.errors import wrong
+from ..._core.errors import invalid_argument
 from .._files import File
-from ._committed import Committed
-from ._edges import EARLIEST, LATEST, Edge, TopicPartition, no_offset_matched, refuse_other_partitions
+from ._batch_filter import Bounds
+from ._isolation import CommittedView
 from ._log_options import NAME, LogOptions
 from ._lookup import first_offset, offset_after, offset_for_time
+from ._offset_options import EARLIEST, LATEST, OffsetOption, TopicPartition, check_partitions, no_offset_matched
 from ._planner import group_of, is_in_order
 from ._progress import Folder, Progress, base_of
-from ._range_reader import Range, lost
-from ._wanted import Bounds
+from ._range_reader import Range, report_data_loss
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,10 @@ def bounds_by_folder(options: LogOptions, logs: Sequence[LogFiles]) -> dict[str,
     edges = (options.start, options.end)
     if options.start.is_all(EARLIEST) and options.end.is_all(LATEST):
         return {log.folder: Bounds() for log in logs}
-    _refuse_what_has_no_offsets(edges, logs)
+    _check_log_files(edges, logs)
     there = {log.partition for log in logs if log.partition is not None}
     for edge in edges:
-        refuse_other_partitions(NAME, edge, there)
+        check_partitions(NAME, edge, there)
     return {log.folder: Bounds(_start(options, log), _end(options, log)) for log in logs}
 
 
@@ -93,7 +93,7 @@ def _starting_folder(log: LogFiles, bounds: Bounds) -> Folder:
     return Folder(through=through, from_offset=bounds.from_offset)
 
 
-def ranges_within(log: LogFiles, bounds: Bounds, pushed: Bounds, committed: Committed) -> list[Range]:
+def ranges_within(log: LogFiles, bounds: Bounds, pushed: Bounds, committed: CommittedView) -> list[Range]:
     """What is to be read of a log by the options, by the filters of a query, and of what is committed.
 
     The last range of a file has no end, so that what is written meanwhile is read once.
@@ -116,17 +116,17 @@ def ranges_within(log: LogFiles, bounds: Bounds, pushed: Bounds, committed: Comm
     ]
 
 
-def _refuse_what_has_no_offsets(edges: Iterable[Edge], logs: Iterable[LogFiles]) -> None:
+def _check_log_files(edges: Iterable[OffsetOption], logs: Iterable[LogFiles]) -> None:
     option = next(edge.option for edge in edges if not edge.is_all(EARLIEST) and not edge.is_all(LATEST))
     for log in logs:
         for file in log.files:
             if file.base_name.endswith(".checkpoint"):
-                raise wrong(
+                raise invalid_argument(
                     f"{NAME}: the option {option!r} is for logs, and {file.name} is a snapshot, whose offsets are its own; "
                     "leave snapshots out with the option 'pathGlobFilter' as '*.log'"
                 )
         if log.partition is None and any(edge.number is None for edge in edges):
-            raise wrong(
+            raise invalid_argument(
                 f"{NAME}: the option {option!r} names partitions, but the folder of {log.files[0].name} does not tell its own"
             )
 
@@ -156,16 +156,20 @@ def _end(options: LogOptions, log: LogFiles) -> int | None:
         return None
     after = offset_after(log.files)
     if after is not None and number > after:
-        lost(options, f"{edge.option} of {_name(log)} is {number}, but {_where(log)} ends before offset {after}")
+        report_data_loss(
+            options, f"{edge.option} of {_name(log)} is {number}, but {_where(log)} ends before offset {after}"
+        )
     return number
 
 
 def _check_start(options: LogOptions, log: LogFiles, number: int) -> None:
     first, after = first_offset(log.files), offset_after(log.files)
     if first is not None and number < first:
-        lost(options, f"startingOffsets of {_name(log)} is {number}, but {_where(log)} begins at {first}")
+        report_data_loss(options, f"startingOffsets of {_name(log)} is {number}, but {_where(log)} begins at {first}")
     if after is not None and number > after:
-        lost(options, f"startingOffsets of {_name(log)} is {number}, but {_where(log)} ends before offset {after}")
+        report_data_loss(
+            options, f"startingOffsets of {_name(log)} is {number}, but {_where(log)} ends before offset {after}"
+        )
 
 
 def _name(log: LogFiles) -> str:

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from kafka_messages.segments.batch_headers import read_batch_headers
 from kafka_messages.segments.reader import read_segments
 
-from .._files import File, View, open_file
+from .._files import File, FileView, open_file
 from ._progress import base_of
 from ._walk import beyond_damage, walk
 
@@ -99,6 +99,6 @@ def _offset_of_record(file: File, position: int, time: pa.Scalar) -> int | None:
 
 
 @contextmanager
-def _opened(file: File) -> Iterator[View]:
-    with closing(View(open_file(file.root, file.path), file.name, 0)) as view:
+def _opened(file: File) -> Iterator[FileView]:
+    with closing(FileView(open_file(file.root, file.path), file.name, 0)) as view:
         yield view

@@ -25,7 +25,7 @@ _SEGMENT = re.compile(r"([0-9]{20})(?:[-.].*)?(\.[^.]+)")
 
 
 @dataclass(frozen=True)
-class Ways:
+class LogAccess:
     """What a planner needs of the world."""
 
     walk: Callable[[File, int, int | None], Walk]
@@ -57,7 +57,7 @@ class Limit:
 class Planner:
     """Plans one batch after another; it remembers the names it saw, to notice files that come late."""
 
-    def __init__(self, ways: Ways, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, ways: LogAccess, clock: Callable[[], float] = time.time) -> None:
         self._ways = ways
         self._clock = clock
         self._seen: defaultdict[str, set[str]] = defaultdict(set)
@@ -111,7 +111,7 @@ class _Ready:
 class _Group:
     """The files of one kind in one folder, and how far they are read."""
 
-    def __init__(self, key: str, files: list[File], start: Folder, ways: Ways, now: float) -> None:
+    def __init__(self, key: str, files: list[File], start: Folder, ways: LogAccess, now: float) -> None:
         self.key = key
         self._in_order = is_in_order(key)
         self._files = {file.base_name: file for file in files}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..._core.errors import wrong
+from ..._core.errors import invalid_argument
 
 VERSION = 1
 """Of the form of the offsets; a checkpoint with another one is refused."""
@@ -83,7 +83,7 @@ class Progress:
     def from_json(cls, owner: str, found: Mapping[str, Any]) -> Progress:
         """Raises PySparkValueError for what is no offset of this source, or of a later release of it."""
         if found.get("version") != VERSION:
-            raise wrong(
+            raise invalid_argument(
                 f"{owner}: the checkpoint has offsets of version {found.get('version')!r}, only {VERSION} is known"
             )
         return cls({key: Folder.from_json(each) for key, each in found["folders"].items()})

@@ -18,17 +18,17 @@ from kafka_messages.segments.scan import LOOKBACK
 from pyspark.sql.datasource import InputPartition
 
 from ...columns._records import MalformedRecordError
-from .._files import View, is_local, open_file, open_filesystem
+from .._files import FileView, is_local, open_file, open_filesystem
 from .._shares import Share, cuts
-from ._filters import Pushed
+from ._batch_filter import AbortedTransaction, BatchFilter, Bounds
+from ._filters import PushedFilters
 from ._log_options import NAME, LogColumns, LogOptions
 from ._walk import batch_before
-from ._wanted import Aborted, Bounds, Wanted
 
 MAX_ROWS = 10000
 """Rows of an Arrow batch: what Spark's ``maxRecordsPerBatch`` is by default, and what it is fastest with."""
 
-EVERYTHING = Pushed()
+NO_FILTERS = PushedFilters()
 
 _log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ class Range:
     """Leave out records below this offset."""
     limit: int | None = None
     """The records of this range are below this offset. If ``planned``, there were none above: the file was rewritten."""
-    aborted: tuple[Aborted, ...] = ()
+    aborted: tuple[AbortedTransaction, ...] = ()
     """Aborted transactions, whose batches are left out."""
     size: int = 0
     """Bytes that it has, or had when it was listed."""
@@ -69,7 +69,7 @@ def split(whole: Range, most: int) -> list[Range]:
 
 
 def read_share(
-    options: LogOptions, columns: LogColumns, share: InputPartition, pushed: Pushed = EVERYTHING
+    options: LogOptions, columns: LogColumns, share: InputPartition, pushed: PushedFilters = NO_FILTERS
 ) -> Iterator[pa.RecordBatch]:
     """The record batches of a task. Where there is nothing to read, Spark comes with a partition of nothing."""
     for part in share.pieces if isinstance(share, Share) else ():
@@ -78,22 +78,24 @@ def read_share(
 
 
 def read_range(
-    options: LogOptions, columns: LogColumns, part: Range, pushed: Pushed = EVERYTHING
+    options: LogOptions, columns: LogColumns, part: Range, pushed: PushedFilters = NO_FILTERS
 ) -> Iterator[pa.RecordBatch]:
     """The record batches of a range. Raises OSError and CorruptSegmentError, unless corrupt files are ignored."""
     try:
-        with closing(View(open_file(part.root, part.path), part.name, 0)) as file:
+        with closing(FileView(open_file(part.root, part.path), part.name, 0)) as file:
             if part.planned is not None and (size := file.size()) < part.planned:
-                lost(options, f"{part.name} had {part.planned} bytes when this batch was planned, and has {size} now")
+                report_data_loss(
+                    options, f"{part.name} had {part.planned} bytes when this batch was planned, and has {size} now"
+                )
             yield from _batches(options, columns, part, file, pushed)
     except FileNotFoundError:
         if part.planned is None and not options.ignore_corrupt:
             raise
         if part.planned is not None:
-            lost(options, f"{part.name} is gone since this batch was planned")
+            report_data_loss(options, f"{part.name} is gone since this batch was planned")
     except (CorruptSegmentError, OSError) as error:
         if part.planned is not None and isinstance(error, CorruptSegmentError) and _is_rewritten(part):
-            lost(
+            report_data_loss(
                 options,
                 f"{part.name} was rewritten since this batch was planned: no batch begins at byte {part.base} any more",
             )
@@ -123,7 +125,7 @@ def _is_rewritten(part: Range) -> bool:
         return batch_before(file, 0, part.base) not in (None, part.base)
 
 
-def lost(options: LogOptions, what: str) -> None:
+def report_data_loss(options: LogOptions, what: str) -> None:
     """Records that a stream should have had may be gone: an error, or a warning if the user prefers that."""
     if options.fail_on_data_loss:
         raise DataLossError(what)
@@ -142,7 +144,7 @@ class DataLossError(ValueError):
 
 
 def _batches(
-    options: LogOptions, columns: LogColumns, part: Range, file: View, pushed: Pushed
+    options: LogOptions, columns: LogColumns, part: Range, file: FileView, pushed: PushedFilters
 ) -> Iterator[pa.RecordBatch]:
     names = columns.read
     needed = (
@@ -161,7 +163,7 @@ def _batches(
         end=part.end,
         base=_base(part),
         max_rows=MAX_ROWS,
-        wanted=_wanted(part, pushed),
+        wanted=_batch_filter(part, pushed),
     ) as batches:
         for batch in chain(batches, _cut_end(options, part, file, batches)):
             found = batch if part.limit is None else _planned(options, part, part.limit, batch)
@@ -171,7 +173,7 @@ def _batches(
             yield _made(columns, part, found.drop_columns("offset") if with_offset else found, found)
 
 
-def _cut_end(options: LogOptions, part: Range, file: View, batches: SegmentReader) -> Iterator[pa.RecordBatch]:
+def _cut_end(options: LogOptions, part: Range, file: FileView, batches: SegmentReader) -> Iterator[pa.RecordBatch]:
     """Report an incomplete batch at the end of a closed segment as any other damage, after all batches were read."""
     report = batches.reports[0]
     size, position = report.incomplete_tail, report.next_position
@@ -184,10 +186,10 @@ def _cut_end(options: LogOptions, part: Range, file: View, batches: SegmentReade
     yield corrupt_rows(batches.schema, report, [Gap(position, size, reason, file.read(min(size, CORRUPT_BYTES)))])
 
 
-def _wanted(part: Range, pushed: Pushed) -> Wanted | None:
+def _batch_filter(part: Range, pushed: PushedFilters) -> BatchFilter | None:
     """Which batches of a range to decode; all of those that a stream has planned, to see whether they still are."""
     bounds = pushed.bounds.within(Bounds(part.from_offset, part.limit if part.planned is None else None))
-    return None if bounds == Bounds() and not part.aborted else Wanted(bounds, part.aborted)
+    return None if bounds == Bounds() and not part.aborted else BatchFilter(bounds, part.aborted)
 
 
 def _planned(options: LogOptions, part: Range, limit: int, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -196,7 +198,7 @@ def _planned(options: LogOptions, part: Range, limit: int, batch: pa.RecordBatch
     if highest is None or highest < limit:
         return batch
     if part.planned is not None:
-        lost(
+        report_data_loss(
             options,
             f"{part.name} was rewritten since this batch was planned: it has offset {highest} where all were below {limit}",
         )

@@ -11,7 +11,7 @@ from ._range_reader import Range
 from ._walk import Walk
 
 
-class Replay:
+class StreamReplay:
     """The files as they are now, of which a batch was planned at another time."""
 
     def __init__(self, files: Iterable[File], walk: Callable[[File, int, int | None], Walk]) -> None:

@@ -11,11 +11,11 @@ from pyspark.sql.types import StructType
 
 from ..._core.spark_types import struct_type
 from .._shares import shares
-from ._committed import Committed
-from ._edges import refuse_for_batches
-from ._filters import Pushed
+from ._filters import PushedFilters
+from ._isolation import CommittedView
 from ._log_options import NAME, LogColumns, LogOptions, topic_to_decode
 from ._logs import LogFiles, bounds_by_folder, logs_of, ranges_within
+from ._offset_options import check_batch_offsets
 from ._range_reader import read_share, split
 
 _log = logging.getLogger(__name__)
@@ -45,10 +45,10 @@ class KafkaLogReader(DataSourceReader):
     """Reads the ranges of the files that the options name, with the columns of a schema."""
 
     def __init__(self, options: LogOptions, schema: StructType) -> None:
-        refuse_for_batches(NAME, options.start, options.end)
+        check_batch_offsets(NAME, options.start, options.end)
         self._options = options
         self._columns = LogColumns.of(options).chosen(schema)
-        self._pushed = Pushed()
+        self._pushed = PushedFilters()
 
     def partitions(self) -> Sequence[InputPartition]:
         options = self._options
@@ -67,11 +67,11 @@ class KafkaLogReader(DataSourceReader):
         most = options.max_partition_bytes
         return shares([part for whole in wholes for part in split(whole, most)], most)
 
-    def _committed(self, log: LogFiles) -> Committed:
+    def _committed(self, log: LogFiles) -> CommittedView:
         """What of a log is to be read, by ``isolationLevel``; of a log that the filters leave out nobody asks."""
         if not self._options.committed or not any(self._pushed.takes(file.name) for file in log.files):
-            return Committed()
-        found = Committed.of(log.files)
+            return CommittedView()
+        found = CommittedView.of(log.files)
         if found.is_open:
             _log.warning(
                 "%s: nothing is read from offset %s on, where a transaction begins whose marker is not in the files",
@@ -108,5 +108,5 @@ class FilteredLogReader(KafkaLogReader):
         return PushFilters(self._take)
 
     def _take(self, filters: list[Filter]) -> Iterable[Filter]:
-        self._pushed, left = Pushed.of(filters)
+        self._pushed, left = PushedFilters.of(filters)
         return left

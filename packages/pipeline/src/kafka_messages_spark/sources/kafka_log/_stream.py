@@ -8,16 +8,16 @@ from typing import Any
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
 
-from ..._core.errors import wrong
+from ..._core.errors import invalid_argument
 from .._files import File, locate
 from .._shares import shares
-from ._edges import EARLIEST, LATEST, refuse_for_streams
 from ._log_options import NAME, LogColumns, LogOptions, topic_to_decode
 from ._logs import starting_progress
-from ._planner import Limit, Planner, Ways, latest
+from ._offset_options import EARLIEST, LATEST, check_stream_offsets
+from ._planner import Limit, LogAccess, Planner, latest
 from ._progress import Folder, Progress, base_of
-from ._range_reader import Range, lost, read_share, split
-from ._replay import Replay
+from ._range_reader import Range, read_share, report_data_loss, split
+from ._replay import StreamReplay
 from ._walk import Walk, beyond_damage, walk
 
 _INITIAL = "initial"
@@ -32,14 +32,16 @@ class LogStream:
     def __init__(self, options: LogOptions, schema: StructType) -> None:
         self._options = options
         if options.files.modified_after is not None or options.files.modified_before is not None:
-            raise wrong(
+            raise invalid_argument(
                 f"{NAME}: the options 'modifiedAfter' and 'modifiedBefore' are for batch reads, not for streams"
             )
         if options.committed:
-            raise wrong(f"{NAME}: the option 'isolationLevel' as 'read_committed' is for batch reads, not for streams")
-        refuse_for_streams(NAME, options.end)
+            raise invalid_argument(
+                f"{NAME}: the option 'isolationLevel' as 'read_committed' is for batch reads, not for streams"
+            )
+        check_stream_offsets(NAME, options.end)
         self._columns = LogColumns.of(options).chosen(schema)
-        self._planner = Planner(Ways(self._walk, self._beyond_damage, self._lost))
+        self._planner = Planner(LogAccess(self._walk, self._beyond_damage, self._lost))
         self._places = options.files.places(NAME)
         self._target: list[File] | None = None
         self._first: dict[str, Any] | None = None
@@ -79,7 +81,7 @@ class LogStream:
             return None
         return latest(Progress.from_json(NAME, self._last), self._listed)
 
-    def stop_at_present(self) -> None:
+    def freeze_files(self) -> None:
         """From now on, what is written later is not looked at."""
         self._target = self._files()
 
@@ -88,7 +90,7 @@ class LogStream:
             start = end.get(_FIRST, start)
         before, after = Progress.from_json(NAME, start), Progress.from_json(NAME, end)
         most = self._options.max_partition_bytes
-        replay = None if end == self._last else Replay(self._files(), self._walk)
+        replay = None if end == self._last else StreamReplay(self._files(), self._walk)
         parts = [
             part
             for key, folder in after.folders.items()
@@ -135,7 +137,7 @@ class LogStream:
         return beyond_damage(file, position)
 
     def _lost(self, what: str) -> None:
-        lost(self._options, what)
+        report_data_loss(self._options, what)
 
 
 try:
@@ -154,7 +156,7 @@ except ImportError:  # before Spark 4.2, which asks for the latest offset withou
         def __init__(self, options: LogOptions, schema: StructType) -> None:
             for name, value in (("maxFilesPerTrigger", options.max_files), ("maxBytesPerTrigger", options.max_bytes)):
                 if value is not None:
-                    raise wrong(
+                    raise invalid_argument(
                         f"{NAME}: the option {name!r} needs Spark 4.2 or later; before, a batch is all there is"
                     )
             super().__init__(options, schema)
@@ -171,19 +173,21 @@ except ImportError:  # before Spark 4.2, which asks for the latest offset withou
 
         def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
             if self._planned_from not in (None, start):
-                self._tell_what_is_rewritten(Progress.from_json(NAME, start), Progress.from_json(NAME, end))
+                self._report_rewritten_files(Progress.from_json(NAME, start), Progress.from_json(NAME, end))
             self._known = end
             return super().partitions(start, end)
 
-        def _tell_what_is_rewritten(self, start: Progress, end: Progress) -> None:
+        def _report_rewritten_files(self, start: Progress, end: Progress) -> None:
             """After a restart ``end`` was planned without ``start``. Tell where what was read is not what is there."""
             whole = self._planner.plan(start, self._files(), Limit())
             for key, after in end.folders.items():
                 before, found = (each.folders.get(key, Folder()) for each in (start, whole))
                 taken = {name: size for name, size in after.files.items() if size > before.files.get(name, 0)}
-                wrong = found.again.keys() - after.again.keys() - before.again.keys()
-                wrong |= {name for name, size in taken.items() if size > found.files.get(name, 0)}
-                if name := min((each for each in wrong if each in found.again or not before.is_done(each)), default=""):
+                rewritten = found.again.keys() - after.again.keys() - before.again.keys()
+                rewritten |= {name for name, size in taken.items() if size > found.files.get(name, 0)}
+                if name := min(
+                    (each for each in rewritten if each in found.again or not before.is_done(each)), default=""
+                ):
                     self._lost(
                         f"{key[: key.rfind('/') + 1]}{name} was rewritten while the query was stopped; before Spark 4.2 a "
                         "source cannot find what is new in it"
@@ -209,4 +213,4 @@ else:
             return ReadAllAvailable()
 
         def prepareForTriggerAvailableNow(self) -> None:
-            self.stop_at_present()
+            self.freeze_files()

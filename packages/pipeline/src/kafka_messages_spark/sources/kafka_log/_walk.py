@@ -11,7 +11,7 @@ from typing import Any
 from kafka_messages.batches.format import MAX_BATCH_BYTES, OVERHEAD, SMALLEST
 from kafka_messages.segments.batch_headers import read_batch_headers
 
-from .._files import File, View, is_local, open_file, open_filesystem
+from .._files import File, FileView, is_local, open_file, open_filesystem
 
 _LOCAL_CHUNK, _REMOTE_CHUNK = 4 << 10, 1 << 20
 _FAR = 1 << 10
@@ -51,20 +51,20 @@ def walk(file: File, position: int, most: int | None = None) -> Walk:
             return _over(_reader(opened, _LOCAL_CHUNK), file.size, position, most)
         if file.size - position <= _REMOTE_WALK or most is not None:
             return _over(_reader(opened, _REMOTE_CHUNK), file.size, position, most)
-        found = _scan(View(opened, file.name, 0), max(position, file.size - _REMOTE_TAIL), file.size)
+        found = _scan(FileView(opened, file.name, 0), max(position, file.size - _REMOTE_TAIL), file.size)
         return found or _over(_reader(opened, 8 * _REMOTE_CHUNK), file.size, position, None)
 
 
 def beyond_damage(file: File, position: int) -> Walk:
     """How far the reader of segments comes from a place that is no batch, finding its way again behind it."""
-    with closing(View(open_file(file.root, file.path), file.name, position)) as view:
+    with closing(FileView(open_file(file.root, file.path), file.name, position)) as view:
         found = _scan(view, 0, file.size - position)
     if found is None:
         return Walk(file.size)
     return Walk(position + found.end, None, found.next_offset)
 
 
-def _scan(view: View, start: int, end: int) -> Walk | None:
+def _scan(view: FileView, start: int, end: int) -> Walk | None:
     with read_batch_headers(view, mode="PERMISSIVE", check_crcs=False, start=start, end=end) as batches:
         for _ in batches:
             pass

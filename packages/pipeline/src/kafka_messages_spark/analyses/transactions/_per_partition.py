@@ -8,7 +8,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from ..copies import once
-from ._named_batches import LOG, sound
+from ._batches import LOG, sound
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

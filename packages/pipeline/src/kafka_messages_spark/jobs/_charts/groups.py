@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from kafka_messages_spark._charts.pictures import Chart, Panel, Series
-from kafka_messages_spark.analyses._logs import behind
+from kafka_messages_spark._charts.model import Chart, Panel, Series
+from kafka_messages_spark.analyses._logs import next_offset
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-MOST_ROWS, MOST_LINES, MOST_POINTS = 12, 6, 200
+MOST_ROWS, MAX_LINES, MAX_POINTS = 12, 6, 200
 """Groups and topics, partitions of each, and times of each partition that are drawn."""
 _KEY = ("group", "topic", "partition")
 Points = list[tuple[int, int | None]]
@@ -44,7 +44,7 @@ def picture(history: DataFrame, offsets: DataFrame, batches: DataFrame | None) -
     events = (
         commits.where("is_reset").orderBy(F.desc("time")).select(*_KEY, times.alias("at"), "committed_offset", "kind")
     )
-    return chart(pairs, points, ends, events.limit(MOST_POINTS).collect(), total, high)
+    return chart(pairs, points, ends, events.limit(MAX_POINTS).collect(), total, high)
 
 
 def _chosen(history: DataFrame, offsets: DataFrame) -> tuple[list[tuple[str, str]], DataFrame, tuple[int, int]]:
@@ -58,7 +58,7 @@ def _chosen(history: DataFrame, offsets: DataFrame) -> tuple[list[tuple[str, str
     first = groups.orderBy(*order, "group", "topic").limit(MOST_ROWS).select("group", "topic")
     rank = F.row_number().over(Window.partitionBy("group", "topic").orderBy(*order, "partition"))
     chosen = (
-        partitions.join(first, ["group", "topic"], "left_semi").withColumn("rank", rank).where(f"rank <= {MOST_LINES}")
+        partitions.join(first, ["group", "topic"], "left_semi").withColumn("rank", rank).where(f"rank <= {MAX_LINES}")
     )
     return [(row[0], row[1]) for row in first.collect()], chosen.select(*_KEY), (count[0], count[1] or 0)
 
@@ -67,7 +67,7 @@ def _last_of_each(
     df: DataFrame, key: Sequence[str], time: Any, value: Any, order: Any, low: int, high: int
 ) -> list[Any]:
     """The last value in each of so many equal parts of the time, by the columns of a key."""
-    part = F.floor((time - low) * MOST_POINTS / (high - low + 1))
+    part = F.floor((time - low) * MAX_POINTS / (high - low + 1))
     last = F.max_by(F.struct(time.alias("at"), value.alias("value")), order).alias("last")
     rows = df.groupBy(*key, part.alias("part")).agg(last).select(*key, "last.*")
     return rows.orderBy(*key, "at").collect()
@@ -77,7 +77,7 @@ def _ends(logs: DataFrame, low: int, high: int) -> list[Any]:
     """Where logs ended when; what is older than all commits is where they began."""
     time = F.greatest(F.unix_millis("max_timestamp"), F.lit(low))
     return _last_of_each(
-        logs, ("topic", "partition"), time, behind(F.col("last_offset")), F.col("last_offset"), low, high
+        logs, ("topic", "partition"), time, next_offset(F.col("last_offset")), F.col("last_offset"), low, high
     )
 
 
@@ -120,8 +120,8 @@ def _remark(pairs: int, lines: int, total: tuple[int, int], with_ends: bool) -> 
     if pairs < total[0]:
         words.append(f"{pairs} of {total[0]:,} groups with a topic are drawn: most resets first, then most lag.")
     if lines < total[1]:
-        words.append(f"{lines} of {total[1]:,} partitions are drawn, {MOST_LINES} of a group and topic at the most.")
-    words.append(f"Where there is more, a line has the last value of each {MOST_POINTS}th part of the time.")
+        words.append(f"{lines} of {total[1]:,} partitions are drawn, {MAX_LINES} of a group and topic at the most.")
+    words.append(f"Where there is more, a line has the last value of each {MAX_POINTS}th part of the time.")
     return " ".join(words)
 
 

@@ -11,17 +11,17 @@ from dataclasses import dataclass
 
 from pyspark.errors import PySparkValueError
 
-from ..._core.errors import wrong
+from ..._core.errors import invalid_argument
 from ...columns._headers import REQUEST
 
 _NODE = re.compile(rb"Node ([01]): (\S+):([0-9]{1,5})\s*")
 _HEX = re.compile(rb"\t?[0-9a-fA-F]+\s*")
-_MOST_LINES = 64
+_MAX_LINES = 64
 """Before the nodes are named."""
 
 
 @dataclass(frozen=True)
-class Followed:
+class FollowedStream:
     """Who talks in such a text."""
 
     connection: str
@@ -33,7 +33,7 @@ class Followed:
         return (self.client == 1) == (direction == REQUEST)
 
 
-class NotFollowedError(PySparkValueError):
+class NotTsharkTextError(PySparkValueError):
     """A file is none of such a text; ``reason`` says so without its name."""
 
     def __init__(self, owner: str, name: str) -> None:
@@ -41,26 +41,26 @@ class NotFollowedError(PySparkValueError):
         super().__init__(f"{owner}: {name} {self.reason}")
 
 
-def nodes(owner: str, name: str, lines: Iterable[bytes], ports: tuple[int, ...]) -> Followed:
+def nodes(owner: str, name: str, lines: Iterable[bytes], ports: tuple[int, ...]) -> FollowedStream:
     """Who talks in a text. Raises NotFollowedError if it is none, PySparkValueError if ports do not tell who it is."""
     found: dict[int, tuple[str, int]] = {}
     for number, line in enumerate(lines):
         if (node := _NODE.fullmatch(line)) is not None:
             found[int(node[1])] = node[2].decode("ascii", "replace"), int(node[3])
-        if len(found) == 2 or number == _MOST_LINES:
+        if len(found) == 2 or number == _MAX_LINES:
             break
     if len(found) < 2:
-        raise NotFollowedError(owner, name)
+        raise NotTsharkTextError(owner, name)
     brokers = [node for node, (_, port) in found.items() if port in ports]
     if len(brokers) != 1:
         told = " and ".join(f"{host}:{port}" for host, port in (found[0], found[1]))
-        raise wrong(f"{owner}: which of {told} in {name} is the broker? Set the option 'brokerPorts'")
+        raise invalid_argument(f"{owner}: which of {told} in {name} is the broker? Set the option 'brokerPorts'")
     client = 1 - brokers[0]
     ends = [f"{host}:{port}" for host, port in (found[client], found[brokers[0]])]
-    return Followed("-".join(ends), client)
+    return FollowedStream("-".join(ends), client)
 
 
-class NoHexError(ValueError):
+class InvalidHexError(ValueError):
     """A line is none of such a text."""
 
 
@@ -73,7 +73,7 @@ class HexLines:
     def __init__(self, lines: Iterable[bytes], indented: bool) -> None:
         self._lines = self._of(lines, indented)
         self._rest = b""
-        self.error: NoHexError | None = None
+        self.error: InvalidHexError | None = None
         self.position = 0
 
     @staticmethod
@@ -87,7 +87,7 @@ class HexLines:
                 if (line[:1] == b"\t") == indented:
                     yield bytes.fromhex(line.strip().decode())
             elif has_begun and not line.startswith(b"==="):
-                raise NoHexError(f"a line of tshark's follow is no hex: {line[:40]!r}")
+                raise InvalidHexError(f"a line of tshark's follow is no hex: {line[:40]!r}")
             elif has_begun:
                 return
 
@@ -106,6 +106,6 @@ class HexLines:
         """The bytes of a line; none at the end, and where a line is no hex."""
         try:
             return next(self._lines, b"")
-        except NoHexError as error:
+        except InvalidHexError as error:
             self.error = error
             return b""

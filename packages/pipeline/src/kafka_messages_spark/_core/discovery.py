@@ -9,7 +9,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.types import StructType
 
 
-class Discovered(DataSource):
+class LazyDataSource(DataSource):
     """A data source that is imported when it is used."""
 
     source: ClassVar[tuple[str, str, str]]

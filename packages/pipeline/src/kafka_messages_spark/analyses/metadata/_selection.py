@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from ...columns.frames import require
-from .._logs import SNAPSHOT, behind
+from .._logs import SNAPSHOT, next_offset
 from ..copies import once
 from ._rules import RULES
 
@@ -69,11 +69,11 @@ def missing_offsets(chosen: DataFrame) -> DataFrame:
         F.count("*").alias("count"), F.min("at").alias("first"), F.max("at").alias("last")
     )
     base = chosen.where(F.col("place") != _LAST_PLACE).agg(
-        behind(F.max("at")).alias("base"),
+        next_offset(F.max("at")).alias("base"),
         (F.count_if(F.col("control_type") == "SNAPSHOT_FOOTER") == 0).alias("footless"),
     )
     start = F.coalesce("base", F.lit(0))
-    missing = F.when(F.col("count") > 0, behind(F.col("last")) - start - F.col("count")).otherwise(0)
+    missing = F.when(F.col("count") > 0, next_offset(F.col("last")) - start - F.col("count")).otherwise(0)
     return of_log.crossJoin(base).select(
         F.coalesce("first", start).alias("first"),
         F.coalesce(F.col("last"), start - 1).alias("last"),

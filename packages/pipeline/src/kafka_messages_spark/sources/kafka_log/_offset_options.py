@@ -10,7 +10,7 @@ from typing import Any
 
 from pyspark.errors import PySparkValueError
 
-from ..._core.errors import wrong
+from ..._core.errors import invalid_argument
 from ..._core.options import Options
 
 EARLIEST, LATEST = -2, -1
@@ -28,7 +28,7 @@ TopicPartition = tuple[str, int]
 
 
 @dataclass(frozen=True)
-class Edge:
+class OffsetOption:
     """One end of a read: an offset for each partition, or a time for which it is looked up.
 
     Of a start, records from there on are read; of an end, those before it.
@@ -42,11 +42,11 @@ class Edge:
     """For each, where ``number`` is None."""
     is_time: bool = False
     """Whether these are milliseconds since 1970, not offsets."""
-    is_said: bool = True
+    is_set: bool = True
     """False where no option said it."""
 
     @classmethod
-    def parse(cls, owner: str, given: Options, kind: str, default: int) -> Edge:
+    def parse(cls, owner: str, given: Options, kind: str, default: int) -> OffsetOption:
         """The end that the options say, of ``kind`` starting or ending.
 
         Of several options a timestamp for all goes first, then timestamps, then offsets, as in Spark.
@@ -54,7 +54,7 @@ class Edge:
         name = f"{kind}Timestamp"
         if (text := given.text(name)) is not None:
             if not re.fullmatch(r"\s*[0-9]{1,19}\s*", text) or int(text) >= _INT64:
-                raise wrong(
+                raise invalid_argument(
                     f"{owner}: the option {name!r} is in milliseconds. Expected a single long value, got {text}"
                 )
             return cls(name, number=int(text), is_time=True)
@@ -64,7 +64,7 @@ class Edge:
             return cls(name, None, _numbers(owner, name, text, 0, example), is_time=True)
         name = f"{kind}Offsets"
         if (text := given.text(name)) is None:
-            return cls(name, number=default, is_said=False)
+            return cls(name, number=default, is_set=False)
         word = text.strip().lower()
         if word in ("earliest", "latest"):
             return cls(name, number=EARLIEST if word == "earliest" else LATEST)
@@ -83,37 +83,37 @@ class Edge:
         return None if self.is_time else next((each for each, n in self.numbers.items() if n == number), None)
 
 
-def refuse_for_batches(owner: str, start: Edge, end: Edge) -> None:
+def check_batch_offsets(owner: str, start: OffsetOption, end: OffsetOption) -> None:
     """As Spark's Kafka source refuses it: what has no fixed place when a batch query is made."""
     if start.is_all(LATEST):
-        raise wrong(f"{owner}: starting offset can't be latest for batch queries")
+        raise invalid_argument(f"{owner}: starting offset can't be latest for batch queries")
     if (found := start.has(LATEST)) is not None:
-        raise wrong(f"{owner}: startingOffsets for {_name(found)} can't be latest for batch queries")
+        raise invalid_argument(f"{owner}: startingOffsets for {_name(found)} can't be latest for batch queries")
     if end.is_all(EARLIEST):
-        raise wrong(f"{owner}: ending offset can't be earliest for batch queries")
+        raise invalid_argument(f"{owner}: ending offset can't be earliest for batch queries")
     if (found := end.has(EARLIEST)) is not None:
-        raise wrong(f"{owner}: ending offset for {_name(found)} can't be earliest for batch queries")
+        raise invalid_argument(f"{owner}: ending offset for {_name(found)} can't be earliest for batch queries")
 
 
-def refuse_for_streams(owner: str, end: Edge) -> None:
+def check_stream_offsets(owner: str, end: OffsetOption) -> None:
     """A stream has no end."""
-    if end.is_said:
+    if end.is_set:
         what = "timestamp" if end.is_time else "offset"
-        raise wrong(f"{owner}: ending {what} not valid in streaming queries; the option is {end.option!r}")
+        raise invalid_argument(f"{owner}: ending {what} not valid in streaming queries; the option is {end.option!r}")
 
 
-def refuse_other_partitions(owner: str, edge: Edge, there: set[TopicPartition]) -> None:
+def check_partitions(owner: str, edge: OffsetOption, there: set[TopicPartition]) -> None:
     """Partitions that are said must be those that are there, or one would be read from somewhere nobody said."""
     if edge.number is None and (said := set(edge.numbers)) != there:
         rest = "" if edge.is_time else " Use -1 for latest, -2 for earliest, if you don't care."
-        raise wrong(
+        raise invalid_argument(
             f"{owner}: If {edge.option} contains specific offsets, you must specify all TopicPartitions.{rest} "
             f"Specified: {_names(said)} Assigned: {_names(there)}"
         )
 
 
 def no_offset_matched(owner: str, partition: str, timestamp: int) -> PySparkValueError:
-    return wrong(
+    return invalid_argument(
         f"{owner}: No offset matched from request of topic-partition {partition} and timestamp {timestamp}. With the "
         "option 'startingOffsetsByTimestampStrategy' as 'latest' nothing is read of such a partition."
     )
@@ -128,7 +128,9 @@ def _numbers(owner: str, option: str, text: str, least: int, example: str) -> di
             for partition, number in partitions.items()
         }
     except (ValueError, AttributeError):
-        raise wrong(f"{owner}: the option {option!r} cannot be read. Expected e.g. {example}, got {text}") from None
+        raise invalid_argument(
+            f"{owner}: the option {option!r} cannot be read. Expected e.g. {example}, got {text}"
+        ) from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

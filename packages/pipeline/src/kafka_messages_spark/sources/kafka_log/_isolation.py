@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._files import File
+from ._batch_filter import AbortedTransaction
 from ._lookup import headers
-from ._wanted import Aborted
 
 _MARKERS = ("COMMIT", "ABORT")
 
@@ -20,24 +20,24 @@ _Event = tuple[int, int, str | None]
 
 
 @dataclass(frozen=True)
-class Committed:
+class CommittedView:
     """What of a log is committed: all before ``until_offset`` but what is of aborted transactions."""
 
     until_offset: int | None = None
     """The last stable offset: that of the first transaction that has no marker, else the end of the log as it was when it
     was looked at: what is written since then may be of a transaction. None: everything."""
-    aborted: tuple[Aborted, ...] = ()
+    aborted: tuple[AbortedTransaction, ...] = ()
     is_open: bool = False
     """Whether there is such a transaction."""
 
     @classmethod
-    def of(cls, files: Iterable[File]) -> Committed:
+    def of(cls, files: Iterable[File]) -> CommittedView:
         """Read the headers of all files of a log, and its markers (KIP-98). Raises OSError.
 
         Where the beginning of the log is gone nothing is missing: a marker comes after all that it is about.
         """
         begun: dict[int, int] = {}
-        aborted: set[Aborted] = set()
+        aborted: set[AbortedTransaction] = set()
         events: set[_Event] = set()
         end = 0
         for file in files:
@@ -51,10 +51,10 @@ class Committed:
                 continue
             first = begun.pop(producer, None)
             if first is not None and marker == "ABORT":
-                aborted.add(Aborted(producer, first, offset))
+                aborted.add(AbortedTransaction(producer, first, offset))
         return cls(min(begun.values(), default=end), tuple(sorted(aborted)), bool(begun))
 
-    def aborted_within(self, low: int | None, high: int | None) -> tuple[Aborted, ...]:
+    def aborted_within(self, low: int | None, high: int | None) -> tuple[AbortedTransaction, ...]:
         """The transactions that may have batches between two offsets."""
         return tuple(
             each

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
-from kafka_messages_spark._charts.pictures import Bar, Bars, Look
+from kafka_messages_spark._charts.model import Bar, Bars, Look
 from kafka_messages_spark.jobs._report import size
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-MOST = 60
+MAX_SHOWN = 60
 KINDS: Mapping[str, Look] = {"ok": "good", "info": "calm", "warning": "notice", "error": "bad"}
 
 
 def picture(files: DataFrame, found: DataFrame, total: int) -> Bars:
     """Of ``total`` files those with findings, the worst first, then the largest."""
     worst = (F.desc(f"{severity}_findings") for severity in ("error", "warning", "info"))
-    rows = files.orderBy(*worst, F.desc("size"), "file").limit(MOST).select("file", "size", "verdict").collect()
+    rows = files.orderBy(*worst, F.desc("size"), "file").limit(MAX_SHOWN).select("file", "size", "verdict").collect()
     odd = [row["file"] for row in rows if row["verdict"] != "ok"]
     checks = found.where(F.col("file").isin(odd)).groupBy("file", "severity").agg(F.sort_array(F.collect_set("check")))
     return bars(rows, checks.collect() if odd else [], total)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-_WIDEST = 80
+_MAX_WIDTH = 80
 """Longer texts in cells of a table are cut."""
-LONGEST = 1 << 15
+MAX_LENGTH = 1 << 15
 """No path has more characters."""
 _TURNS = (0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
 """Characters that change the direction in which a text is read, or break its lines: a name could look like another one."""
@@ -16,7 +16,7 @@ CONTROL |= {code: f"\\u{code:04x}" for code in (*_TURNS, *range(0xD800, 0xE000))
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def shown(value: object, widest: int = _WIDEST) -> str:
+def format_value(value: object, widest: int = _MAX_WIDTH) -> str:
     """A value as a word: nothing that would break a line or a table."""
     if value is None:
         return "-"
@@ -29,15 +29,15 @@ def shown(value: object, widest: int = _WIDEST) -> str:
     if isinstance(value, bytes | bytearray):
         return value.hex()
     if isinstance(value, list | tuple):
-        return ", ".join(map(shown, value)) or "-"
+        return ", ".join(map(format_value, value)) or "-"
     text = str(value).translate(CONTROL)
     return text if len(text) <= widest else f"{text[: widest - 1]}…"
 
 
-def place(value: object) -> str:
+def format_path(value: object) -> str:
     """A file as a word: of a long path its end, which tells partition and segment."""
-    text = shown(value, widest=LONGEST)
-    return text if len(text) <= _WIDEST else f"…{text[1 - _WIDEST :]}"
+    text = format_value(value, widest=MAX_LENGTH)
+    return text if len(text) <= _MAX_WIDTH else f"…{text[1 - _MAX_WIDTH :]}"
 
 
 def timestamp(milliseconds: int | None) -> str:
@@ -79,6 +79,6 @@ def size(count: int | None) -> str:
     return f"{value:.1f} TiB"
 
 
-def more(count: int) -> str:
+def rows_omitted(count: int) -> str:
     """What stands below a table of which rows were left out."""
     return f"... and {count:,} more"

@@ -14,7 +14,7 @@ _HIGHEST = (1 << 63) - 1
 
 
 @dataclass(frozen=True, order=True)
-class Aborted:
+class AbortedTransaction:
     """An aborted transaction of a log, as its transaction index names it."""
 
     producer_id: int
@@ -51,7 +51,7 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class BatchFilter:
     """Says which batches may have records within bounds, and are of no aborted transaction.
 
     A header has the last offset, and the highest timestamp; the lowest it has only with log append time, when all are
@@ -59,7 +59,7 @@ class Wanted:
     """
 
     bounds: Bounds
-    aborted: tuple[Aborted, ...] = ()
+    aborted: tuple[AbortedTransaction, ...] = ()
 
     def __call__(self, facts: Facts) -> Any:
         bounds = self.bounds

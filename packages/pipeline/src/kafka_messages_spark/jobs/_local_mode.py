@@ -14,13 +14,13 @@ import pyarrow as pa
 from kafka_messages.segments.names import topic_of
 from pyspark.errors import PySparkValueError
 
-from kafka_messages_spark.sources._files import File, Selection, is_path
+from kafka_messages_spark.sources._files import File, FileSelection, is_path
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.datasource import DataSource
 
-MOST_BYTES = 16 << 20
+MAX_BYTES = 16 << 20
 """Of all files to read: so many bytes are one task in any case (``_shares``)."""
 MOST_ROWS = 64 << 20
 """Bytes of rows that this process takes out of the files, which may be compressed; with more Spark's workers read them."""
@@ -60,11 +60,11 @@ def is_small(inputs: Sequence[Input], glob: str | None) -> bool:
     sizes: dict[str, int] = {}
     try:
         for each in used:
-            found = Selection(tuple(each.paths), glob, recursive=True).find("")
+            found = FileSelection(tuple(each.paths), glob, recursive=True).find("")
             sizes |= {file.name: file.size for file in found if each.includes(file)}
     except (PySparkValueError, OSError):
         return False
-    return sum(sizes.values()) <= MOST_BYTES
+    return sum(sizes.values()) <= MAX_BYTES
 
 
 def rows(spark: SparkSession, source: DataSource) -> DataFrame | None:

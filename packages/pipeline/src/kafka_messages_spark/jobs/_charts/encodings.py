@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kafka_messages_spark._charts.pictures import Bar, Bars, Look
+from kafka_messages_spark._charts.model import Bar, Bars, Look
 
 KINDS: Mapping[str, Look] = {"defined": "calm", "packed": "good", "upacked": "notice"}
 

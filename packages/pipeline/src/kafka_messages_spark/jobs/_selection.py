@@ -19,8 +19,8 @@ from kafka_messages_spark.analyses._logs import SNAPSHOT
 from kafka_messages_spark.analyses.batches import batches_in
 from kafka_messages_spark.analyses.copies import counts, once
 from kafka_messages_spark.jobs._cli import METADATA, Job
-from kafka_messages_spark.jobs._report import place
-from kafka_messages_spark.sources._files import base_name, folder_name, shown
+from kafka_messages_spark.jobs._report import format_path
+from kafka_messages_spark.sources._files import base_name, display_path, folder_name
 
 _END = ".checkpoint"
 Log = tuple[str | None, int | None, str | None]
@@ -32,9 +32,9 @@ def records(job: Job, paths: Sequence[str], topic: str, *, batch_metadata: bool 
     Where copies are to be told apart there is what ``batch_metadata`` gives, asked for or not. Then control records are
     among the rows. Rows of corrupt batches stay, of all copies.
     """
-    files = {shown(path): path for path in job.segments_of(paths, topic)}
-    there, others = of_topic(held(batches_in(job.ranges(list(files.values())))), topic)
-    found = taken(there)
+    files = {display_path(path): path for path in job.segments_of(paths, topic)}
+    there, others = of_topic(summarize_files(batches_in(job.ranges(list(files.values())))), topic)
+    found = select_files(there)
     of_log = {each.file for each in found.log}
     batch_metadata = batch_metadata or found.is_twice
     parts, count = [], None
@@ -44,11 +44,11 @@ def records(job: Job, paths: Sequence[str], topic: str, *, batch_metadata: bool 
             rows = rows.where(F.col("offset").isNull() | (F.col("offset") >= found.start))
         if topic == METADATA:
             rows = rows.withColumns({"topic": F.lit(topic), "partition": F.lit(0)})
-        count = _count(found, rows)
+        count = _count_records(found, rows)
         parts.append(once(rows) if found.is_twice else rows)
     if found.snapshot is not None:
         parts.append(job.read([files[found.snapshot.file]], batch_metadata=batch_metadata))
-    _tell(job, found, count)
+    _report_selection(job, found, count)
     if others:
         what = f"{_number(len(others), 'file')} in folders that do not say their topic, beside those of {topic}"
         job.report.facts([("left out", what)])
@@ -64,7 +64,7 @@ class Count:
     differing: int = 0
 
 
-def _count(found: Taken, rows: DataFrame) -> Count:
+def _count_records(found: RecordSelection, rows: DataFrame) -> Count:
     """Counted record by record only where headers do not say it."""
     known = [each.records for each in found.log if each.records is not None]
     if found.is_twice or found.start or len(known) < len(found.log):
@@ -72,7 +72,7 @@ def _count(found: Taken, rows: DataFrame) -> Count:
     return Count(sum(known))
 
 
-def _tell(job: Job, found: Taken, count: Count | None) -> None:
+def _report_selection(job: Job, found: RecordSelection, count: Count | None) -> None:
     """Report what was taken and left out. Copies that are not alike are findings."""
     facts: dict[str, str] = {}
     if count is not None:
@@ -91,9 +91,11 @@ def _tell(job: Job, found: Taken, count: Count | None) -> None:
             facts["no name"] = f"{what} that do not say topic and partition; each counts as a partition"
     if found.snapshot is not None:
         where = f"the state up to offset {found.start - 1}" if found.start else "a state"
-        facts["snapshot"] = f"{_number(found.snapshot.records or 0, 'record')}, {where}: {place(found.snapshot.file)}"
+        facts["snapshot"] = (
+            f"{_number(found.snapshot.records or 0, 'record')}, {where}: {format_path(found.snapshot.file)}"
+        )
     if found.left_out:
-        facts["left out"] = f"{_number(len(found.left_out), 'snapshot')}: {found.why_left_out}"
+        facts["left out"] = f"{_number(len(found.left_out), 'snapshot')}: {found.left_out_reason}"
     job.report.facts(facts)
 
 
@@ -102,7 +104,7 @@ def _number(count: int, what: str) -> str:
 
 
 @dataclass(frozen=True)
-class Held:
+class FileSummary:
     """What headers say of a file."""
 
     file: str
@@ -135,21 +137,21 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Taken:
+class RecordSelection:
     """The files to read."""
 
-    log: list[Held]
-    snapshot: Held | None = None
+    log: list[FileSummary]
+    snapshot: FileSummary | None = None
     """The state before the first record of the log that counts."""
     start: int = 0
     """With a snapshot: records of the log below this offset are in it."""
-    left_out: list[Held] = field(default_factory=list)
+    left_out: list[FileSummary] = field(default_factory=list)
     """Snapshots."""
     reason: str = ""
     """Why snapshots are left out, unless the whole log is here."""
 
     @property
-    def why_left_out(self) -> str:
+    def left_out_reason(self) -> str:
         """Why snapshots are left out, in words for one of them or for several."""
         is_or_are = "it is a state" if len(self.left_out) == 1 else "they are states"
         return self.reason or f"{is_or_are} of the log, which is here from offset 0 on"
@@ -169,7 +171,7 @@ class Taken:
         return len({each.log for each in self.log if each.log[2] is not None})
 
 
-def taken(files: Sequence[Held]) -> Taken:
+def select_files(files: Sequence[FileSummary]) -> RecordSelection:
     """All of the log; and where that does not begin at offset 0, or there is none, one snapshot with what was before.
 
     That is the oldest that the log goes on from without a gap: brokers remove from the log what is in their oldest
@@ -179,7 +181,7 @@ def taken(files: Sequence[Held]) -> Taken:
     snapshots = [each for each in files if each.is_snapshot]
     run = _last_run(log)
     if run is not None and run[0] == 0:
-        return Taken(log, left_out=snapshots)
+        return RecordSelection(log, left_out=snapshots)
     if run is None:
         end = max((each.end for each in snapshots), default=None)
     else:
@@ -187,15 +189,15 @@ def taken(files: Sequence[Held]) -> Taken:
     if end is None:
         begins = "" if run is None else f"the log is without a gap from offset {run[0]} on, and "
         what = "none of them reaches" if len(snapshots) > 1 else "it does not reach"
-        return Taken(log, left_out=snapshots, reason=f"{begins}{what} into that")
+        return RecordSelection(log, left_out=snapshots, reason=f"{begins}{what} into that")
     chosen = max((each for each in snapshots if each.end == end), key=lambda each: (each.records or 0, each.file))
     others = [each for each in snapshots if each is not chosen]
-    return Taken(
+    return RecordSelection(
         log, chosen, max(end, 0), others, "other states, or copies" if len(others) > 1 else "another state, or a copy"
     )
 
 
-def _last_run(log: Iterable[Held]) -> tuple[int, int] | None:
+def _last_run(log: Iterable[FileSummary]) -> tuple[int, int] | None:
     """The first and last offset of what is without a gap at the end of a log; None where nothing can be read."""
     spans = sorted((each.first, each.last) for each in log if each.first is not None and each.last is not None)
     run = None
@@ -204,12 +206,12 @@ def _last_run(log: Iterable[Held]) -> tuple[int, int] | None:
     return run
 
 
-def _by_log(files: Iterable[Held]) -> list[list[Held]]:
+def _by_log(files: Iterable[FileSummary]) -> list[list[FileSummary]]:
     in_order = sorted(files, key=lambda each: tuple(map(str, each.log)))
     return [list(some) for _, some in groupby(in_order, key=lambda each: each.log)]
 
 
-def _overlap(files: Iterable[Held]) -> bool:
+def _overlap(files: Iterable[FileSummary]) -> bool:
     """Whether offsets of one file are within another of the same log."""
     spans = sorted((each.first, each.last) for each in files if each.first is not None and each.last is not None)
     reached = -1
@@ -220,7 +222,7 @@ def _overlap(files: Iterable[Held]) -> bool:
     return False
 
 
-def of_topic(files: Sequence[Held], topic: str) -> tuple[list[Held], list[Held]]:
+def of_topic(files: Sequence[FileSummary], topic: str) -> tuple[list[FileSummary], list[FileSummary]]:
     """The files of a topic, and those that are none.
 
     The metadata log has one partition, whatever its folders are called; where one has its name, others are not it.
@@ -233,7 +235,7 @@ def of_topic(files: Sequence[Held], topic: str) -> tuple[list[Held], list[Held]]
     return kept, others if named else []
 
 
-def held(batches: DataFrame) -> list[Held]:
+def summarize_files(batches: DataFrame) -> list[FileSummary]:
     """What there is in each file, from the rows of ``batches.batches_in``; files without a byte are not there."""
     begins = F.coalesce("base_offset", "last_offset")
     before = Window.partitionBy("file").orderBy("position").rowsBetween(Window.unboundedPreceding, -1)
@@ -248,4 +250,4 @@ def held(batches: DataFrame) -> list[Held]:
         ).alias("records"),
         F.count_if(F.col("begins") <= F.col("reached")).alias("repeats"),
     )
-    return [Held(**row.asDict()) for row in by_file.orderBy("file").collect()]
+    return [FileSummary(**row.asDict()) for row in by_file.orderBy("file").collect()]

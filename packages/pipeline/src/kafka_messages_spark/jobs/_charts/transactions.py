@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
-from kafka_messages_spark._charts.pictures import Lane, Look, Mark, Timeline
+from kafka_messages_spark._charts.model import Lane, Look, Mark, Timeline
 from kafka_messages_spark.jobs._report import duration
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-MOST_BARS, MOST_LANES = 300, 40
+MAX_BARS, MAX_LANES = 300, 40
 OPEN, BLOCKS = "open", "open, and readers of committed data wait for it"
 KINDS: Mapping[str, Look] = {"committed": "good", "aborted": "notice", OPEN: "busy", BLOCKS: "bad"}
 _PARTITION = ("topic", "partition")
@@ -24,9 +24,9 @@ def picture(found: DataFrame, opened: DataFrame, stable: DataFrame, total: int, 
     start = F.unix_millis(F.coalesce("first_timestamp", "last_timestamp", "marker_timestamp")).alias("start")
     bars = found.select("*", start).orderBy(F.col("status") != "open", F.desc("start"), *_PARTITION, "first_offset")
     names = (*_PARTITION, "producer_id", "status", "first_offset", "last_offset", "marker_offset", "records", "start")
-    rows = bars.limit(MOST_BARS).select(*names, F.unix_millis("marker_timestamp").alias("end")).collect()
-    judged = opened.select(*_PARTITION, "producer_id", "first_offset", "verdict", "transactional_id").limit(MOST_BARS)
-    waits = stable.where("blocked_offsets > 0").orderBy(F.desc("blocked_offsets"), *_PARTITION).limit(MOST_LANES)
+    rows = bars.limit(MAX_BARS).select(*names, F.unix_millis("marker_timestamp").alias("end")).collect()
+    judged = opened.select(*_PARTITION, "producer_id", "first_offset", "verdict", "transactional_id").limit(MAX_BARS)
+    waits = stable.where("blocked_offsets > 0").orderBy(F.desc("blocked_offsets"), *_PARTITION).limit(MAX_LANES)
     waiting = waits.select(*_PARTITION, "last_stable_offset", "next_offset", "blocked_offsets")
     return timeline(rows, judged.collect(), waiting.collect(), total, now)
 
@@ -42,7 +42,7 @@ def timeline(
         if row["start"] is not None and row["start"] >= 0:
             verdict = verdicts.get((*_of(row), row["producer_id"], row["first_offset"]))
             lanes.setdefault(_of(row), []).append(_mark(row, verdict, _first(row, rows, stable)))
-    drawn = [place for place in lanes if lanes[place]][:MOST_LANES]
+    drawn = [place for place in lanes if lanes[place]][:MAX_LANES]
     count = sum(len(lanes[place]) for place in drawn)
     remark = "Each bar goes from the first record to the marker; an open one to the newest time that was read."
     if count < total:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
-from kafka_messages_spark._charts.pictures import Bar, Bars, Look
+from kafka_messages_spark._charts.model import Bar, Bars, Look
 from kafka_messages_spark.jobs._report import size
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-MOST = 60
+MAX_SHOWN = 60
 MUCH = 0.5
 """The share of a topic that is dead from which on it is told apart, that of ``min.cleanable.dirty.ratio``."""
 KINDS: Mapping[str, Look] = {"not compacted": "calm", "compacted": "good", "half dead or more": "notice"}
@@ -22,7 +22,7 @@ KINDS: Mapping[str, Look] = {"not compacted": "calm", "compacted": "good", "half
 def picture(topics: DataFrame, dead: DataFrame, total: int) -> Bars:
     """Of ``total`` topics the largest; ``dead`` has the partitions of the compacted ones."""
     gone = dead.groupBy("topic").agg(F.sum("dead_bytes").alias("dead_bytes"))
-    rows = topics.orderBy(F.desc("bytes"), "topic").limit(MOST).select("topic", "bytes", "gain")
+    rows = topics.orderBy(F.desc("bytes"), "topic").limit(MAX_SHOWN).select("topic", "bytes", "gain")
     return bars(rows.join(gone, "topic", "left").orderBy(F.desc("bytes"), "topic").collect(), total)
 
 

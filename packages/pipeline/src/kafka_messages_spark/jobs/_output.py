@@ -6,17 +6,17 @@ import os
 import sys
 from argparse import Namespace
 
-from kafka_messages_spark._core.errors import wrong
-from kafka_messages_spark.jobs._report import Report, Run
-from kafka_messages_spark.sources._files import is_local, open_filesystem, shown
+from kafka_messages_spark._core.errors import invalid_argument
+from kafka_messages_spark.jobs._report import JobRun, Report
+from kafka_messages_spark.sources._files import display_path, is_local, open_filesystem
 
 
-def save(report: Report, run: Run, place: str) -> None:
+def save(report: Report, run: JobRun, place: str) -> None:
     """Write a report as the ending of the file's name asks for it, and say so on stderr."""
     filesystem, path, _ = open_filesystem(place)
     with filesystem.open_output_stream(path) as file:
         file.write(_written(report, run, place).encode(errors="backslashreplace"))
-    print(f"written: {shown(place)}", file=sys.stderr, flush=True)
+    print(f"written: {display_path(place)}", file=sys.stderr, flush=True)
 
 
 def check_place(owner: str, place: str) -> None:
@@ -26,11 +26,11 @@ def check_place(owner: str, place: str) -> None:
         return
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
-        raise wrong(f"{owner}: --report: there is no folder {folder}")
+        raise invalid_argument(f"{owner}: --report: there is no folder {folder}")
     if os.path.isdir(path):
-        raise wrong(f"{owner}: --report: {path} is a folder")
+        raise invalid_argument(f"{owner}: --report: {path} is a folder")
     if not os.access(path if os.path.exists(path) else folder, os.W_OK):
-        raise wrong(f"{owner}: --report: no permission to write {path}")
+        raise invalid_argument(f"{owner}: --report: no permission to write {path}")
 
 
 def is_page(place: str) -> bool:
@@ -44,12 +44,12 @@ def inputs(args: Namespace) -> dict[str, object]:
     def told(value: object) -> object:
         if isinstance(value, list):
             return [told(each) for each in value]
-        return shown(value) if isinstance(value, str) else value
+        return display_path(value) if isinstance(value, str) else value
 
     return {name: told(value) for name, value in sorted(vars(args).items())}
 
 
-def _written(report: Report, run: Run, place: str) -> str:
+def _written(report: Report, run: JobRun, place: str) -> str:
     if is_page(place):
         return report.html(run)
     if place.endswith(".json"):
