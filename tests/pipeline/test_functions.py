@@ -259,7 +259,7 @@ def test_refused_options(options: Any, text: str) -> None:
 
 def test_refused_messages_and_versions() -> None:
     """A misspelt message and a version that is not there are told at once, with what there is."""
-    with pytest.raises(ValueError, match=r"^Kafka has no message 'MetadataRespons'; did you mean 'MetadataResponse', "):
+    with pytest.raises(ValueError, match=r"^Kafka has no message 'MetadataRespons'; did you mean 'MetadataResponse'\? There"):
         from_kafka("value", "MetadataRespons", 1)
     with pytest.raises(ValueError, match=r"^MetadataResponse has no version 99, only versions 0 to \d+$"):
         from_kafka("value", "MetadataResponse", 99)

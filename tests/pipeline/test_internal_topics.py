@@ -141,7 +141,7 @@ def test_chosen_record_types(spark: SparkSession) -> None:
     assert out.columns[-2:] == ["problem", "group_metadata"]
     assert rows(out)[0].record_type == "offset_commit"
     with pytest.raises(
-        ValueError, match=r"^consumer_offsets: there is no record type 'offset_commi'; did you mean 'offs'"
+        ValueError, match=r"^consumer_offsets: there is no record type 'offset_commi'; did you mean 'offs"
     ):
         consumer_offsets(frame(spark, (key, value)), record_types=["offset_commi"])
 
